@@ -1,0 +1,88 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { WaypointError } from "../errors/index.ts";
+
+/** Output kept of each stream of a finished process; the rest is dropped, never buffered. */
+const OUTPUT_KEPT_BYTES_MAX = 1024 * 1024;
+
+/** How to start a process. */
+export interface RunProcessOptions {
+  /** Written to the process's standard input, which is then closed. @defaultValue no input */
+  input?: string;
+  /** The whole environment of the process. @defaultValue the environment of this process */
+  env?: NodeJS.ProcessEnv;
+  cwd?: string;
+  /** Ends the process after this time. @defaultValue 60 000 */
+  timeoutMs?: number;
+  signal?: AbortSignal;
+  /** Exit codes that count as success. @defaultValue [0] */
+  okExitCodes?: readonly number[];
+}
+
+/** What a finished process left. */
+export interface ProcessResult {
+  exitCode: number;
+  stdout: string;
+  stderr: string;
+}
+
+/**
+ * Runs a program to its end and returns what it printed.
+ *
+ * @throws TOOL_FAILED  it could not be started, was ended by a signal or a deadline, or its exit
+ * code is not among `okExitCodes`; `detail.stderr` has the end of what it said.
+ */
+export async function runProcess(
+  argv: readonly [string, ...string[]],
+  options: RunProcessOptions = {},
+): Promise<ProcessResult> {
+  const { input, okExitCodes = [0], timeoutMs = 60_000 } = options;
+  const child = spawn(argv[0], argv.slice(1), {
+    stdio: [input === undefined ? "ignore" : "pipe", "pipe", "pipe"],
+    timeout: timeoutMs,
+    killSignal: "SIGKILL",
+    ...(options.env === undefined ? {} : { env: options.env }),
+    ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
+    ...(options.signal === undefined ? {} : { signal: options.signal }),
+  });
+  // A program that ends without reading its input makes the pipe fail; its exit code tells more.
+  child.stdin?.on("error", () => {});
+  child.stdin?.end(input);
+  const [stdout, stderr, end] = await Promise.all([
+    collect(child.stdout),
+    collect(child.stderr),
+    ended(child),
+  ]);
+  if (end.exitCode !== null && okExitCodes.includes(end.exitCode)) {
+    return { exitCode: end.exitCode, stdout, stderr };
+  }
+  const how = end.failure ?? (end.exitCode === null ? `ended by ${end.signal}` : `exit code ${end.exitCode}`);
+  throw new WaypointError("TOOL_FAILED", `${argv[0]} failed (${how}).`, {
+    detail: { argv: argv.slice(0, 40), exitCode: end.exitCode, stderr: stderr.slice(-2000) },
+    ...(stderr.trim() === "" ? {} : { hint: stderr.trim().slice(-400) }),
+  });
+}
+
+async function collect(stream: NodeJS.ReadableStream | null): Promise<string> {
+  if (stream === null) return "";
+  const chunks: Buffer[] = [];
+  let keptBytes = 0;
+  for await (const chunk of stream as AsyncIterable<Buffer>) {
+    if (keptBytes >= OUTPUT_KEPT_BYTES_MAX) continue;
+    chunks.push(chunk);
+    keptBytes += chunk.length;
+  }
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+interface ProcessEnd {
+  exitCode: number | null;
+  signal: NodeJS.Signals | null;
+  failure?: string;
+}
+
+function ended(child: ChildProcess): Promise<ProcessEnd> {
+  return new Promise((resolve) => {
+    child.once("error", (error) => resolve({ exitCode: null, signal: null, failure: error.message }));
+    child.once("close", (exitCode, signal) => resolve({ exitCode, signal }));
+  });
+}

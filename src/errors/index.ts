@@ -1,0 +1,20 @@
+/**
+ * errors owns the registry of codes and the one error class.
+ * It does not format for people (cli) and knows no Node built-in, so that a browser can use it.
+ * docs/errors.md is generated from it.
+ */
+export {
+  ERROR_REGISTRY,
+  EXIT_CODE_OWN_FAILURE,
+  EXIT_CODE_UNKNOWN_ERROR,
+  type ErrorCode,
+  type ErrorKind,
+  type ErrorRow,
+} from "./registry.ts";
+export {
+  type ErrorDetail,
+  type ErrorWire,
+  hasCode,
+  toWaypointError,
+  WaypointError,
+} from "./waypoint-error.ts";
