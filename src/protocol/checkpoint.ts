@@ -1,0 +1,54 @@
+import { z } from "zod";
+import { instantSchema } from "./ids.ts";
+
+/** `captured` survives the daemon's death; `durable` survives the machine's loss of power. */
+export const stageSchema = z.enum(["captured", "durable"]);
+export type CheckpointStage = z.infer<typeof stageSchema>;
+
+/** What made a checkpoint. */
+export const triggerSchema = z.enum(["manual", "before-restore", "before-stop"]);
+export type CheckpointTrigger = z.infer<typeof triggerSchema>;
+
+/** `full`: processes and files. `files`: files alone (nothing ran, or it was asked for). */
+export const contentSchema = z.enum(["full", "files"]);
+export type CheckpointContent = z.infer<typeof contentSchema>;
+
+/** Result of a command that was run against exactly one checkpoint. */
+export const verificationSchema = z.object({
+  command: z.string(),
+  exitCode: z.number().int(),
+  durationMs: z.number(),
+  at: instantSchema,
+});
+
+/** A checkpoint as `checkpoint`, `log` and `show` print it. */
+export const checkpointSchema = z.object({
+  id: z.string(),
+  session: z.string().describe("Id of the session it captured"),
+  sessionName: z.string(),
+  parent: z.string().nullable(),
+  name: z.string().nullable(),
+  intent: z.string().nullable().describe("What was meant, in the user's words"),
+  trigger: triggerSchema,
+  content: contentSchema,
+  createdAt: instantSchema,
+  pauseMs: z.number().describe("How long the session's processes stood still"),
+  totalMs: z.number(),
+  memoryBytes: z.number().int().describe("Size of the memory pages captured"),
+  stage: stageSchema,
+  verification: verificationSchema.nullable(),
+  changes: z.object({ summary: z.string() }),
+});
+export type Checkpoint = z.infer<typeof checkpointSchema>;
+
+/** An operation that moved a session, as `log` prints it between checkpoints. */
+export const operationRecordSchema = z.object({
+  id: z.number().int(),
+  session: z.string(),
+  kind: z.enum(["new", "fork", "restore", "undo", "stop"]),
+  checkpoint: z.string().nullable(),
+  undo: z.string().nullable().describe("Checkpoint that takes the operation back"),
+  at: instantSchema,
+  readyMs: z.number().nullable(),
+});
+export type OperationRecord = z.infer<typeof operationRecordSchema>;

@@ -1,0 +1,35 @@
+/**
+ * protocol owns everything that crosses a process: ids, sessions, checkpoints, the contract of
+ * every operation, and the frames on the daemon's socket.
+ * It holds no behaviour beyond encoding. docs/PROTOCOL.md tells the frames.
+ */
+export {
+  type Checkpoint,
+  type CheckpointContent,
+  type CheckpointStage,
+  type CheckpointTrigger,
+  checkpointSchema,
+  type OperationRecord,
+} from "./checkpoint.ts";
+export {
+  CONTRACT,
+  type OperationContract,
+  type OperationInput,
+  type OperationName,
+  type OperationOutput,
+  type OperationParsedInput,
+} from "./contract.ts";
+export {
+  type ControlMessage,
+  encodeFrame,
+  FRAME_KIND,
+  FRAME_PAYLOAD_BYTES_MAX,
+  type Frame,
+  FrameDecoder,
+  type FrameKind,
+  type NoticeMessage,
+  type RequestMessage,
+} from "./frames.ts";
+export { ID_LENGTH, isValidName, NAME_LENGTH_MAX } from "./ids.ts";
+export { type NetMode, type Session, type SessionProcess, type SessionState } from "./session.ts";
+export { WAYPOINT_VERSION } from "./version.ts";
