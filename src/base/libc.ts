@@ -1,0 +1,130 @@
+import { createRequire } from "node:module";
+import { WaypointError } from "../errors/index.ts";
+
+/**
+ * The system calls that Node lacks, through koffi.
+ *
+ * Every function throws a plain `Error` with `errno` (a number) and `code` ("ENOSPC"), as Node's
+ * own file functions do; the adapter that called translates it.
+ */
+
+type Native = (...args: unknown[]) => number;
+interface Koffi {
+  load(library: string): { func(prototype: string): Native };
+  errno(): number;
+  os: { errno: Record<string, number> };
+}
+
+// Loaded by require: koffi picks its prebuilt library by paths relative to its own file.
+const koffi = createRequire(import.meta.url)("koffi") as Koffi;
+const libc = koffi.load("libc.so.6");
+const native = {
+  mount: libc.func(
+    "int mount(const char *source, const char *target, const char *type, unsigned long flags, const char *data)",
+  ),
+  umount2: libc.func("int umount2(const char *target, int flags)"),
+  ioctl: libc.func("int ioctl(int fd, unsigned long request, _Inout_ uint8_t *argument)"),
+  lsetxattr: libc.func(
+    "int lsetxattr(const char *path, const char *name, const char *value, size_t size, int flags)",
+  ),
+  mknod: libc.func("int mknod(const char *path, unsigned int mode, unsigned long device)"),
+  flock: libc.func("int flock(int fd, int operation)"),
+  open: libc.func("int open(const char *path, int flags, unsigned int mode)"),
+  closeRange: libc.func("int close_range(unsigned int first, unsigned int last, int flags)"),
+  syncfs: libc.func("int syncfs(int fd)"),
+};
+
+export const MS_NOSUID = 2;
+export const MS_NODEV = 4;
+export const MS_NOATIME = 1024;
+export const MNT_DETACH = 2;
+const LOCK_EX = 2;
+const LOCK_NB = 4;
+const CLOSE_RANGE_CLOEXEC = 4;
+const O_RDWR = 2;
+const O_CREAT = 0o100;
+
+/** An error of a system call, shaped like Node's. */
+export interface SystemCallError extends Error {
+  errno: number;
+  code: string;
+}
+
+function check(call: string, result: number): number {
+  if (result !== -1) return result;
+  const errno = koffi.errno();
+  const code = Object.entries(koffi.os.errno).find(([, n]) => n === errno)?.[0] ?? `E${errno}`;
+  throw Object.assign(new Error(`${call}: ${code}`), { errno, code });
+}
+
+/** mount(2). */
+export function mount(
+  source: string,
+  target: string,
+  type: string | null,
+  flags: number,
+  data: string | null,
+): void {
+  check(`mount ${type ?? "bind"} on ${target}`, native.mount(source, target, type, flags, data));
+}
+
+/** umount2(2); `MNT_DETACH` unless said otherwise, so that a busy mount goes when it is free. */
+export function unmount(target: string, flags = MNT_DETACH): void {
+  check(`umount ${target}`, native.umount2(target, flags));
+}
+
+/** ioctl(2) with a structure as argument. */
+export function ioctl(fd: number, request: number, argument: Uint8Array): number {
+  return check(`ioctl 0x${request.toString(16)}`, native.ioctl(fd, request, argument));
+}
+
+/** lsetxattr(2) with a text value. */
+export function setXattr(path: string, name: string, value: string): void {
+  check(`setxattr ${name}`, native.lsetxattr(path, name, value, Buffer.byteLength(value), 0));
+}
+
+/** mknod(2) of a character device; the mode is set exactly, whatever the umask. */
+export function makeCharacterDevice(path: string, major: number, minor: number): void {
+  const S_IFCHR = 0o020000;
+  check(`mknod ${path}`, native.mknod(path, S_IFCHR | 0o666, major * 256 + minor));
+}
+
+/**
+ * Opens a lock file and takes its lock, which lasts until every process that inherited the
+ * descriptor has ended. The descriptor is inherited by programs started with exec.
+ *
+ * @returns the descriptor, or `null` when another process holds the lock.
+ */
+export function tryLockFile(path: string): number | null {
+  const fd = check(`open ${path}`, native.open(path, O_RDWR | O_CREAT, 0o600));
+  if (native.flock(fd, LOCK_EX | LOCK_NB) === 0) return fd;
+  return null;
+}
+
+/**
+ * Marks every descriptor from 3 on as close-on-exec.
+ *
+ * Node passes on what it was started with; one such pipe inside a session makes its dump fail.
+ */
+export function closeInheritedOnExec(): void {
+  check("close_range", native.closeRange(3, 0xffffffff, CLOSE_RANGE_CLOEXEC));
+}
+
+/** syncfs(2) of the filesystem that holds `fd`. */
+export function syncFilesystem(fd: number): void {
+  check("syncfs", native.syncfs(fd));
+}
+
+/** Tells whether `error` is a system error with this code ("ENOENT"). */
+export function isSystemError(error: unknown, ...codes: string[]): boolean {
+  return error instanceof Error && "code" in error && codes.includes(String(error.code));
+}
+
+/** Turns "no space left" into STORE_FULL and leaves any other error as it is. */
+export function explainFullDisk(error: unknown, what: string): unknown {
+  if (!isSystemError(error, "ENOSPC", "EDQUOT")) return error;
+  return new WaypointError("STORE_FULL", `The store has no room left to ${what}.`, {
+    hint: "Remove sessions that you no longer need (`waypoint rm NAME`), or free disk space.",
+    cause: error,
+  });
+}

@@ -1,0 +1,39 @@
+import { createHash } from "node:crypto";
+import path from "node:path";
+
+/** Where a daemon keeps everything, unless WAYPOINT_DIR says otherwise. */
+export const STATE_DIR_DEFAULT = "/var/lib/waypoint";
+
+/** Paths inside a state directory; docs/FORMAT.md describes each. */
+export interface StateLayout {
+  stateDir: string;
+  socketPath: string;
+  logPath: string;
+  lockPath: string;
+  catalogPath: string;
+  namespaceDir: string;
+  namespacePath: string;
+  storeDir: string;
+  storeImagePath: string;
+  imagesDir: string;
+  /** Short and unique on this machine for this directory; names what cannot live in it. */
+  key: string;
+}
+
+/** Returns the layout of the state directory `stateDir`. */
+export function stateLayout(stateDir: string): StateLayout {
+  const root = path.resolve(stateDir);
+  return {
+    stateDir: root,
+    socketPath: path.join(root, "daemon.sock"),
+    logPath: path.join(root, "daemon.log"),
+    lockPath: path.join(root, "daemon.lock"),
+    catalogPath: path.join(root, "catalog.sqlite"),
+    namespaceDir: path.join(root, "ns"),
+    namespacePath: path.join(root, "ns", "mnt"),
+    storeDir: path.join(root, "store"),
+    storeImagePath: path.join(root, "store.img"),
+    imagesDir: path.join(root, "images"),
+    key: createHash("sha256").update(root).digest("hex").slice(0, 8),
+  };
+}
