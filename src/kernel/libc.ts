@@ -1,4 +1,5 @@
 import { createRequire } from "node:module";
+import { isSystemError } from "../base/index.ts";
 import { WaypointError } from "../errors/index.ts";
 
 /**
@@ -113,11 +114,6 @@ export function closeInheritedOnExec(): void {
 /** syncfs(2) of the filesystem that holds `fd`. */
 export function syncFilesystem(fd: number): void {
   check("syncfs", native.syncfs(fd));
-}
-
-/** Tells whether `error` is a system error with this code ("ENOENT"). */
-export function isSystemError(error: unknown, ...codes: string[]): boolean {
-  return error instanceof Error && "code" in error && codes.includes(String(error.code));
 }
 
 /** Turns "no space left" into STORE_FULL and leaves any other error as it is. */

@@ -1,0 +1,4 @@
+/** Tells whether `error` is a system error with one of these codes ("ENOENT"). */
+export function isSystemError(error: unknown, ...codes: string[]): boolean {
+  return error instanceof Error && "code" in error && codes.includes(String(error.code));
+}

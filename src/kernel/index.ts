@@ -1,0 +1,21 @@
+/**
+ * kernel owns the system calls that Node lacks: mounts, ioctls, locks, devices.
+ * It loads a native library, so the command line and the SDK must not import it.
+ * docs/notes/ has the facts about the calls.
+ */
+export {
+  closeInheritedOnExec,
+  explainFullDisk,
+  ioctl,
+  MNT_DETACH,
+  MS_NOATIME,
+  MS_NODEV,
+  MS_NOSUID,
+  makeCharacterDevice,
+  mount,
+  type SystemCallError,
+  setXattr,
+  syncFilesystem,
+  tryLockFile,
+  unmount,
+} from "./libc.ts";
