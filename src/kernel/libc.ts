@@ -10,8 +10,11 @@ import { WaypointError } from "../errors/index.ts";
  */
 
 type Native = (...args: unknown[]) => number;
+interface AsyncNative {
+  async(...argumentsAndCallback: unknown[]): void;
+}
 interface Koffi {
-  load(library: string): { func(prototype: string): Native };
+  load(library: string): { func(prototype: string): Native & AsyncNative };
   errno(): number;
   os: { errno: Record<string, number> };
 }
@@ -111,9 +114,14 @@ export function closeInheritedOnExec(): void {
   check("close_range", native.closeRange(3, 0xffffffff, CLOSE_RANGE_CLOEXEC));
 }
 
-/** syncfs(2) of the filesystem that holds `fd`. */
-export function syncFilesystem(fd: number): void {
-  check("syncfs", native.syncfs(fd));
+/** syncfs(2) of the filesystem that holds `fd`, off the event loop. */
+export function syncFilesystem(fd: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    native.syncfs.async(fd, (error: unknown, result: number) => {
+      if (error === null && result === 0) resolve();
+      else reject(error instanceof Error ? error : new Error("syncfs failed"));
+    });
+  });
 }
 
 /** Turns "no space left" into STORE_FULL and leaves any other error as it is. */

@@ -1,0 +1,7 @@
+/**
+ * store owns the btrfs filesystem with all sessions' files and all checkpoints, and the tmpfs that
+ * takes process images first. It knows subvolumes and directories, not what runs in them.
+ * docs/FORMAT.md has the layout, docs/notes/btrfs the facts.
+ */
+export { openStore, type StoreLimits } from "./open-store.ts";
+export { type CheckpointPaths, type InstancePaths, Store } from "./store.ts";

@@ -1,0 +1,104 @@
+import { existsSync, mkdirSync, statfsSync, truncateSync, writeFileSync } from "node:fs";
+import { rename, rm } from "node:fs/promises";
+import { pollUntil, runProcess, type StateLayout } from "../base/index.ts";
+import { WaypointError } from "../errors/index.ts";
+import { MS_NODEV, MS_NOSUID, mount } from "../kernel/index.ts";
+import { Store } from "./store.ts";
+
+const BTRFS_MAGIC = 0x9123683e;
+const TMPFS_MAGIC = 0x01021994;
+const MEBIBYTE = 1024 * 1024;
+const STORE_BYTES_MIN = 256 * MEBIBYTE;
+/** Part of the free space that the store may use; the image is sparse and grows as needed. */
+const STORE_SHARE_OF_FREE = 0.8;
+/** Part of the memory that the images' tmpfs may use before checkpoints go straight to the store. */
+const IMAGES_SHARE_OF_MEMORY = 0.25;
+
+/** How large the parts of a store may become. */
+export interface StoreLimits {
+  /** Size of a new loop image. @defaultValue 80 % of the free space */
+  storeBytes?: number;
+  /** Size of the tmpfs for process images. @defaultValue a quarter of the memory */
+  imagesBytes?: number;
+}
+
+/**
+ * Opens the store of a state directory, and makes it if it is not there.
+ *
+ * **Requires** the daemon's own mount namespace: the mounts are meant to be seen by it alone.
+ * **On success** `storeDir` is on btrfs and `imagesDir` is a tmpfs; both outlive the daemon.
+ * **On failure** an image file that was being made is gone.
+ *
+ * @throws STORE_FULL    the disk has no room for a store.
+ * @throws STORE_FAILED  btrfs could not be made or mounted.
+ */
+export async function openStore(
+  layout: StateLayout,
+  memoryBytes: number,
+  limits: StoreLimits = {},
+): Promise<Store> {
+  mkdirSync(layout.storeDir, { recursive: true });
+  mkdirSync(layout.imagesDir, { recursive: true });
+  if (filesystemType(layout.storeDir) !== BTRFS_MAGIC) {
+    if (!existsSync(layout.storeImagePath)) await makeImage(layout, limits);
+    await mountImage(layout);
+  }
+  if (filesystemType(layout.imagesDir) !== TMPFS_MAGIC) {
+    const sizeBytes = limits.imagesBytes ?? Math.floor(memoryBytes * IMAGES_SHARE_OF_MEMORY);
+    mount("tmpfs", layout.imagesDir, "tmpfs", MS_NOSUID | MS_NODEV, `mode=700,size=${sizeBytes}`);
+  }
+  return new Store(layout);
+}
+
+function filesystemType(directory: string): number {
+  return Number(statfsSync(directory).type) >>> 0;
+}
+
+async function makeImage(layout: StateLayout, limits: StoreLimits): Promise<void> {
+  const free = statfsSync(layout.stateDir);
+  const freeBytes = free.bavail * free.bsize;
+  const sizeBytes = limits.storeBytes ?? Math.floor(freeBytes * STORE_SHARE_OF_FREE);
+  if (sizeBytes < STORE_BYTES_MIN) {
+    throw new WaypointError(
+      "STORE_FULL",
+      `The store needs at least ${STORE_BYTES_MIN / MEBIBYTE} MiB at ${layout.stateDir}, which has ${Math.floor(freeBytes / MEBIBYTE)} MiB free.`,
+      { hint: "Free disk space, or set WAYPOINT_DIR to a directory on a larger disk." },
+    );
+  }
+  const unfinishedPath = `${layout.storeImagePath}.new`;
+  try {
+    writeFileSync(unfinishedPath, "", { mode: 0o600 });
+    truncateSync(unfinishedPath, Math.floor(sizeBytes / MEBIBYTE) * MEBIBYTE);
+    await runProcess(["mkfs.btrfs", "-q", "-f", "-m", "single", unfinishedPath]);
+    await rename(unfinishedPath, layout.storeImagePath);
+  } catch (cause) {
+    await rm(unfinishedPath, { force: true });
+    throw storeFailed("could not be made", layout, cause);
+  }
+}
+
+async function mountImage(layout: StateLayout): Promise<void> {
+  const argv = ["mount", "-o", "loop,noatime,discard", layout.storeImagePath, layout.storeDir];
+  try {
+    // A loop device that another daemon has just taken makes mount fail once; the next one is free.
+    await pollUntil("a free loop device", { timeoutMs: 5_000, intervalMs: 200 }, () =>
+      runProcess(argv as [string, ...string[]]).then(
+        () => true as const,
+        (error) => {
+          if (String(error.hint).includes("loop device")) return undefined;
+          throw error;
+        },
+      ),
+    );
+  } catch (cause) {
+    throw storeFailed("could not be mounted", layout, cause);
+  }
+}
+
+function storeFailed(what: string, layout: StateLayout, cause: unknown): WaypointError {
+  const reason = cause instanceof WaypointError ? (cause.hint ?? cause.message) : String(cause);
+  return new WaypointError("STORE_FAILED", `The store at ${layout.storeImagePath} ${what}.`, {
+    hint: `${reason}. \`waypoint doctor\` tells what this machine lacks.`,
+    cause,
+  });
+}

@@ -1,0 +1,274 @@
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  statfsSync,
+} from "node:fs";
+import { cp, mkdir, open, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { isSystemError, type StateLayout } from "../base/index.ts";
+import { WaypointError } from "../errors/index.ts";
+import { explainFullDisk, syncFilesystem } from "../kernel/index.ts";
+import { createSnapshot, createSubvolume, deleteSubvolume } from "./btrfs-ioctl.ts";
+
+/** Below this much free space nothing new is begun, so that what runs can go on. */
+const FREE_BYTES_MIN = 64 * 1024 * 1024;
+/** Above this much unwritten data a checkpoint writes it out before it freezes anything. */
+const DIRTY_BYTES_WORTH_SYNCING = 8 * 1024 * 1024;
+
+/** Where the files of a live instance lie. */
+export interface InstancePaths {
+  subvolumePath: string;
+  upperDir: string;
+  workDir: string;
+}
+
+/** Where the parts of a checkpoint lie. */
+export interface CheckpointPaths {
+  checkpointDir: string;
+  /** Read-only snapshot of the instance's subvolume. */
+  snapshotPath: string;
+  /** Process images in the store, once they are durable. */
+  imagesDir: string;
+  /** Process images in memory, until they are durable and room is needed. */
+  memoryImagesDir: string;
+  manifestPath: string;
+}
+
+/**
+ * The btrfs filesystem that holds every session's files and every checkpoint, and the tmpfs in
+ * front of it that takes process images at memory speed. docs/FORMAT.md describes the layout.
+ */
+export class Store {
+  readonly #layout: StateLayout;
+  readonly #instancesDir: string;
+  readonly #checkpointsDir: string;
+
+  constructor(layout: StateLayout) {
+    this.#layout = layout;
+    this.#instancesDir = path.join(layout.storeDir, "instances");
+    this.#checkpointsDir = path.join(layout.storeDir, "checkpoints");
+    mkdirSync(this.#instancesDir, { recursive: true, mode: 0o700 });
+    mkdirSync(this.#checkpointsDir, { recursive: true, mode: 0o700 });
+  }
+
+  instancePaths(instanceId: string): InstancePaths {
+    const subvolumePath = path.join(this.#instancesDir, instanceId);
+    return {
+      subvolumePath,
+      upperDir: path.join(subvolumePath, "upper"),
+      workDir: path.join(subvolumePath, "work"),
+    };
+  }
+
+  checkpointPaths(checkpointId: string): CheckpointPaths {
+    const checkpointDir = path.join(this.#checkpointsDir, checkpointId);
+    return {
+      checkpointDir,
+      snapshotPath: path.join(checkpointDir, "fs"),
+      imagesDir: path.join(checkpointDir, "images"),
+      memoryImagesDir: path.join(this.#layout.imagesDir, checkpointId),
+      manifestPath: path.join(checkpointDir, "manifest.json"),
+    };
+  }
+
+  /** Makes the empty subvolume of a new instance. @throws STORE_FULL */
+  createInstance(instanceId: string): InstancePaths {
+    this.requireRoom("start a session");
+    const paths = this.instancePaths(instanceId);
+    return this.#orFull("start a session", () => {
+      createSubvolume(paths.subvolumePath);
+      mkdirSync(paths.upperDir);
+      mkdirSync(paths.workDir);
+      return paths;
+    });
+  }
+
+  /**
+   * Makes the subvolume of an instance from a checkpoint's files.
+   *
+   * The overlay's work directory is made anew: its index holds file handles of the old subvolume,
+   * with which the kernel refuses the mount (docs/notes/overlayfs).
+   */
+  async createInstanceFrom(instanceId: string, checkpointId: string): Promise<InstancePaths> {
+    this.requireRoom("restore a checkpoint");
+    const paths = this.instancePaths(instanceId);
+    const { snapshotPath } = this.checkpointPaths(checkpointId);
+    this.#orFull("restore a checkpoint", () =>
+      createSnapshot(snapshotPath, paths.subvolumePath, { readOnly: false }),
+    );
+    await rm(paths.workDir, { recursive: true, force: true });
+    await mkdir(paths.workDir);
+    return paths;
+  }
+
+  /** Removes an instance's files; succeeds when they are gone already. */
+  deleteInstance(instanceId: string): void {
+    const { subvolumePath } = this.instancePaths(instanceId);
+    if (existsSync(subvolumePath)) deleteSubvolume(subvolumePath);
+  }
+
+  listInstances(): string[] {
+    return readdirSync(this.#instancesDir);
+  }
+
+  /**
+   * Makes the directories into which a checkpoint is captured.
+   *
+   * @returns where CRIU should write: memory where it has room for `expectedBytes`, else the store.
+   */
+  async prepareCheckpoint(checkpointId: string, expectedBytes: number): Promise<string> {
+    this.requireRoom("take a checkpoint");
+    const paths = this.checkpointPaths(checkpointId);
+    try {
+      await mkdir(paths.checkpointDir, { mode: 0o700 });
+      const memory = statfsSync(this.#layout.imagesDir);
+      const imagesDir =
+        memory.bavail * memory.bsize > expectedBytes ? paths.memoryImagesDir : paths.imagesDir;
+      await mkdir(imagesDir, { mode: 0o700 });
+      return imagesDir;
+    } catch (error) {
+      throw explainFullDisk(error, "take a checkpoint");
+    }
+  }
+
+  /** Takes the read-only snapshot of a checkpoint whose processes are not captured. */
+  snapshotInstance(instanceId: string, checkpointId: string): void {
+    const { subvolumePath } = this.instancePaths(instanceId);
+    const { snapshotPath } = this.checkpointPaths(checkpointId);
+    this.#orFull("take a checkpoint", () =>
+      createSnapshot(subvolumePath, snapshotPath, { readOnly: true }),
+    );
+  }
+
+  /** Writes the manifest, atomically for readers. A checkpoint without one does not exist. */
+  async writeManifest(checkpointId: string, manifest: object): Promise<void> {
+    const { manifestPath } = this.checkpointPaths(checkpointId);
+    const unfinishedPath = `${manifestPath}.new`;
+    try {
+      await writeFile(unfinishedPath, `${JSON.stringify(manifest, null, 2)}\n`, { mode: 0o600 });
+      await rename(unfinishedPath, manifestPath);
+    } catch (error) {
+      throw explainFullDisk(error, "record a checkpoint");
+    }
+  }
+
+  /** Returns the manifest, or `null` where there is none (a capture that never finished). */
+  readManifest(checkpointId: string): unknown {
+    try {
+      return JSON.parse(readFileSync(this.checkpointPaths(checkpointId).manifestPath, "utf8"));
+    } catch (error) {
+      if (isSystemError(error, "ENOENT", "ENOTDIR")) return null;
+      throw error;
+    }
+  }
+
+  /** Returns the directory with a checkpoint's process images. @throws CHECKPOINT_INCOMPLETE */
+  imagesOf(checkpointId: string): string {
+    const { imagesDir, memoryImagesDir } = this.checkpointPaths(checkpointId);
+    if (existsSync(path.join(memoryImagesDir, "inventory.img"))) return memoryImagesDir;
+    if (existsSync(path.join(imagesDir, "inventory.img"))) return imagesDir;
+    throw new WaypointError(
+      "CHECKPOINT_INCOMPLETE",
+      `The process images of checkpoint ${checkpointId} are gone.`,
+      {
+        hint: "The machine restarted before they were durable; its files are still there.",
+        detail: { imagesDir },
+      },
+    );
+  }
+
+  /**
+   * Moves a checkpoint's images from memory into the store and syncs it.
+   *
+   * Idempotent; readers find the images in memory until the copy in the store is whole.
+   */
+  async makeDurable(checkpointId: string): Promise<void> {
+    const { imagesDir, memoryImagesDir, checkpointDir } = this.checkpointPaths(checkpointId);
+    if (existsSync(memoryImagesDir) && !existsSync(imagesDir)) {
+      const unfinishedDir = path.join(checkpointDir, "images.new");
+      await rm(unfinishedDir, { recursive: true, force: true });
+      try {
+        await cp(memoryImagesDir, unfinishedDir, { recursive: true });
+        await rename(unfinishedDir, imagesDir);
+      } catch (error) {
+        await rm(unfinishedDir, { recursive: true, force: true });
+        throw explainFullDisk(error, "make a checkpoint durable");
+      }
+    }
+    await this.sync();
+  }
+
+  /** Frees the memory of a durable checkpoint's images. */
+  async forgetMemoryImages(checkpointId: string): Promise<void> {
+    const { imagesDir, memoryImagesDir } = this.checkpointPaths(checkpointId);
+    if (existsSync(imagesDir)) await rm(memoryImagesDir, { recursive: true, force: true });
+  }
+
+  /** Removes a checkpoint; succeeds when it is gone already. The manifest goes first. */
+  async deleteCheckpoint(checkpointId: string): Promise<void> {
+    const paths = this.checkpointPaths(checkpointId);
+    await rm(paths.manifestPath, { force: true });
+    if (existsSync(paths.snapshotPath)) deleteSubvolume(paths.snapshotPath);
+    await rm(paths.memoryImagesDir, { recursive: true, force: true });
+    await rm(paths.checkpointDir, { recursive: true, force: true });
+  }
+
+  async listCheckpoints(): Promise<string[]> {
+    return readdir(this.#checkpointsDir);
+  }
+
+  /** Lists the checkpoints that have images in memory. */
+  async listMemoryImages(): Promise<string[]> {
+    return readdir(this.#layout.imagesDir);
+  }
+
+  /** Writes out what is dirty, when it is enough to lengthen the pause of a snapshot. */
+  async syncIfDirty(): Promise<void> {
+    const meminfo = await readFile("/proc/meminfo", "utf8");
+    const dirtyKib = Number(/^Dirty:\s+(\d+)/m.exec(meminfo)?.[1] ?? 0);
+    if (dirtyKib * 1024 > DIRTY_BYTES_WORTH_SYNCING) await this.sync();
+  }
+
+  /** Writes everything in the store to the disk. */
+  async sync(): Promise<void> {
+    const fd = openSync(this.#layout.storeDir, "r");
+    try {
+      await syncFilesystem(fd);
+    } finally {
+      closeSync(fd);
+    }
+    if (!existsSync(this.#layout.storeImagePath)) return;
+    // The image's own blocks must reach the disk below it too.
+    await using image = await open(this.#layout.storeImagePath, "r+");
+    await image.sync();
+  }
+
+  /** Returns the space used and free; free is what both the store and the disk below it have. */
+  usage(): { usedBytes: number; freeBytes: number } {
+    const inside = statfsSync(this.#layout.storeDir);
+    const below = statfsSync(this.#layout.stateDir);
+    return {
+      usedBytes: (inside.blocks - inside.bfree) * inside.bsize,
+      freeBytes: Math.min(inside.bavail * inside.bsize, below.bavail * below.bsize),
+    };
+  }
+
+  /** @throws STORE_FULL  when too little is free to begin anything. */
+  requireRoom(what: string): void {
+    const { freeBytes } = this.usage();
+    if (freeBytes >= FREE_BYTES_MIN) return;
+    throw explainFullDisk(Object.assign(new Error("ENOSPC"), { code: "ENOSPC" }), what);
+  }
+
+  #orFull<T>(what: string, act: () => T): T {
+    try {
+      return act();
+    } catch (error) {
+      throw explainFullDisk(error, what);
+    }
+  }
+}
