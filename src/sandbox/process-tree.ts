@@ -1,0 +1,147 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { isSystemError, pollUntil } from "../base/index.ts";
+
+const CLOCK_TICKS_PER_SECOND = 100;
+const PAGE_BYTES = 4096;
+const END_TIMEOUT_MS = 10_000;
+
+/** A process as the host's /proc shows it. */
+export interface TreeProcess {
+  hostPid: number;
+  /** Process id inside the session. */
+  pid: number;
+  /** Parent's process id inside the session; 0 for its PID 1. */
+  parentPid: number;
+  uid: number;
+  state: string;
+  memoryBytes: number;
+  startedAtMs: number;
+  command: string;
+}
+
+/** Returns when a process started, in clock ticks since boot, or `null` when there is none. */
+export function startTicks(hostPid: number): number | null {
+  const stat = readProc(hostPid, "stat");
+  return stat === null ? null : Number(fieldsAfterName(stat)[19]);
+}
+
+/** Lists a session's processes, PID 1 first; those that end meanwhile are left out. */
+export function listTree(initHostPid: number): TreeProcess[] {
+  const bootedAtMs = Date.now() - uptimeMs();
+  const found: TreeProcess[] = [];
+  const waiting: { hostPid: number; parentPid: number }[] = [{ hostPid: initHostPid, parentPid: 0 }];
+  for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+    const process = readProcess(next.hostPid, next.parentPid, bootedAtMs);
+    if (process === null) continue;
+    found.push(process);
+    for (const hostPid of childrenOf(next.hostPid)) {
+      waiting.push({ hostPid, parentPid: process.pid });
+    }
+  }
+  return found;
+}
+
+/** Returns the resident memory of a session's processes, in bytes. */
+export function treeMemoryBytes(initHostPid: number): number {
+  return listTree(initHostPid).reduce((sum, process) => sum + process.memoryBytes, 0);
+}
+
+/**
+ * Ends a session's processes, and resolves when they are gone.
+ *
+ * The end of PID 1 ends its whole PID namespace. Succeeds when it has ended already; a process
+ * that has got the same number since is told apart by its start time and left alone.
+ */
+export async function killTree(initHostPid: number, expectedStartTicks: number): Promise<void> {
+  if (startTicks(initHostPid) !== expectedStartTicks) return;
+  try {
+    process.kill(initHostPid, "SIGKILL");
+  } catch (error) {
+    if (!isSystemError(error, "ESRCH")) throw error;
+  }
+  await pollUntil(`process ${initHostPid} to end`, { timeoutMs: END_TIMEOUT_MS, intervalMs: 1 }, () =>
+    hasEnded(initHostPid, expectedStartTicks) ? true : undefined,
+  );
+}
+
+/** Lists the PID 1 of every session whose root overlay has this upper directory. */
+export function findInitsByUpper(upperDir: string): number[] {
+  const needle = `upperdir=${upperDir}`;
+  return hostPids().filter((hostPid) => {
+    const root = readProc(hostPid, "mountinfo")
+      ?.split("\n")
+      .find((line) => line.split(" ")[4] === "/");
+    if (root === undefined || !hasOption(root, needle)) return false;
+    return innerPid(hostPid) === 1;
+  });
+}
+
+function hasOption(mountLine: string, option: string): boolean {
+  return mountLine.split(" - ")[1]?.split(/[ ,]/).includes(option) ?? false;
+}
+
+function hasEnded(hostPid: number, expectedStartTicks: number): boolean {
+  const stat = readProc(hostPid, "stat");
+  if (stat === null) return true;
+  const fields = fieldsAfterName(stat);
+  // A zombie has left its namespaces; whoever is its parent will collect it.
+  return fields[0] === "Z" || Number(fields[19]) !== expectedStartTicks;
+}
+
+function readProcess(hostPid: number, parentPid: number, bootedAtMs: number): TreeProcess | null {
+  const stat = readProc(hostPid, "stat");
+  const status = readProc(hostPid, "status");
+  if (stat === null || status === null) return null;
+  const fields = fieldsAfterName(stat);
+  const commandLine = readProc(hostPid, "cmdline")?.replaceAll("\0", " ").trim();
+  const name = stat.slice(stat.indexOf("(") + 1, stat.lastIndexOf(")"));
+  return {
+    hostPid,
+    parentPid,
+    pid: Number(/^NSpid:.*?(\d+)$/m.exec(status)?.[1] ?? hostPid),
+    uid: Number(/^Uid:\s+(\d+)/m.exec(status)?.[1] ?? 0),
+    state: fields[0] ?? "?",
+    memoryBytes: Number(fields[21] ?? 0) * PAGE_BYTES,
+    startedAtMs: bootedAtMs + (Number(fields[19]) / CLOCK_TICKS_PER_SECOND) * 1000,
+    command: commandLine === undefined || commandLine === "" ? `[${name}]` : commandLine,
+  };
+}
+
+function innerPid(hostPid: number): number {
+  const status = readProc(hostPid, "status");
+  return Number(/^NSpid:.*?(\d+)$/m.exec(status ?? "")?.[1] ?? 0);
+}
+
+function childrenOf(hostPid: number): number[] {
+  try {
+    return readdirSync(`/proc/${hostPid}/task`).flatMap((thread) =>
+      readFileSync(`/proc/${hostPid}/task/${thread}/children`, "utf8")
+        .split(" ")
+        .filter(Boolean)
+        .map(Number),
+    );
+  } catch {
+    return []; // It ended while it was being read.
+  }
+}
+
+function hostPids(): number[] {
+  return readdirSync("/proc").filter((name) => /^\d+$/.test(name)).map(Number);
+}
+
+/** The name in parentheses may hold spaces, so fields are counted after it: state is the first. */
+function fieldsAfterName(stat: string): string[] {
+  return stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+}
+
+function uptimeMs(): number {
+  return Number(readFileSync("/proc/uptime", "utf8").split(" ")[0]) * 1000;
+}
+
+function readProc(hostPid: number, file: string): string | null {
+  try {
+    return readFileSync(`/proc/${hostPid}/${file}`, "utf8");
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,73 @@
+import { existsSync, mkdirSync, readFileSync, rmdirSync } from "node:fs";
+import path from "node:path";
+import { isSystemError } from "../base/index.ts";
+import { WaypointError } from "../errors/index.ts";
+import { explainFullDisk, mount, unmount } from "../kernel/index.ts";
+
+/** Where the merged roots are mounted, on the tmpfs of the daemon's own mount namespace. */
+const MERGED_DIR = "/run/waypoint/roots";
+
+/** Returns where an instance's root filesystem is mounted, in the daemon's mount namespace. */
+export function mergedDir(instanceId: string): string {
+  return path.join(MERGED_DIR, instanceId);
+}
+
+/**
+ * Mounts the overlay that is an instance's root filesystem.
+ *
+ * `index` and `nfs_export` make inotify watches dumpable: without them CRIU ends with
+ * "fsnotify: Can't dump that handle" (docs/notes/overlayfs).
+ *
+ * @throws SANDBOX_FAILED  the kernel refused the mount.
+ */
+export function mountRoot(options: {
+  instanceId: string;
+  baseDir: string;
+  upperDir: string;
+  workDir: string;
+}): string {
+  const { instanceId, baseDir, upperDir, workDir } = options;
+  const target = mergedDir(instanceId);
+  mkdirSync(target, { recursive: true, mode: 0o700 });
+  const layers = `lowerdir=${escapeLayer(baseDir)},upperdir=${escapeLayer(upperDir)},workdir=${escapeLayer(workDir)}`;
+  try {
+    mount("overlay", target, "overlay", 0, `index=on,nfs_export=on,${layers}`);
+  } catch (cause) {
+    rmdirSync(target);
+    const explained = explainFullDisk(cause, "mount a session");
+    if (explained instanceof WaypointError) throw explained;
+    throw new WaypointError(
+      "SANDBOX_FAILED",
+      `The root filesystem of the session could not be mounted over ${baseDir}.`,
+      {
+        hint: "The kernel's log (`dmesg`) says why; `waypoint doctor` checks overlay mounts.",
+        detail: { reason: String(cause) },
+        cause,
+      },
+    );
+  }
+  return target;
+}
+
+/** Unmounts an instance's root filesystem; succeeds when it is not mounted. */
+export function unmountRoot(instanceId: string): void {
+  const target = mergedDir(instanceId);
+  if (!existsSync(target)) return;
+  try {
+    unmount(target);
+  } catch (error) {
+    if (!isSystemError(error, "EINVAL", "ENOENT")) throw error;
+  }
+  rmdirSync(target);
+}
+
+/** Tells whether an instance's root filesystem is mounted. */
+export function isRootMounted(instanceId: string): boolean {
+  const needle = ` ${mergedDir(instanceId)} `;
+  return readFileSync("/proc/self/mountinfo", "utf8").includes(needle);
+}
+
+/** The kernel splits the option string at commas and layers at colons unless they are escaped. */
+function escapeLayer(directory: string): string {
+  return directory.replace(/[\\:,]/g, (character) => `\\${character}`);
+}
