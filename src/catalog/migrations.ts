@@ -1,0 +1,26 @@
+/** Schema changes in order; each runs once, in a transaction. Never edit one that has shipped. */
+export const MIGRATIONS: readonly string[] = [
+  `CREATE TABLE sessions (
+     id TEXT PRIMARY KEY, name TEXT NOT NULL UNIQUE, state TEXT NOT NULL, base TEXT NOT NULL,
+     net TEXT NOT NULL, user TEXT NOT NULL, cwd TEXT NOT NULL, createdAt TEXT NOT NULL,
+     head TEXT, forkedFrom TEXT, instance TEXT, instanceCount INTEGER NOT NULL DEFAULT 0
+   ) STRICT;
+   CREATE TABLE instances (
+     id TEXT PRIMARY KEY, session TEXT NOT NULL, pid INTEGER, startTicks INTEGER, address TEXT
+   ) STRICT;
+   CREATE TABLE checkpoints (
+     id TEXT PRIMARY KEY, session TEXT NOT NULL, sessionName TEXT NOT NULL, parent TEXT, name TEXT,
+     intent TEXT, trigger TEXT NOT NULL, content TEXT NOT NULL, createdAt TEXT NOT NULL,
+     pauseMs REAL NOT NULL, totalMs REAL NOT NULL, memoryBytes INTEGER NOT NULL,
+     stage TEXT NOT NULL, base TEXT NOT NULL, net TEXT NOT NULL, user TEXT NOT NULL,
+     cwd TEXT NOT NULL, terminal INTEGER, kernel TEXT NOT NULL, criu TEXT NOT NULL,
+     arch TEXT NOT NULL
+   ) STRICT;
+   CREATE UNIQUE INDEX checkpoints_name ON checkpoints (name) WHERE name IS NOT NULL;
+   CREATE INDEX checkpoints_session ON checkpoints (session, createdAt);
+   CREATE TABLE operations (
+     id INTEGER PRIMARY KEY AUTOINCREMENT, session TEXT NOT NULL, kind TEXT NOT NULL,
+     checkpoint TEXT, undo TEXT, at TEXT NOT NULL, readyMs REAL
+   ) STRICT;
+   CREATE INDEX operations_session ON operations (session, id);`,
+];
