@@ -42,7 +42,9 @@ export async function withDeadline<T>(
   const late = new Promise<never>((_resolve, reject) => {
     timer = setTimeout(
       () =>
-        reject(new WaypointError("DEADLINE_EXCEEDED", `Waited ${timeoutMs} ms in vain for ${what}.`)),
+        reject(
+          new WaypointError("DEADLINE_EXCEEDED", `Waited ${timeoutMs} ms in vain for ${what}.`),
+        ),
       timeoutMs,
     );
   });

@@ -55,7 +55,8 @@ export async function runProcess(
   if (end.exitCode !== null && okExitCodes.includes(end.exitCode)) {
     return { exitCode: end.exitCode, stdout, stderr };
   }
-  const how = end.failure ?? (end.exitCode === null ? `ended by ${end.signal}` : `exit code ${end.exitCode}`);
+  const how =
+    end.failure ?? (end.exitCode === null ? `ended by ${end.signal}` : `exit code ${end.exitCode}`);
   throw new WaypointError("TOOL_FAILED", `${argv[0]} failed (${how}).`, {
     detail: { argv: argv.slice(0, 40), exitCode: end.exitCode, stderr: stderr.slice(-2000) },
     ...(stderr.trim() === "" ? {} : { hint: stderr.trim().slice(-400) }),
@@ -82,7 +83,9 @@ interface ProcessEnd {
 
 function ended(child: ChildProcess): Promise<ProcessEnd> {
   return new Promise((resolve) => {
-    child.once("error", (error) => resolve({ exitCode: null, signal: null, failure: error.message }));
+    child.once("error", (error) =>
+      resolve({ exitCode: null, signal: null, failure: error.message }),
+    );
     child.once("close", (exitCode, signal) => resolve({ exitCode, signal }));
   });
 }

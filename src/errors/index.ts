@@ -5,11 +5,11 @@
  */
 export {
   ERROR_REGISTRY,
-  EXIT_CODE_OWN_FAILURE,
-  EXIT_CODE_UNKNOWN_ERROR,
   type ErrorCode,
   type ErrorKind,
   type ErrorRow,
+  EXIT_CODE_OWN_FAILURE,
+  EXIT_CODE_UNKNOWN_ERROR,
 } from "./registry.ts";
 export {
   type ErrorDetail,

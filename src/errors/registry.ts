@@ -2,63 +2,246 @@
  * Every error code of Waypoint, one row each.
  *
  * A code is public: it is never reused and never changes its meaning. The exit code and the HTTP
- * status follow from the kind of failure, that is from who has to act.
+ * status follow from the kind of failure, that is from who has to act. docs/errors.md prints the
+ * meanings.
  */
 export const ERROR_REGISTRY = {
-  USAGE_INVALID: { kind: "usage", exitCode: 2, httpStatus: 400, retryable: false },
-  NAME_INVALID: { kind: "usage", exitCode: 2, httpStatus: 400, retryable: false },
-  BASE_INVALID: { kind: "usage", exitCode: 2, httpStatus: 400, retryable: false },
+  USAGE_INVALID: {
+    kind: "usage",
+    exitCode: 2,
+    httpStatus: 400,
+    retryable: false,
+    meaning: "A command line, an option or an argument is not understood.",
+  },
+  NAME_INVALID: {
+    kind: "usage",
+    exitCode: 2,
+    httpStatus: 400,
+    retryable: false,
+    meaning: "A name has characters or a length that names cannot have.",
+  },
+  BASE_INVALID: {
+    kind: "usage",
+    exitCode: 2,
+    httpStatus: 400,
+    retryable: false,
+    meaning: "The directory given as base is not a root filesystem that a session can use.",
+  },
 
-  SESSION_NOT_FOUND: { kind: "state", exitCode: 10, httpStatus: 404, retryable: false },
-  CHECKPOINT_NOT_FOUND: { kind: "state", exitCode: 10, httpStatus: 404, retryable: false },
-  REFERENCE_AMBIGUOUS: { kind: "state", exitCode: 10, httpStatus: 409, retryable: false },
-  NAME_IN_USE: { kind: "state", exitCode: 12, httpStatus: 409, retryable: false },
-  SESSION_BUSY: { kind: "state", exitCode: 11, httpStatus: 423, retryable: true },
-  SESSION_WRONG_STATE: { kind: "state", exitCode: 12, httpStatus: 409, retryable: false },
-  SESSION_ENDED: { kind: "state", exitCode: 12, httpStatus: 409, retryable: false },
-  CHECKPOINT_OF_OTHER_SESSION: { kind: "state", exitCode: 12, httpStatus: 409, retryable: false },
-  NOTHING_TO_UNDO: { kind: "state", exitCode: 12, httpStatus: 409, retryable: false },
-  FORK_REFUSED: { kind: "state", exitCode: 12, httpStatus: 409, retryable: false },
+  SESSION_NOT_FOUND: {
+    kind: "state",
+    exitCode: 10,
+    httpStatus: 404,
+    retryable: false,
+    meaning: "No session has that name or id.",
+  },
+  CHECKPOINT_NOT_FOUND: {
+    kind: "state",
+    exitCode: 10,
+    httpStatus: 404,
+    retryable: false,
+    meaning: "No checkpoint has that name, id or place in the timeline.",
+  },
+  REFERENCE_AMBIGUOUS: {
+    kind: "state",
+    exitCode: 10,
+    httpStatus: 409,
+    retryable: false,
+    meaning: "The prefix given fits several sessions or checkpoints.",
+  },
+  NAME_IN_USE: {
+    kind: "state",
+    exitCode: 12,
+    httpStatus: 409,
+    retryable: false,
+    meaning: "Another session or checkpoint already has that name.",
+  },
+  SESSION_BUSY: {
+    kind: "state",
+    exitCode: 11,
+    httpStatus: 423,
+    retryable: true,
+    meaning: "Another operation holds the session; nothing was changed.",
+  },
+  SESSION_WRONG_STATE: {
+    kind: "state",
+    exitCode: 12,
+    httpStatus: 409,
+    retryable: false,
+    meaning: "The session's state does not allow the operation.",
+  },
+  SESSION_ENDED: {
+    kind: "state",
+    exitCode: 12,
+    httpStatus: 409,
+    retryable: false,
+    meaning: "The session's processes ended before or during the operation.",
+  },
+  CHECKPOINT_OF_OTHER_SESSION: {
+    kind: "state",
+    exitCode: 12,
+    httpStatus: 409,
+    retryable: false,
+    meaning: "A session can be restored only to checkpoints of its own lineage.",
+  },
+  NOTHING_TO_UNDO: {
+    kind: "state",
+    exitCode: 12,
+    httpStatus: 409,
+    retryable: false,
+    meaning: "The session has no restore that could be taken back.",
+  },
+  FORK_REFUSED: {
+    kind: "state",
+    exitCode: 12,
+    httpStatus: 409,
+    retryable: false,
+    meaning: "The checkpoint cannot be forked as asked.",
+  },
 
-  HOST_UNSUPPORTED: { kind: "host", exitCode: 20, httpStatus: 501, retryable: false },
-  PRIVILEGE_MISSING: { kind: "host", exitCode: 20, httpStatus: 403, retryable: false },
-  SETUP_INCOMPLETE: { kind: "host", exitCode: 20, httpStatus: 501, retryable: false },
-  SETUP_FAILED: { kind: "host", exitCode: 20, httpStatus: 500, retryable: true },
-  STORE_FULL: { kind: "host", exitCode: 20, httpStatus: 507, retryable: true },
-  STATE_DIR_BUSY: { kind: "host", exitCode: 20, httpStatus: 409, retryable: false },
-  DAEMON_UNREACHABLE: { kind: "host", exitCode: 20, httpStatus: 503, retryable: true },
-  DAEMON_VERSION_MISMATCH: { kind: "host", exitCode: 20, httpStatus: 409, retryable: false },
+  HOST_UNSUPPORTED: {
+    kind: "host",
+    exitCode: 20,
+    httpStatus: 501,
+    retryable: false,
+    meaning: "The machine lacks something that Waypoint needs and setup cannot bring.",
+  },
+  PRIVILEGE_MISSING: {
+    kind: "host",
+    exitCode: 20,
+    httpStatus: 403,
+    retryable: false,
+    meaning: "The operation needs root or a capability that the process does not have.",
+  },
+  SETUP_INCOMPLETE: {
+    kind: "host",
+    exitCode: 20,
+    httpStatus: 501,
+    retryable: false,
+    meaning: "Something that `waypoint setup` brings is not there.",
+  },
+  SETUP_FAILED: {
+    kind: "host",
+    exitCode: 20,
+    httpStatus: 500,
+    retryable: true,
+    meaning: "Setup could not fetch, build or install something.",
+  },
+  STORE_FULL: {
+    kind: "host",
+    exitCode: 20,
+    httpStatus: 507,
+    retryable: true,
+    meaning: "The store or the memory budget for images has no room left.",
+  },
+  STATE_DIR_BUSY: {
+    kind: "host",
+    exitCode: 20,
+    httpStatus: 409,
+    retryable: false,
+    meaning: "Another daemon uses the state directory.",
+  },
+  DAEMON_UNREACHABLE: {
+    kind: "host",
+    exitCode: 20,
+    httpStatus: 503,
+    retryable: true,
+    meaning: "The daemon does not answer, could not be started, or went away.",
+  },
+  DAEMON_VERSION_MISMATCH: {
+    kind: "host",
+    exitCode: 20,
+    httpStatus: 409,
+    retryable: false,
+    meaning: "Client and daemon are of different versions of Waypoint.",
+  },
 
-  CRIU_DUMP_FAILED: { kind: "tool", exitCode: 21, httpStatus: 500, retryable: false },
-  CRIU_RESTORE_FAILED: { kind: "tool", exitCode: 22, httpStatus: 500, retryable: false },
-  SANDBOX_FAILED: { kind: "tool", exitCode: 21, httpStatus: 500, retryable: false },
-  STORE_FAILED: { kind: "tool", exitCode: 21, httpStatus: 500, retryable: false },
-  TOOL_FAILED: { kind: "tool", exitCode: 21, httpStatus: 500, retryable: false },
+  CRIU_DUMP_FAILED: {
+    kind: "tool",
+    exitCode: 21,
+    httpStatus: 500,
+    retryable: false,
+    meaning: "CRIU could not capture the processes; the session runs on as before.",
+  },
+  CRIU_RESTORE_FAILED: {
+    kind: "tool",
+    exitCode: 22,
+    httpStatus: 500,
+    retryable: false,
+    meaning: "CRIU could not bring the processes back; the session is as before.",
+  },
+  SANDBOX_FAILED: {
+    kind: "tool",
+    exitCode: 21,
+    httpStatus: 500,
+    retryable: false,
+    meaning: "Namespaces, mounts, network or init of a session could not be made.",
+  },
+  STORE_FAILED: {
+    kind: "tool",
+    exitCode: 21,
+    httpStatus: 500,
+    retryable: false,
+    meaning: "The store could not make, read or delete a subvolume, snapshot or image.",
+  },
+  TOOL_FAILED: {
+    kind: "tool",
+    exitCode: 21,
+    httpStatus: 500,
+    retryable: false,
+    meaning: "A program that Waypoint started failed; the detail has what it said.",
+  },
 
-  CHECKPOINT_INCOMPLETE: { kind: "data", exitCode: 23, httpStatus: 500, retryable: false },
-  FORMAT_TOO_NEW: { kind: "data", exitCode: 23, httpStatus: 500, retryable: false },
+  CHECKPOINT_INCOMPLETE: {
+    kind: "data",
+    exitCode: 23,
+    httpStatus: 500,
+    retryable: false,
+    meaning: "Files of the checkpoint are missing or damaged; it cannot be used.",
+  },
+  FORMAT_TOO_NEW: {
+    kind: "data",
+    exitCode: 23,
+    httpStatus: 500,
+    retryable: false,
+    meaning: "A newer version of Waypoint wrote this; the present one must not touch it.",
+  },
 
-  DEADLINE_EXCEEDED: { kind: "state", exitCode: 11, httpStatus: 504, retryable: true },
-  CANCELLED: { kind: "cancelled", exitCode: 130, httpStatus: 499, retryable: true },
-  INTERNAL: { kind: "internal", exitCode: 70, httpStatus: 500, retryable: false },
+  DEADLINE_EXCEEDED: {
+    kind: "state",
+    exitCode: 11,
+    httpStatus: 504,
+    retryable: true,
+    meaning: "Something did not happen in the time allowed for it.",
+  },
+  CANCELLED: {
+    kind: "cancelled",
+    exitCode: 130,
+    httpStatus: 499,
+    retryable: true,
+    meaning: "The caller interrupted the operation; what it had begun was undone.",
+  },
+  INTERNAL: {
+    kind: "internal",
+    exitCode: 70,
+    httpStatus: 500,
+    retryable: false,
+    meaning: "A defect of Waypoint; the daemon's log has the details.",
+  },
 } as const satisfies Record<string, ErrorRow>;
 
 /** Who has to act on a failure. */
-export type ErrorKind =
-  | "usage"
-  | "state"
-  | "host"
-  | "tool"
-  | "data"
-  | "cancelled"
-  | "internal";
+export type ErrorKind = "usage" | "state" | "host" | "tool" | "data" | "cancelled" | "internal";
 
 /** What is derived from an error code. */
 export interface ErrorRow {
   kind: ErrorKind;
   exitCode: number;
   httpStatus: number;
+  /** Whether the same request may succeed later without anyone changing anything. */
   retryable: boolean;
+  /** What happened, as one sentence for docs/errors.md. */
+  meaning: string;
 }
 
 /** A code of the registry. */

@@ -10,7 +10,10 @@ import { netModeSchema, processSchema, sessionSchema } from "./session.ts";
  * `effect` says what it may change. `stream` operations also exchange bytes while they run
  * (frames.ts); their result comes last.
  */
-export interface OperationContract<I extends z.ZodType = z.ZodType, O extends z.ZodType = z.ZodType> {
+export interface OperationContract<
+  I extends z.ZodType = z.ZodType,
+  O extends z.ZodType = z.ZodType,
+> {
   summary: string;
   effect: "read" | "write" | "destroy";
   stream?: true;
@@ -30,7 +33,10 @@ const waitMs = z.number().int().positive().max(86_400_000);
 
 const newInput = z.strictObject({
   name: z.string().optional().describe("Name of the session; one is made up if not given"),
-  base: z.string().optional().describe("Root filesystem directory; the host's own root if not given"),
+  base: z
+    .string()
+    .optional()
+    .describe("Root filesystem directory; the host's own root if not given"),
   cwd: z.string().optional().describe("Directory in which the shell starts"),
   net: netModeSchema.default("nat"),
   user: z.string().default("root").describe("User of the session that its shell runs as"),
@@ -207,7 +213,9 @@ export const CONTRACT = {
       name: z.string().optional().describe("Name of the fork; with a count, NAME-1, NAME-2, …"),
     }),
     output: z.object({
-      sessions: z.array(z.object({ id: z.string(), name: z.string(), pid: z.number().int().nullable() })),
+      sessions: z.array(
+        z.object({ id: z.string(), name: z.string(), pid: z.number().int().nullable() }),
+      ),
       readyMs: z.number().describe("Until all of them answered"),
     }),
   }),
