@@ -1,0 +1,25 @@
+import { existsSync } from "node:fs";
+import { renderCli } from "./render-cli.ts";
+import { renderErrors } from "./render-errors.ts";
+import { renderOperations } from "./render-operations.ts";
+
+/** A generated document: its path in the repository and its whole text. */
+export interface Page {
+  path: string;
+  text: string;
+}
+
+const PROGRAM = new URL("../../src/cli/program.ts", import.meta.url);
+
+/** Returns all generated documents as they should be. */
+export async function renderPages(): Promise<Page[]> {
+  const pages = [
+    { path: "docs/errors.md", text: renderErrors() },
+    { path: "docs/operations.md", text: renderOperations() },
+  ];
+  if (existsSync(PROGRAM)) {
+    const { buildProgram } = await import(PROGRAM.href);
+    pages.push({ path: "docs/cli.md", text: renderCli(buildProgram()) });
+  }
+  return pages;
+}

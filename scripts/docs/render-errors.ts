@@ -1,0 +1,62 @@
+import {
+  ERROR_REGISTRY,
+  type ErrorKind,
+  type ErrorRow,
+  EXIT_CODE_OWN_FAILURE,
+  EXIT_CODE_UNKNOWN_ERROR,
+} from "../../src/errors/index.ts";
+import { code, GENERATED_NOTE, table } from "./markdown.ts";
+
+const WHO_ACTS: Record<ErrorKind, string> = {
+  usage: "the caller: the request itself is wrong",
+  state: "the caller, after looking at what is there",
+  host: "the administrator of the machine",
+  tool: "whoever reads the log that the error names",
+  data: "stop, and look at the store before going on",
+  cancelled: "nobody: the caller asked for it",
+  internal: "us: it is a defect of Waypoint",
+};
+
+/** Returns docs/errors.md from the registry of error codes. */
+export function renderErrors(): string {
+  const rows = Object.entries<ErrorRow>(ERROR_REGISTRY);
+  return `${GENERATED_NOTE}
+
+# Errors
+
+Every failure has a code. A code is public: it never changes its meaning and is never reused. With
+\`--json\` an error is one line on standard error:
+\`{"error": {"code", "message", "hint", "detail"}}\`. The message is one sentence of facts, the hint
+says what to do next or is null, and the detail holds facts for programs.
+
+Any exit code other than 0 is a failure, also one that this page does not list.
+\`exec\` and \`run\` exit with the exit code of the command that they ran, 124 when its time was up,
+and ${EXIT_CODE_OWN_FAILURE} when they themselves failed. A code that the client does not know (the
+daemon is newer) exits with ${EXIT_CODE_UNKNOWN_ERROR}.
+
+## Kinds
+
+The kind says who has to act.
+
+${table(
+  ["Kind", "Who acts"],
+  Object.entries(WHO_ACTS).map(([kind, who]) => [kind, who]),
+)}
+
+## Codes
+
+"Retry" means that the same request may succeed later without anyone changing anything.
+
+${table(
+  ["Code", "Kind", "Exit", "HTTP", "Retry", "Meaning"],
+  rows.map(([name, row]) => [
+    code(name),
+    row.kind,
+    String(row.exitCode),
+    String(row.httpStatus),
+    row.retryable ? "yes" : "no",
+    row.meaning,
+  ]),
+)}
+`;
+}
