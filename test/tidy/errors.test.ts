@@ -1,0 +1,51 @@
+import { describe, expect, test } from "vitest";
+import { ERROR_REGISTRY, type ErrorCode } from "../../src/errors/index.ts";
+import { filesBelow, readText } from "./repository.ts";
+import { NOT_REACHED, NOT_THROWN } from "./unreached-codes.ts";
+
+const CODES = Object.keys(ERROR_REGISTRY) as ErrorCode[];
+const SOURCE = [".ts", ".mjs", ".c", ".h"];
+
+function textOf(files: readonly string[]): string {
+  return files.map((file) => readText(file) ?? "").join("\n");
+}
+
+function isTest(file: string): boolean {
+  return file.endsWith(".test.ts");
+}
+
+describe("error codes", () => {
+  const productText = textOf(
+    filesBelow(["src", "native", "scripts"], SOURCE).filter(
+      (file) => !isTest(file) && file !== "src/errors/registry.ts",
+    ),
+  );
+  const testText = textOf([
+    ...filesBelow(["src"], SOURCE).filter(isTest),
+    ...filesBelow(["test"], SOURCE).filter((file) => !file.startsWith("test/tidy/")),
+  ]);
+
+  test("every code is documented", () => {
+    const page = readText("docs/errors.md") ?? "";
+
+    expect(CODES.filter((code) => !page.includes(`\`${code}\``))).toEqual([]);
+  });
+
+  test("every code is thrown somewhere, or named as not thrown yet", () => {
+    const silent = CODES.filter((code) => !productText.includes(`"${code}"`));
+
+    expect(silent).toEqual(CODES.filter((code) => code in NOT_THROWN));
+  });
+
+  test("every code is reached by a test, or named as not reached", () => {
+    const unreached = CODES.filter((code) => !new RegExp(`\\b${code}\\b`).test(testText));
+
+    expect(unreached).toEqual(CODES.filter((code) => code in NOT_REACHED));
+  });
+
+  test("every meaning is one sentence", () => {
+    const odd = CODES.filter((code) => !/^[A-Z][^\n]+\.$/.test(ERROR_REGISTRY[code].meaning));
+
+    expect(odd).toEqual([]);
+  });
+});
