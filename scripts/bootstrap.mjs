@@ -1,0 +1,89 @@
+/**
+ * The first program of a fresh checkout; it needs nothing but Node 18 and brings the rest.
+ *
+ *     node scripts/bootstrap.mjs setup [STEP…] [--json]   brings what is missing
+ *     node scripts/bootstrap.mjs doctor                   says what is missing, changes nothing
+ *     node scripts/bootstrap.mjs start | test | bench     sets up, then runs the program
+ */
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { examine } from "./setup/examine.mjs";
+import { formatDuration, Progress } from "./setup/progress.mjs";
+import { runProgram } from "./setup/run-program.mjs";
+import { makeContext, setUp } from "./setup/setup.mjs";
+import { EXIT_CODE_HOST, SetupError } from "./setup/setup-error.mjs";
+
+const PACKAGE_ROOT = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
+const EXIT_CODE_USAGE = 2;
+const EXIT_CODE_CANCELLED = 130;
+const OUTPUT_LINES_MAX = 12;
+
+/** What each sub-command runs after the set-up. */
+const PROGRAMS = {
+  start: "examples/tour/tour.ts",
+  test: "scripts/check.mjs",
+  bench: "bench/run.ts",
+};
+
+process.exitCode = await main(process.argv.slice(2));
+
+async function main([command, ...args]) {
+  const context = makeContext(PACKAGE_ROOT);
+  const isJson = args.includes("--json");
+  try {
+    if (command === "setup") return await setUpOnly(context, args, isJson);
+    if (command === "doctor") return examine(context, { isJson });
+    if (Object.hasOwn(PROGRAMS, command ?? "")) {
+      await setUpVisibly(context, { isQuiet: true });
+      return await runProgram(context, PROGRAMS[command], args);
+    }
+    process.stderr.write("Usage: node scripts/bootstrap.mjs setup|doctor|start|test|bench\n");
+    return EXIT_CODE_USAGE;
+  } catch (error) {
+    return printFailure(error, isJson);
+  }
+}
+
+async function setUpOnly(context, args, isJson) {
+  const only = args.filter((arg) => !arg.startsWith("-"));
+  const startedAtMs = performance.now();
+  const steps = await setUpVisibly(context, { only, isQuiet: isJson });
+  if (isJson) {
+    process.stdout.write(`${JSON.stringify({ ok: true, steps })}\n`);
+    return 0;
+  }
+  for (const { id, detail } of steps) process.stdout.write(`${id.padEnd(13)} ${detail}\n`);
+  const tookMs = performance.now() - startedAtMs;
+  process.stdout.write(`Waypoint is set up (${formatDuration(tookMs)}).\n`);
+  return 0;
+}
+
+async function setUpVisibly(context, { only, isQuiet }) {
+  const cancel = new AbortController();
+  const onSignal = () => cancel.abort(new Error("cancelled"));
+  const signals = ["SIGINT", "SIGTERM", "SIGHUP"];
+  for (const name of signals) process.on(name, onSignal);
+  try {
+    const progress = new Progress({ isQuiet: isQuiet && only !== undefined });
+    return await setUp(context, { only, progress, signal: cancel.signal });
+  } finally {
+    for (const name of signals) process.off(name, onSignal);
+  }
+}
+
+function printFailure(error, isJson) {
+  if (error.message === "cancelled") {
+    process.stderr.write("Cancelled; nothing is half-installed.\n");
+    return EXIT_CODE_CANCELLED;
+  }
+  if (!(error instanceof SetupError)) throw error;
+  if (isJson) {
+    process.stderr.write(`${JSON.stringify({ error })}\n`);
+    return EXIT_CODE_HOST;
+  }
+  process.stderr.write(`Error: ${error.message}\n`);
+  const lines = error.output.split("\n").filter((line) => line.trim() !== "");
+  for (const line of lines.slice(-OUTPUT_LINES_MAX)) process.stderr.write(`  | ${line}\n`);
+  if (error.hint !== null) process.stderr.write(`Hint:  ${error.hint}\n`);
+  return EXIT_CODE_HOST;
+}

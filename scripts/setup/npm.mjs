@@ -1,0 +1,30 @@
+import { existsSync } from "node:fs";
+import path from "node:path";
+
+/** Settings with which an outer `npm run` tells its child about itself, not about the user. */
+const OUTER_NPM_VARIABLE =
+  /^(npm_(package|lifecycle|command|execpath|node_execpath)|npm_config_(local_prefix|prefix|global|dry_run|package_lock_only|workspaces?)$|INIT_CWD$)/i;
+
+/** Returns how to start npm: the one that runs us if there is one, else the one on PATH. */
+export function npmArgv() {
+  const outer = process.env.npm_execpath ?? "";
+  return /npm-cli\.js$/.test(outer) && existsSync(outer) ? [process.execPath, outer] : ["npm"];
+}
+
+/**
+ * Returns the environment for npm.
+ *
+ * @param {{ nodeBinDir?: string }} [options] nodeBinDir: directory of the Node for the scripts of
+ *   the packages
+ */
+export function npmEnvironment({ nodeBinDir } = {}) {
+  const kept = Object.entries(process.env).filter(([name]) => !OUTER_NPM_VARIABLE.test(name));
+  const env = Object.fromEntries(kept);
+  // Lock files of this project name no registry, whoever runs the set-up.
+  env.npm_config_omit_lockfile_registry_resolved = "true";
+  env.npm_config_audit = "false";
+  env.npm_config_fund = "false";
+  env.npm_config_update_notifier = "false";
+  if (nodeBinDir !== undefined) env.PATH = [nodeBinDir, env.PATH].join(path.delimiter);
+  return env;
+}

@@ -1,0 +1,79 @@
+import { createHash } from "node:crypto";
+import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import path from "node:path";
+import { npmArgv, npmEnvironment } from "./npm.mjs";
+import { runTool } from "./run-tool.mjs";
+
+/** What the build reads. */
+const SOURCES = [
+  "src",
+  "native",
+  "web",
+  "scripts/setup",
+  "package.json",
+  "package-lock.json",
+  "tsconfig.json",
+  "tsdown.config.ts",
+];
+
+const STAMP_NAME = "build.json";
+
+/** Builds dist/ when the sources differ from those it was built of; compared by content. */
+export const buildStep = {
+  id: "build",
+  title: "build",
+
+  check({ packageRoot, tools, isPackaged }) {
+    if (isPackaged) return "came with the package";
+    if (!existsSync(path.join(packageRoot, "dist/cli.mjs"))) return null;
+    return tools.readJson(STAMP_NAME)?.sourcesDigest === digestSources(packageRoot)
+      ? "up to date"
+      : null;
+  },
+
+  async run({ packageRoot, tools, signal, lockFd }) {
+    // Read before the build: what changes meanwhile makes the next set-up build again.
+    const sourcesDigest = digestSources(packageRoot);
+    rmSync(tools.at(STAMP_NAME), { force: true });
+    await runTool([...npmArgv(), "run", "build"], {
+      cwd: packageRoot,
+      env: npmEnvironment({ nodeBinDir: tools.at("node/bin") }),
+      signal,
+      heldFd: lockFd,
+      hint: "Run `npm run build` to see the whole output.",
+    });
+    tools.writeJson(STAMP_NAME, { sourcesDigest });
+    return "built dist";
+  },
+};
+
+function digestSources(packageRoot) {
+  const hash = createHash("sha256");
+  for (const file of SOURCES.flatMap((name) => listFiles(packageRoot, name))) {
+    hash
+      .update(`${file}\0`)
+      .update(readFileSync(path.join(packageRoot, file)))
+      .update("\0");
+  }
+  return hash.digest("hex");
+}
+
+function listFiles(packageRoot, name) {
+  const full = path.join(packageRoot, name);
+  if (!existsSync(full)) return [];
+  const entries = readEntries(full);
+  if (entries === null) return [name];
+  return entries
+    .filter((entry) => entry !== "node_modules" && entry !== "dist")
+    .sort()
+    .flatMap((entry) => listFiles(packageRoot, path.join(name, entry)));
+}
+
+function readEntries(dir) {
+  try {
+    return readdirSync(dir);
+  } catch (error) {
+    if (error.code === "ENOTDIR") return null;
+    throw error;
+  }
+}
