@@ -63,6 +63,12 @@ export interface CheckpointRow {
   arch: string;
 }
 
+/** An operation as the log keeps it, with what `undo` needs to know. */
+export interface OperationRow extends OperationRecord {
+  /** State of the session before the operation; `null` where it had none. */
+  stateBefore: SessionState | null;
+}
+
 type Row = Record<string, SQLInputValue>;
 
 /**
@@ -190,17 +196,17 @@ export class Catalog implements Disposable {
     this.#run("DELETE FROM checkpoints WHERE id = ?", id);
   }
 
-  operations(session?: string): OperationRecord[] {
+  operations(session?: string): OperationRow[] {
     if (session === undefined) {
-      return this.#all<OperationRecord>("SELECT * FROM operations ORDER BY id");
+      return this.#all<OperationRow>("SELECT * FROM operations ORDER BY id");
     }
-    return this.#all<OperationRecord>(
+    return this.#all<OperationRow>(
       "SELECT * FROM operations WHERE session = ? ORDER BY id",
       session,
     );
   }
 
-  insertOperation(row: Omit<OperationRecord, "id">): void {
+  insertOperation(row: Omit<OperationRow, "id">): void {
     this.#insert("operations", { ...row });
   }
 

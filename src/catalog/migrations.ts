@@ -20,7 +20,7 @@ export const MIGRATIONS: readonly string[] = [
    CREATE INDEX checkpoints_session ON checkpoints (session, createdAt);
    CREATE TABLE operations (
      id INTEGER PRIMARY KEY AUTOINCREMENT, session TEXT NOT NULL, kind TEXT NOT NULL,
-     checkpoint TEXT, undo TEXT, at TEXT NOT NULL, readyMs REAL
+     checkpoint TEXT, undo TEXT, at TEXT NOT NULL, readyMs REAL, stateBefore TEXT
    ) STRICT;
    CREATE INDEX operations_session ON operations (session, id);`,
 ];

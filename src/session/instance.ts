@@ -1,0 +1,179 @@
+import { Rollback } from "../base/index.ts";
+import type { CheckpointRow, SessionRow } from "../catalog/index.ts";
+import type { InitLink } from "../terminal/index.ts";
+import type { LiveInstance } from "./live-sessions.ts";
+import type { EnginePorts } from "./ports.ts";
+import { openShell, type ShellOptions } from "./shell.ts";
+
+const INIT_ANSWER_TIMEOUT_MS = 10_000;
+
+/** Short whatever the state directory, since a socket's path has at most 107 bytes. */
+function initSocketPath(pid: number): string {
+  return `/proc/${pid}/root/run/waypoint/init.sock`;
+}
+
+/**
+ * Builds a fresh incarnation of a session: files, network, PID 1 and a shell.
+ *
+ * @param shell  `filesFrom` is a checkpoint whose files to take; `null` for a new, empty upper.
+ *
+ * **On success** its shell runs and its row holds its process id; nothing refers to it yet.
+ * **On failure** nothing of it is left.
+ *
+ * @throws SANDBOX_FAILED | STORE_FULL | USAGE_INVALID
+ */
+export async function buildFreshInstance(
+  session: SessionRow,
+  instanceId: string,
+  shell: ShellOptions & { filesFrom: string | null },
+  ports: EnginePorts,
+): Promise<LiveInstance> {
+  const { store, sandbox, settings } = ports;
+  await using rollback = new Rollback();
+  beginInstance(session.id, instanceId, ports, rollback);
+
+  const paths =
+    shell.filesFrom === null
+      ? prepareFiles(session, instanceId, ports)
+      : await store.createInstanceFrom(instanceId, shell.filesFrom);
+  const network =
+    session.net === "host" ? null : await ports.network.create(instanceId, session.net);
+  const rootDir = sandbox.mountRoot({ instanceId, baseDir: session.base, ...paths });
+  const pid = await sandbox.launchInit({
+    initBinaryPath: settings.initBinaryPath,
+    mergedDir: rootDir,
+    netnsPath: network?.netnsPath ?? null,
+    hostname: session.name,
+  });
+  const live = await connect(session.id, instanceId, pid, network?.address ?? null, ports);
+  const terminalId = await openShell(live.link, session, shell, ports);
+
+  rollback.keep();
+  return { ...live, terminalId };
+}
+
+/**
+ * Builds an incarnation of a session from a checkpoint with processes.
+ *
+ * **On success** all processes of the checkpoint run and PID 1 has answered.
+ * **On failure** nothing of it is left.
+ *
+ * @throws CRIU_RESTORE_FAILED | SANDBOX_FAILED | STORE_FULL | CHECKPOINT_INCOMPLETE
+ */
+export async function buildInstanceFrom(
+  session: Pick<SessionRow, "id" | "base" | "net">,
+  instanceId: string,
+  checkpoint: CheckpointRow,
+  ports: EnginePorts,
+): Promise<LiveInstance> {
+  const { store, sandbox, settings } = ports;
+  const imagesDir = store.imagesOf(checkpoint.id);
+  await using rollback = new Rollback();
+  beginInstance(session.id, instanceId, ports, rollback);
+
+  const [paths, network] = await Promise.all([
+    store.createInstanceFrom(instanceId, checkpoint.id),
+    session.net === "host" ? null : ports.network.create(instanceId, session.net),
+  ]);
+  const rootDir = sandbox.mountRoot({ instanceId, baseDir: session.base, ...paths });
+  const { pid } = await ports.criu.restore({
+    criu: settings.criu,
+    netnsPath: network?.netnsPath ?? null,
+    rootDir,
+    imagesDir,
+    workDir: workDirOf(instanceId),
+  });
+  const live = await connect(session.id, instanceId, pid, network?.address ?? null, ports);
+
+  rollback.keep();
+  return { ...live, terminalId: checkpoint.terminal ?? 1 };
+}
+
+/**
+ * Removes everything of an incarnation: processes, mount, network, files, row.
+ *
+ * Idempotent; finds its processes by their root filesystem when no row tells them.
+ */
+export async function removeInstance(instanceId: string, ports: EnginePorts): Promise<void> {
+  await endInstance(instanceId, ports);
+  ports.store.deleteInstance(instanceId);
+  ports.catalog.deleteInstance(instanceId);
+}
+
+/** Ends an incarnation's processes and gives back its mount and network; its files stay. */
+export async function endInstance(instanceId: string, ports: EnginePorts): Promise<void> {
+  const { sandbox, store, catalog } = ports;
+  const row = catalog.instance(instanceId);
+  if (row?.pid != null && row.startTicks !== null) await sandbox.killTree(row.pid, row.startTicks);
+  else {
+    const { upperDir } = store.instancePaths(instanceId);
+    for (const pid of sandbox.findInitsByUpper(upperDir)) {
+      await sandbox.killTree(pid, sandbox.startTicks(pid) ?? 0);
+    }
+  }
+  sandbox.unmountRoot(instanceId);
+  await ports.network.remove(instanceId);
+  if (row !== undefined) catalog.updateInstance(instanceId, { pid: null, startTicks: null });
+}
+
+/** Connects to the PID 1 of an incarnation that runs already (after a daemon's death). */
+export async function reconnectInstance(
+  sessionId: string,
+  instance: { id: string; pid: number; startTicks: number },
+  ports: EnginePorts,
+): Promise<LiveInstance> {
+  const { pid, startTicks } = instance;
+  const link = await ports.connectInit(initSocketPath(pid), { timeoutMs: INIT_ANSWER_TIMEOUT_MS });
+  const terminalId = await firstTerminal(link);
+  return { sessionId, instanceId: instance.id, pid, startTicks, link, terminalId };
+}
+
+/** Returns where CRIU writes its logs for an incarnation; on the tmpfs, gone with the machine. */
+export function workDirOf(instanceId: string): string {
+  return `/run/waypoint/work/${instanceId}`;
+}
+
+function prepareFiles(session: SessionRow, instanceId: string, ports: EnginePorts) {
+  const { settings, sandbox, store } = ports;
+  const paths = store.createInstance(instanceId);
+  sandbox.prepareUpper({
+    upperDir: paths.upperDir,
+    baseDir: session.base,
+    stateDir: settings.layout.stateDir,
+    hostname: session.name,
+    resolvConf: session.net === "host" ? null : settings.resolvConf,
+    initBinaryPath: settings.initBinaryPath,
+    bashRc: settings.bashRc,
+  });
+  return paths;
+}
+
+function beginInstance(
+  sessionId: string,
+  instanceId: string,
+  ports: EnginePorts,
+  rollback: Rollback,
+): void {
+  // The row comes first: whatever is made after it can be found and removed by the next daemon.
+  const row = { id: instanceId, session: sessionId, pid: null, startTicks: null, address: null };
+  ports.catalog.insertInstance(row);
+  rollback.defer("remove the unfinished instance", () => removeInstance(instanceId, ports));
+}
+
+async function connect(
+  sessionId: string,
+  instanceId: string,
+  pid: number,
+  address: string | null,
+  ports: EnginePorts,
+): Promise<Omit<LiveInstance, "terminalId">> {
+  const startTicks = ports.sandbox.startTicks(pid) ?? 0;
+  ports.catalog.updateInstance(instanceId, { pid, startTicks, address });
+  const link = await ports.connectInit(initSocketPath(pid), { timeoutMs: INIT_ANSWER_TIMEOUT_MS });
+  return { sessionId, instanceId, pid, startTicks, link };
+}
+
+async function firstTerminal(link: InitLink): Promise<number> {
+  const { terminals } = await link.list();
+  return terminals[0]?.id ?? 1;
+}

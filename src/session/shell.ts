@@ -1,0 +1,63 @@
+import type { SessionRow } from "../catalog/index.ts";
+import { WaypointError } from "../errors/index.ts";
+import type { InitLink } from "../terminal/index.ts";
+import type { EnginePorts } from "./ports.ts";
+
+const PATH_DEFAULT = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
+/** How a session's first shell is started. */
+export interface ShellOptions {
+  env: Record<string, string>;
+  columns: number;
+  rows: number;
+}
+
+/** Opens the main terminal of a new session with its shell and returns the terminal's id. */
+export async function openShell(
+  link: InitLink,
+  session: SessionRow,
+  options: ShellOptions,
+  ports: EnginePorts,
+): Promise<number> {
+  const { sandbox } = ports;
+  const { shellPath, dialect } = sandbox.checkBase(session.base);
+  const user = sandbox.findUser(session.base, session.user);
+  const argv =
+    dialect === "bash"
+      ? [shellPath, "--rcfile", "/run/waypoint/bashrc", "-i"]
+      : [shellPath, "-i"];
+  try {
+    return await link.openTerminal({
+      argv,
+      env: { ...shellEnvironment(user, shellPath), ...options.env },
+      cwd: session.cwd,
+      uid: user.uid,
+      gid: user.gid,
+      groups: user.groups,
+      cols: options.columns,
+      rows: options.rows,
+    });
+  } catch (cause) {
+    throw new WaypointError("SANDBOX_FAILED", `The shell could not be started in ${session.cwd}.`, {
+      hint: "Check that the directory exists in the session and that the user may enter it.",
+      cause,
+    });
+  }
+}
+
+/** Returns the environment that every program of a session starts with. */
+export function shellEnvironment(
+  user: { name: string; home: string },
+  shellPath: string,
+): Record<string, string> {
+  return {
+    HOME: user.home,
+    LANG: "C.UTF-8",
+    LOGNAME: user.name,
+    PATH: PATH_DEFAULT,
+    SHELL: shellPath,
+    TERM: "xterm-256color",
+    COLORTERM: "truecolor",
+    USER: user.name,
+  };
+}
