@@ -1,0 +1,117 @@
+import { spawn } from "node:child_process";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { WaypointError } from "../errors/index.ts";
+
+/** How to start CRIU on this machine. */
+export interface CriuProgram {
+  /** Program and leading arguments; a private CRIU starts through its own dynamic loader. */
+  argv: readonly string[];
+  /** Added to the fixed environment that CRIU gets. */
+  env: Record<string, string>;
+}
+
+/** What one run of CRIU left. */
+export interface CriuRun {
+  exitCode: number | null;
+  timedOut: boolean;
+  durationMs: number;
+  /** What it said outside its log, bounded. */
+  output: string;
+}
+
+const OUTPUT_KEPT_BYTES_MAX = 16 * 1024;
+
+// CRIU starts helpers (tar, ip, nft) by name; nothing else of the daemon's environment reaches it.
+const FIXED_ENV = { PATH: "/usr/sbin:/usr/bin:/sbin:/bin", LC_ALL: "C" };
+
+/**
+ * Returns the argument vector that runs CRIU inside a network namespace.
+ *
+ * CRIU inside the tree's own network namespace sees no foreign one, which saves it 20 to 45 ms per
+ * dump. nsenter executes it in place, so that both have the same process id.
+ */
+export function buildCriuCommand(
+  criu: CriuProgram,
+  netnsPath: string | null,
+  criuArguments: readonly string[],
+): string[] {
+  const command = [...criu.argv, ...criuArguments];
+  return netnsPath === null ? command : ["nsenter", `--net=${netnsPath}`, "--", ...command];
+}
+
+/**
+ * Runs CRIU to its end; a failure of CRIU is a result, not an exception.
+ *
+ * At the deadline CRIU's children are ended first: a half restored tree is one of them, and would
+ * live on without CRIU.
+ *
+ * @throws SETUP_INCOMPLETE  CRIU or nsenter cannot be started.
+ */
+export function runCriu(options: {
+  criu: CriuProgram;
+  netnsPath: string | null;
+  criuArguments: readonly string[];
+  env?: Record<string, string>;
+  timeoutMs: number;
+}): Promise<CriuRun> {
+  const { criu, netnsPath, criuArguments, timeoutMs } = options;
+  const [program, ...rest] = buildCriuCommand(criu, netnsPath, criuArguments);
+  if (program === undefined) throw new TypeError("the CRIU program has no argv");
+  const startedAtMs = performance.now();
+  const child = spawn(program, rest, {
+    cwd: "/",
+    env: { ...FIXED_ENV, ...criu.env, ...options.env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let output = "";
+  const keep = (chunk: Buffer) => {
+    if (output.length < OUTPUT_KEPT_BYTES_MAX) output += chunk.toString("utf8");
+  };
+  child.stdout.on("data", keep);
+  child.stderr.on("data", keep);
+  return new Promise((resolve, reject) => {
+    let timedOut = false;
+    const timer = setTimeout(() => {
+      timedOut = true;
+      if (child.pid !== undefined) killWithChildren(child.pid);
+    }, timeoutMs);
+    child.once("error", (cause) => {
+      clearTimeout(timer);
+      reject(cannotStart(program, cause));
+    });
+    child.once("close", (exitCode) => {
+      clearTimeout(timer);
+      resolve({ exitCode, timedOut, durationMs: performance.now() - startedAtMs, output });
+    });
+  });
+}
+
+function cannotStart(program: string, cause: Error): WaypointError {
+  return new WaypointError(
+    "SETUP_INCOMPLETE",
+    `${program} could not be started: ${cause.message}.`,
+    {
+      hint: "Run `waypoint setup`, which brings CRIU and names the packages that are missing.",
+      detail: { program },
+      cause,
+    },
+  );
+}
+
+function killWithChildren(criuPid: number): void {
+  for (const pid of [...childrenOf(criuPid), criuPid]) {
+    try {
+      process.kill(pid, "SIGKILL");
+    } catch {
+      // It ended by itself in the meantime, which is what was wanted.
+    }
+  }
+}
+
+function childrenOf(pid: number): number[] {
+  const taskDir = `/proc/${pid}/task`;
+  if (!existsSync(taskDir)) return [];
+  return readdirSync(taskDir).flatMap((task) =>
+    readFileSync(`${taskDir}/${task}/children`, "utf8").split(" ").filter(Boolean).map(Number),
+  );
+}

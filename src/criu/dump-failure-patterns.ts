@@ -1,0 +1,256 @@
+import type { Culprit, FailureFacts, FailurePattern } from "./explain-failure.ts";
+
+const IO_URING = "anon_inode:[io_uring]";
+const SKIP_HINT =
+  "End that program or let it close the resource, then try again; a checkpoint of the files alone is possible at any time.";
+
+/** Failures of a dump, the most telling first. */
+export const DUMP_FAILURE_PATTERNS: readonly FailurePattern[] = [
+  {
+    reason: "images_full",
+    code: "STORE_FULL",
+    pattern: /(?:bfd|page-xfer|image).*(?:No space left on device|Disk quota exceeded)/,
+    resource: () => null,
+    sentence: () => "There is no space left for the memory images of the checkpoint.",
+    hint: "Free memory or raise the image budget, or forget checkpoints that are not needed.",
+  },
+  {
+    reason: "store_full",
+    code: "STORE_FULL",
+    pattern: /No space left on device|Disk quota exceeded/,
+    resource: () => null,
+    sentence: () => "There is no space left in the store for the snapshot of the files.",
+    hint: "Forget checkpoints that are not needed, or enlarge the store.",
+  },
+  {
+    reason: "snapshot_failed",
+    code: "STORE_FAILED",
+    pattern: /Script (?<path>\S+) exited with/,
+    resource: () => null,
+    sentence: (_who, match) =>
+      `The snapshot of the session's files failed (${match.groups?.["path"]}).`,
+    hint: "detail.criuErrors has what the snapshot program said.",
+  },
+  {
+    reason: "io_uring",
+    // Descriptors come to CRIU over a unix socket, and the kernel refuses to pass on an io_uring.
+    pattern: /pie: (?<pid>\d+): Error .*send_fds failed \(-22\)/,
+    findCulprit: (match, { processes }) => {
+      const process = processes.find(({ pid }) => pid === Number(match.groups?.["pid"]));
+      const held = process && [...process.descriptors].find(([, target]) => target === IO_URING);
+      return process && held && { process, descriptor: held[0] };
+    },
+    applies: (_match, culprit) => culprit?.descriptor !== undefined,
+    resource: (_match, culprit) => `io_uring${descriptorOf(culprit)}`,
+    sentence: (who, _match, culprit) =>
+      `${who} holds an io_uring${descriptorOf(culprit)}, which cannot be checkpointed.`,
+    hint: "Inside a session io_uring is refused, so this process was started otherwise; restart it.",
+  },
+  {
+    reason: "descriptor",
+    pattern: /pie: (?<pid>\d+): Error .*send_fds failed/,
+    resource: () => "descriptor that cannot be passed on",
+    sentence: (who) => `${who} holds a descriptor that the kernel does not pass on to CRIU.`,
+    hint: SKIP_HINT,
+  },
+  {
+    reason: "descriptor",
+    pattern: /Can't dump file (?<fd>\d+) of that type \[\d+\] \((?<what>[^)]+)\)/,
+    resource: (match, culprit) => `${targetOf(match, culprit)}${descriptorOf(culprit)}`,
+    sentence: (who, match, culprit) =>
+      `${who} holds ${targetOf(match, culprit)}${descriptorOf(culprit)}, which cannot be checkpointed.`,
+    hint: SKIP_HINT,
+  },
+  {
+    reason: "memfd_secret",
+    pattern: /Can't lookup mount=\d+ for fd=(?<fd>-?\d+) path=\/secretmem/,
+    resource: (_match, culprit) => `memfd_secret${descriptorOf(culprit)}`,
+    sentence: (who) => `${who} uses secret memory (memfd_secret), which cannot be checkpointed.`,
+    hint: SKIP_HINT,
+  },
+  {
+    reason: "outside_file",
+    pattern: /Can't lookup mount=\d+ for fd=(?<fd>-?\d+) path=(?<path>.+)/,
+    resource: (match, culprit) => `${match.groups?.["path"]}${descriptorOf(culprit)}`,
+    sentence: (who, match, culprit) =>
+      `${who} has ${match.groups?.["path"]} open${descriptorOf(culprit)}, which lies outside of the session.`,
+    hint: "It was inherited from outside; start the program inside the session.",
+  },
+  {
+    reason: "unix_stream",
+    pattern:
+      /Can't dump half of stream unix connection\. name: (?<name>.*); peer name: (?<peer>.*)/,
+    findCulprit: (_match, facts) => holderOfOutsideSocket(facts),
+    resource: (match, culprit) => `unix socket to ${peerOf(match)}${descriptorOf(culprit)}`,
+    sentence: (who, match, culprit) =>
+      `${who} has a unix connection to ${peerOf(match)}${descriptorOf(culprit)}, whose other end is outside of the session.`,
+    hint: "Close that connection (its other end is no part of the checkpoint), then try again.",
+  },
+  {
+    reason: "outside_terminal",
+    pattern:
+      /Found slave peer index (?<index>\d+) without correspond master|Found dangling tty|ctty inheritance detected/,
+    findCulprit: (match, facts) => holderOf(facts, `/dev/pts/${match.groups?.["index"]}`),
+    resource: (match, culprit) => `terminal ${terminalOf(match)}${descriptorOf(culprit)}`,
+    sentence: (who, match, culprit) =>
+      `${who} has the terminal ${terminalOf(match)} open${descriptorOf(culprit)}, whose owner is outside of the session.`,
+    hint: "Programs of a session must run in its own terminals; end this one and start it there.",
+  },
+  {
+    reason: "ghost_file",
+    pattern: /Can't dump ghost file (?<path>.+) of (?<sizeBytes>\d+) size/,
+    findCulprit: (match, facts) => holderOf(facts, `${match.groups?.["path"]} (deleted)`),
+    resource: (match) => `deleted file ${match.groups?.["path"]}`,
+    sentence: (who, match) =>
+      `${who} has the deleted file ${match.groups?.["path"]} of ${megabytes(match)} open, more than fits into a checkpoint.`,
+    hint: "Let the program close it, or keep the file's name until after the checkpoint.",
+  },
+  {
+    reason: "nested_namespace",
+    pattern: /Can't dump nested (?<kind>\w+) namespace for (?<pid>\d+)/,
+    resource: (match) => `${match.groups?.["kind"]} namespace`,
+    sentence: (who, match) =>
+      `${who} runs in a ${match.groups?.["kind"]} namespace of its own, which cannot be checkpointed.`,
+    hint: "Containers and sandboxes (docker, bwrap, unshare) cannot be part of a session; end them first.",
+  },
+  {
+    reason: "traced",
+    pattern: /Unable to interrupt task: (?<pid>\d+) \(Operation not permitted\)/,
+    resource: () => "ptrace",
+    sentence: (who, _match, culprit) =>
+      culprit === undefined || culprit.process.tracerPid === 0
+        ? `${who} is traced by another process (a debugger or strace).`
+        : `${who} is traced by process ${culprit.process.tracerPid} (a debugger or strace).`,
+    hint: "Detach the debugger or end strace, then try again.",
+  },
+  {
+    reason: "session_ended",
+    pattern: /Unable to interrupt task: (?<pid>\d+) \(No such process\)/,
+    applies: (match, _culprit, { rootPid }) => Number(match.groups?.["pid"]) === rootPid,
+    resource: () => null,
+    sentence: () => "The session's first process has ended.",
+    hint: "The session is over; restore one of its checkpoints to go on.",
+  },
+  {
+    reason: "freeze_timeout",
+    pattern: /Timeout reached\. Try to interrupt[^]*?Unseizable non-zombie (?<pid>\d+) found/,
+    resource: () => "uninterruptible wait",
+    sentence: (who) =>
+      `${who} could not be stopped in time: it waits in the kernel (a vfork or a slow disk).`,
+    hint: "Try again when the process has moved on.",
+  },
+  {
+    reason: "process_race",
+    transient: true,
+    pattern:
+      /Unable to interrupt task: (?<pid>\d+) \(No such process\)|Unseizable non-zombie (?<other>\d+) found/,
+    resource: () => null,
+    sentence: (who) => `${who} started or ended while the session was being stopped.`,
+    hint: "Try again.",
+  },
+  {
+    reason: "connection_in_flight",
+    transient: true,
+    pattern:
+      /In-flight connection|Non-empty write queue on an in-flight socket|Found a closed in-flight socket/,
+    resource: () => "connection that is not yet accepted",
+    sentence: (who) => `${who} has a connection in its queue that it has not accepted yet.`,
+    hint: "Try again once the program has accepted it.",
+  },
+  {
+    reason: "protocol",
+    pattern: /Unsupported proto (?<number>\d+) for socket/,
+    resource: (match) => protocolOf(match),
+    sentence: (who, match) =>
+      `${who} has a socket of ${protocolOf(match)}, which cannot be checkpointed.`,
+    hint: "For programs written in Go set GODEBUG=multipathtcp=0 in their environment.",
+  },
+  {
+    reason: "socket",
+    pattern:
+      /Unsupported socket (?<what>family|type): (?<number>\d+)|Can't dump corked dgram socket|Can't dump \d+ inet socket|tun: (?<tun>.+)/,
+    resource: (match) => match[0],
+    sentence: (who, match) =>
+      `${who} has a socket or device that cannot be checkpointed: ${match[0]}.`,
+    hint: SKIP_HINT,
+  },
+  {
+    reason: "file_watch",
+    pattern: /fsnotify: .*Can't dump that handle/,
+    resource: () => "inotify watch",
+    sentence: (who) => `${who} watches a file whose path cannot be found again (inotify).`,
+    hint: "End the watcher (a dev server, `tail -f`), or take a checkpoint of the files alone.",
+  },
+  {
+    reason: "mount",
+    pattern:
+      /(?<path>\S+) is a fuse mount but not external|mnt: (?<other>.*(?:unsupported|unreachable sharing|external mount|overmounted).*)/,
+    resource: (match) => `mount ${match.groups?.["path"] ?? ""}`.trim(),
+    sentence: (_who, match) =>
+      `A mount inside the session cannot be checkpointed: ${match.groups?.["path"] ?? match.groups?.["other"]}.`,
+    hint: "Unmount it inside the session, then try again.",
+  },
+  {
+    reason: "task_mode",
+    pattern: /Can't dump task (?<pid>\d+) (?<what>running in 32-bit mode|with LDT descriptors)/,
+    resource: (match) => match.groups?.["what"] ?? null,
+    sentence: (who, match) => `${who} is ${match.groups?.["what"]}, which cannot be checkpointed.`,
+    hint: SKIP_HINT,
+  },
+  {
+    reason: "limits_privilege",
+    code: "PRIVILEGE_MISSING",
+    pattern: /Can't get rlimit \d+/,
+    resource: () => null,
+    sentence: (who) =>
+      `CRIU may not read the limits of another user's process: ${who.toLowerCase()}.`,
+    hint: "This machine lacks CAP_SYS_RESOURCE; run `waypoint setup`, which works around it.",
+  },
+];
+
+function holderOf(facts: FailureFacts, target: string): Culprit | undefined {
+  for (const process of facts.processes) {
+    for (const [descriptor, held] of process.descriptors) {
+      if (held === target) return { process, descriptor };
+    }
+  }
+  return undefined;
+}
+
+function holderOfOutsideSocket(facts: FailureFacts): Culprit | undefined {
+  for (const inode of facts.outsideSocketInodes) {
+    const culprit = holderOf(facts, `socket:[${inode}]`);
+    if (culprit !== undefined) return culprit;
+  }
+  return undefined;
+}
+
+function descriptorOf(culprit: Culprit | undefined): string {
+  return culprit?.descriptor === undefined || culprit.descriptor < 0
+    ? ""
+    : ` (descriptor ${culprit.descriptor})`;
+}
+
+function targetOf(match: RegExpExecArray, culprit: Culprit | undefined): string {
+  const known = culprit?.process.descriptors.get(culprit.descriptor ?? -1);
+  return known ?? match.groups?.["what"] ?? "a descriptor";
+}
+
+function peerOf(match: RegExpExecArray): string {
+  const named = [match.groups?.["peer"], match.groups?.["name"]].find((name) => name !== "(null)");
+  return named ?? "an unnamed peer";
+}
+
+function terminalOf(match: RegExpExecArray): string {
+  return match.groups?.["index"] === undefined ? "it uses" : `/dev/pts/${match.groups["index"]}`;
+}
+
+function megabytes(match: RegExpExecArray): string {
+  return `${Math.ceil(Number(match.groups?.["sizeBytes"]) / 2 ** 20)} MiB`;
+}
+
+function protocolOf(match: RegExpExecArray): string {
+  return match.groups?.["number"] === "262"
+    ? "multipath TCP"
+    : `protocol ${match.groups?.["number"]}`;
+}

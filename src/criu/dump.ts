@@ -1,0 +1,141 @@
+import { readdir, readFile, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { WaypointError } from "../errors/index.ts";
+import { buildDumpArguments } from "./build-arguments.ts";
+import { type CriuProgram, type CriuRun, runCriu } from "./criu-program.ts";
+import { explainDumpFailure, type FailureExplanation } from "./explain-failure.ts";
+import { excerptAroundErrors } from "./log-excerpt.ts";
+import { readDumpStatistics } from "./read-dump-statistics.ts";
+import { readFailureFacts } from "./read-process-facts.ts";
+
+const LOG_NAME = "dump.log";
+const TIMEOUT_DEFAULT_MS = 300_000;
+const RETRIES_MAX = 2;
+const RETRY_GAP_MS = 15;
+const LOG_READ_BYTES_MAX = 1024 * 1024;
+
+/** What to dump, and where to. */
+export interface DumpOptions {
+  criu: CriuProgram;
+  /** Network namespace of the tree, null if it is the daemon's own. */
+  netnsPath: string | null;
+  /** Root of the tree, as the daemon sees it. */
+  pid: number;
+  rootDir: string;
+  /** Empty directory for the images. */
+  imagesDir: string;
+  /** Directory for the log and the statistics. */
+  workDir: string;
+  snapshotHookPath: string;
+  /** Subvolume of the session, and the read-only snapshot of it to make while the tasks stand. */
+  snapshotSource: string;
+  snapshotTarget: string;
+  /** @defaultValue 300 000; at the deadline the tree may be damaged, so it is a last resort. */
+  timeoutMs?: number;
+}
+
+/** What a dump took. */
+export interface DumpResult {
+  /** How long the tasks stood still, by CRIU's own clock. */
+  pauseMs: number;
+  memoryBytes: number;
+  pagesWritten: number;
+  durationMs: number;
+}
+
+/**
+ * Dumps a process tree and snapshots its files at the same instant; the tree runs on.
+ *
+ * **Requires** no connection from outside into the tree is open.
+ * **On success** `imagesDir` is a complete image and `snapshotTarget` exists.
+ * **On failure** the tree runs as before; `imagesDir` and `snapshotTarget` may hold parts, which
+ * the caller removes. What passes by itself (a vfork, a connection not yet accepted) was tried
+ * three times.
+ *
+ * @throws CRIU_DUMP_FAILED  `detail` names process and resource, and has CRIU's words.
+ * @throws STORE_FULL        images or snapshot found no space.
+ * @throws STORE_FAILED      the snapshot failed otherwise.
+ */
+export async function dump(options: DumpOptions): Promise<DumpResult> {
+  const startedAtMs = performance.now();
+  for (let attempt = 0; ; attempt++) {
+    const run = await runDump(options);
+    if (run.exitCode === 0 && !run.timedOut) {
+      const statistics = await readDumpStatistics(options.workDir);
+      return { ...statistics, durationMs: performance.now() - startedAtMs };
+    }
+    const log = await readLog(join(options.workDir, LOG_NAME), run);
+    const why = await explain(options, log, run);
+    if (!why.transient || attempt === RETRIES_MAX) throw toDumpError(options, { why, log, run });
+    await emptyDirectory(options.imagesDir);
+    await delay(RETRY_GAP_MS);
+  }
+}
+
+function runDump(options: DumpOptions): Promise<CriuRun> {
+  return runCriu({
+    criu: options.criu,
+    netnsPath: options.netnsPath,
+    criuArguments: buildDumpArguments({ ...options, logName: LOG_NAME }),
+    env: {
+      WAYPOINT_SNAPSHOT_SOURCE: options.snapshotSource,
+      WAYPOINT_SNAPSHOT_TARGET: options.snapshotTarget,
+    },
+    timeoutMs: options.timeoutMs ?? TIMEOUT_DEFAULT_MS,
+  });
+}
+
+async function explain(
+  options: DumpOptions,
+  log: string,
+  run: CriuRun,
+): Promise<FailureExplanation> {
+  const { pid: rootPid, netnsPath } = options;
+  if (run.timedOut) return timedOutExplanation(run);
+  return explainDumpFailure(log, await readFailureFacts({ rootPid, netnsPath, log }));
+}
+
+/** Returns the end of CRIU's log, or what it said elsewhere if it never got as far as a log. */
+export async function readLog(logPath: string, run: CriuRun): Promise<string> {
+  const log = await readFile(logPath, "utf8").catch(() => "");
+  return log === "" ? run.output : log.slice(-LOG_READ_BYTES_MAX);
+}
+
+/** The explanation of a run that was ended at its deadline. */
+export function timedOutExplanation(run: CriuRun): FailureExplanation {
+  return {
+    code: "DEADLINE_EXCEEDED",
+    reason: "timeout",
+    message: `CRIU did not end within ${Math.round(run.durationMs)} ms and was ended.`,
+    hint: "The processes it worked on may be damaged; restore the last checkpoint if they hang.",
+    transient: false,
+    pid: null,
+    processName: null,
+    resource: null,
+  };
+}
+
+function toDumpError(
+  options: DumpOptions,
+  failure: { why: FailureExplanation; log: string; run: CriuRun },
+): WaypointError {
+  const { why, log, run } = failure;
+  return new WaypointError(why.code, why.message, {
+    hint: why.hint,
+    detail: {
+      reason: why.reason,
+      pid: why.pid,
+      processName: why.processName,
+      resource: why.resource,
+      criuErrors: excerptAroundErrors(log),
+      logPath: join(options.workDir, LOG_NAME),
+      exitCode: run.exitCode,
+    },
+  });
+}
+
+async function emptyDirectory(directory: string): Promise<void> {
+  const names = await readdir(directory);
+  await Promise.all(names.map((name) => rm(join(directory, name), { recursive: true })));
+}

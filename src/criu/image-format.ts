@@ -1,0 +1,97 @@
+/**
+ * Reader of CRIU's image files: two magic numbers, then entries of a 32-bit length and a protobuf
+ * message each. The few fields we need are read from the wire format itself; the field numbers
+ * are those of CRIU's `images/*.proto`, which are never renumbered.
+ */
+
+/** First word of an image (v1.1), and of a service file such as `stats-dump`. */
+const COMMON_MAGIC = 0x54564319;
+const SERVICE_MAGIC = 0x55105940;
+
+/** Second word: what the file holds. */
+export const IMAGE_MAGIC = { pstree: 0x50273030, core: 0x55053847, stats: 0x57093306 } as const;
+
+/** Fields of one message: number → values, as varint or as bytes. */
+export type WireMessage = ReadonlyMap<number, readonly (bigint | Buffer)[]>;
+
+/**
+ * Returns the messages of an image file.
+ *
+ * @throws Error  the file is not an image of this kind, or ends within an entry.
+ */
+export function readImageEntries(file: Buffer, kind: keyof typeof IMAGE_MAGIC): WireMessage[] {
+  const first = file.length >= 8 ? file.readUInt32LE(0) : 0;
+  const isImage = first === COMMON_MAGIC || first === SERVICE_MAGIC;
+  if (!isImage || file.readUInt32LE(4) !== IMAGE_MAGIC[kind]) {
+    throw new Error(`this is not a CRIU ${kind} image`);
+  }
+  const entries: WireMessage[] = [];
+  for (let offset = 8; offset < file.length; ) {
+    const start = offset + 4;
+    const end = start <= file.length ? start + file.readUInt32LE(offset) : start;
+    if (end > file.length) throw new Error(`the CRIU ${kind} image is cut off`);
+    entries.push(readMessage(file.subarray(start, end)));
+    offset = end;
+  }
+  return entries;
+}
+
+/** Returns an integer field as a number, 0 where it is absent. */
+export function numberField(message: WireMessage, field: number): number {
+  const value = message.get(field)?.[0];
+  return typeof value === "bigint" ? Number(value) : 0;
+}
+
+/** Returns a string field, or undefined where it is absent. */
+export function stringField(message: WireMessage, field: number): string | undefined {
+  const value = message.get(field)?.[0];
+  return Buffer.isBuffer(value) ? value.toString("utf8") : undefined;
+}
+
+/** Returns an embedded message, or undefined where it is absent. */
+export function messageField(message: WireMessage, field: number): WireMessage | undefined {
+  const value = message.get(field)?.[0];
+  return Buffer.isBuffer(value) ? readMessage(value) : undefined;
+}
+
+function readMessage(bytes: Buffer): WireMessage {
+  const fields = new Map<number, (bigint | Buffer)[]>();
+  for (let offset = 0; offset < bytes.length; ) {
+    const tag = readVarint(bytes, offset);
+    const field = readField(bytes, tag.next, Number(tag.value & 7n));
+    const number = Number(tag.value >> 3n);
+    fields.set(number, [...(fields.get(number) ?? []), field.value]);
+    offset = field.next;
+  }
+  return fields;
+}
+
+function readField(
+  bytes: Buffer,
+  offset: number,
+  wireType: number,
+): { value: bigint | Buffer; next: number } {
+  if (wireType === 0) return readVarint(bytes, offset);
+  if (wireType === 1) return { value: readSlice(bytes, offset, 8), next: offset + 8 };
+  if (wireType === 5) return { value: readSlice(bytes, offset, 4), next: offset + 4 };
+  if (wireType !== 2) throw new Error(`unknown protobuf wire type ${wireType}`);
+  const length = readVarint(bytes, offset);
+  const sizeBytes = Number(length.value);
+  return { value: readSlice(bytes, length.next, sizeBytes), next: length.next + sizeBytes };
+}
+
+function readSlice(bytes: Buffer, offset: number, sizeBytes: number): Buffer {
+  if (offset + sizeBytes > bytes.length) throw new Error("a protobuf field is cut off");
+  return bytes.subarray(offset, offset + sizeBytes);
+}
+
+function readVarint(bytes: Buffer, offset: number): { value: bigint; next: number } {
+  let value = 0n;
+  for (let index = 0; index < 10; index++) {
+    const byte = bytes[offset + index];
+    if (byte === undefined) throw new Error("a protobuf number is cut off");
+    value |= BigInt(byte & 0x7f) << BigInt(7 * index);
+    if (byte < 0x80) return { value, next: offset + index + 1 };
+  }
+  throw new Error("a protobuf number is too long");
+}

@@ -1,0 +1,17 @@
+/**
+ * criu owns CRIU: its argument vectors, one process per dump or restore, the words for its
+ * failures, and what its image files say about the processes in them.
+ * It knows nothing of sessions, overlays or the store, and prepares no namespace.
+ * docs/notes/criu has the facts about CRIU behind it.
+ */
+export {
+  buildDumpArguments,
+  buildRestoreArguments,
+  type DumpArgumentOptions,
+  type RestoreArgumentOptions,
+} from "./build-arguments.ts";
+export type { CriuProgram } from "./criu-program.ts";
+export { type DumpOptions, type DumpResult, dump } from "./dump.ts";
+export { type ImageProcess, readImageProcesses } from "./read-image-processes.ts";
+export { type RestoreOptions, type RestoreResult, restore } from "./restore.ts";
+export { warmUp } from "./warm-up.ts";

@@ -1,0 +1,101 @@
+import type { FailurePattern } from "./explain-failure.ts";
+
+/** Failures of a restore, the most telling first. */
+export const RESTORE_FAILURE_PATTERNS: readonly FailurePattern[] = [
+  {
+    reason: "watch_limit",
+    pattern: /fsnotify: .*No space left on device/,
+    resource: () => "inotify watch",
+    sentence: () => "The limit of inotify watches of this machine is reached.",
+    hint: "Raise fs.inotify.max_user_watches.",
+  },
+  {
+    reason: "store_full",
+    code: "STORE_FULL",
+    pattern: /No space left on device|Disk quota exceeded/,
+    resource: () => null,
+    sentence: () => "There is no space left in the store for the restored session.",
+    hint: "Forget checkpoints that are not needed, or enlarge the store.",
+  },
+  {
+    reason: "memory_full",
+    pattern: /Cannot allocate memory/,
+    resource: () => "memory",
+    sentence: () => "This machine has too little free memory for the restored processes.",
+    hint: "End sessions or standbys that are not needed, then try again.",
+  },
+  {
+    reason: "images_incomplete",
+    code: "CHECKPOINT_INCOMPLETE",
+    pattern:
+      /(?:Can't|Unable to) open (?<path>\S*\.img)|(?<magic>Magic doesn't match|Unable to unpack object|Image file corrupted|unexpected EOF)|Could not read inventory|No root in pstree|(?<size>Can't read .*from image)/i,
+    resource: (match) => match.groups?.["path"] ?? null,
+    sentence: () => "The process images of the checkpoint are incomplete or damaged.",
+    hint: "Restore another checkpoint, or this one's files alone.",
+  },
+  {
+    reason: "file_changed",
+    pattern: /File (?<path>\S+) has bad (?<what>size|mode|build-ID)/,
+    resource: (match) => `file ${match.groups?.["path"]}`,
+    sentence: (_who, match) =>
+      `The file ${match.groups?.["path"]} is not the one of the checkpoint (another ${match.groups?.["what"]}).`,
+    hint: "The base of the session has changed since, for example by an update of the host; restore with the base it was made on.",
+  },
+  {
+    reason: "file_missing",
+    pattern:
+      /Can't open file (?<path>.+) on restore: (?<why>.+)|Can't open (?<other>\S+): No such file or directory/,
+    resource: (match) => `file ${match.groups?.["path"] ?? match.groups?.["other"]}`,
+    sentence: (_who, match) =>
+      `The file ${match.groups?.["path"] ?? match.groups?.["other"]}, which a process has open, is not there any more.`,
+    hint: "The base of the session has changed since; restore with the base it was made on.",
+  },
+  {
+    reason: "address",
+    pattern:
+      /Can't bind (?:inet|raw|unix)? ?socket.*: (?<why>.+)|Can't bind inet socket back: (?<back>.+)/,
+    resource: () => "network address",
+    sentence: (_who, match) =>
+      `A network address of the checkpoint cannot be taken: ${match.groups?.["why"] ?? match.groups?.["back"]}.`,
+    hint: "Each restored session needs a network namespace with the inner address and lo up.",
+  },
+  {
+    reason: "pid_in_use",
+    pattern: /Can't fork for (?<pid>\d+): File exists|Pid (?<other>\d+) (?:is )?in use/i,
+    resource: () => "process id",
+    sentence: (_who, match) =>
+      `The process id ${match.groups?.["pid"] ?? match.groups?.["other"]} of the checkpoint is in use.`,
+    hint: "Restore it in a pid namespace of its own.",
+  },
+  {
+    reason: "tcp_repair",
+    pattern: /Can't turn TCP repair mode ON/,
+    resource: () => "TCP connection",
+    sentence: () => "CRIU may not rebuild TCP connections in this network namespace.",
+    hint: "CAP_NET_ADMIN over the session's network namespace is missing.",
+  },
+  {
+    reason: "terminal",
+    pattern: /Unable to open (?<path>\S*ptmx) with specified index/,
+    resource: () => "terminal",
+    sentence: () => "A terminal of the checkpoint cannot get its number back.",
+    hint: "Each restored session needs a devpts of its own.",
+  },
+  {
+    reason: "cpu",
+    pattern: /cpu: (?<what>.*(?:mismatch|unsupported|absent|not match|required).*)/i,
+    resource: () => "CPU",
+    sentence: (_who, match) =>
+      `The checkpoint was made on a CPU with other features: ${match.groups?.["what"]}.`,
+    hint: "Restore it on a machine with the same kind of CPU.",
+  },
+  {
+    reason: "root_mount",
+    pattern:
+      /New root (?<path>\S+) .*|mnt: (?<other>.*(?:root|mount).*fail.*)|The mount (?<third>.+) is not found/i,
+    resource: () => "mount",
+    sentence: (_who, match) =>
+      `The mounts of the session cannot be rebuilt: ${match[0].slice(0, 200)}.`,
+    hint: "The root directory must be a mount point of its own.",
+  },
+];
