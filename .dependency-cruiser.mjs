@@ -2,13 +2,14 @@
 
 const LIGHT_WORDS = "^src/(errors|protocol|base)/";
 const WORDS = "^src/(errors|protocol|base|kernel)/";
-const ADAPTER_NAMES = "host|store|sandbox|criu|terminal|catalog";
+const ADAPTER_NAMES = "host|store|sandbox|network|criu|terminal|catalog";
 const ADAPTERS = `^src/(${ADAPTER_NAMES})/`;
 const ENGINE = "^src/(session|checkpoint|lineage)/";
 const COMPOSITION_ROOT = "^src/engine[.]ts$";
 const OPERATIONS = "^src/operations/";
 const CLIENT_SIDE = "^src/(client/|cli/|index[.]ts$)";
 const SURFACES = "^src/(daemon/|client/|cli/|index[.]ts$)";
+const KNOWN_FOLDERS = [WORDS, ADAPTERS, ENGINE, OPERATIONS, SURFACES];
 const TEST_FILE = "[.]test[.]ts$";
 
 export default {
@@ -19,6 +20,13 @@ export default {
       severity: "error",
       from: {},
       to: { circular: true, viaOnly: { dependencyTypesNot: ["type-only"] } },
+    },
+    {
+      name: "every-folder-has-a-layer",
+      comment: "A folder that this file does not name would escape every rule below.",
+      severity: "error",
+      from: { path: "^src/[^/]+/", pathNot: KNOWN_FOLDERS },
+      to: {},
     },
     {
       name: "words-import-nothing-above",
