@@ -48,6 +48,11 @@ export class LiveSessions {
     this.#announce(sessionId);
   }
 
+  /** Wakes the attachments of a session that is gone. */
+  announceRemoval(sessionId: string): void {
+    this.#announce(sessionId);
+  }
+
   /** Resolves at the next change of a session's incarnation. */
   changed(sessionId: string): Promise<void> {
     const waiting = this.#changes.get(sessionId) ?? Promise.withResolvers<void>();

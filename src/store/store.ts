@@ -202,6 +202,12 @@ export class Store {
     await this.sync();
   }
 
+  /** Tells whether the images in memory leave half of their room to new ones. */
+  hasMemoryToSpare(): boolean {
+    const memory = statfsSync(this.#layout.imagesDir);
+    return memory.bavail * 2 >= memory.blocks;
+  }
+
   /** Frees the memory of a durable checkpoint's images. */
   async forgetMemoryImages(checkpointId: string): Promise<void> {
     const { imagesDir, memoryImagesDir } = this.checkpointPaths(checkpointId);

@@ -1,0 +1,11 @@
+/**
+ * checkpoint owns capturing a session, putting it back, taking that back, and forking.
+ * It drives CRIU, the store and the sandbox through ports and prints nothing.
+ * docs/ARCHITECTURE.md tells the life of a checkpoint, docs/notes/criu the facts behind it.
+ */
+export { type CheckpointOptions, createCheckpoint } from "./create-checkpoint.ts";
+export { describeCheckpoint, showCheckpoint } from "./describe-checkpoint.ts";
+export { forkCheckpoint } from "./fork-checkpoint.ts";
+export { makeDurable, scheduleDurable } from "./make-durable.ts";
+export { fromManifest } from "./manifest.ts";
+export { restoreCheckpoint, undoRestore } from "./restore-checkpoint.ts";

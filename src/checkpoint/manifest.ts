@@ -1,0 +1,54 @@
+import { z } from "zod";
+import type { CheckpointRow } from "../catalog/index.ts";
+import { WaypointError } from "../errors/index.ts";
+
+/** Version of the manifest's format; a reader refuses a newer one. */
+const MANIFEST_FORMAT = 1;
+
+const manifestSchema = z.object({
+  format: z.literal(MANIFEST_FORMAT),
+  checkpoint: z.object({
+    id: z.string(),
+    session: z.string(),
+    sessionName: z.string(),
+    parent: z.string().nullable(),
+    name: z.string().nullable(),
+    intent: z.string().nullable(),
+    trigger: z.enum(["manual", "before-restore", "before-stop"]),
+    content: z.enum(["full", "files"]),
+    createdAt: z.string(),
+    pauseMs: z.number(),
+    totalMs: z.number(),
+    memoryBytes: z.number(),
+    stage: z.enum(["captured", "durable"]),
+    base: z.string(),
+    net: z.enum(["nat", "none", "host"]),
+    user: z.string(),
+    cwd: z.string(),
+    terminal: z.number().nullable(),
+    kernel: z.string(),
+    criu: z.string(),
+    arch: z.string(),
+  }),
+});
+
+/** Returns what is written beside a checkpoint, from which its row can be made again. */
+export function toManifest(checkpoint: CheckpointRow): object {
+  return { format: MANIFEST_FORMAT, checkpoint };
+}
+
+/** Reads a manifest. @throws FORMAT_TOO_NEW | CHECKPOINT_INCOMPLETE */
+export function fromManifest(manifest: unknown): CheckpointRow {
+  const found = z.object({ format: z.number() }).safeParse(manifest);
+  if (found.success && found.data.format > MANIFEST_FORMAT) {
+    throw new WaypointError("FORMAT_TOO_NEW", "A checkpoint was written by a newer Waypoint.", {
+      hint: "Install that version again to use it.",
+      detail: { found: found.data.format, known: MANIFEST_FORMAT },
+    });
+  }
+  const parsed = manifestSchema.safeParse(manifest);
+  if (parsed.success) return parsed.data.checkpoint;
+  throw new WaypointError("CHECKPOINT_INCOMPLETE", "A checkpoint's manifest cannot be read.", {
+    detail: { reason: parsed.error.message.slice(0, 500) },
+  });
+}

@@ -1,0 +1,155 @@
+import type { CheckpointRow, SessionRow } from "../catalog/index.ts";
+import { hasCode, WaypointError } from "../errors/index.ts";
+import type { OperationOutput } from "../protocol/index.ts";
+import {
+  adoptInstance,
+  type EnginePorts,
+  endInstance,
+  type LiveInstance,
+  removeInstance,
+} from "../session/index.ts";
+import { createCheckpoint } from "./create-checkpoint.ts";
+import { buildFrom } from "./fork-checkpoint.ts";
+
+/**
+ * Puts a session back to a checkpoint, in place.
+ *
+ * What is there now is checkpointed first, so that `undo` can take the restore back.
+ *
+ * **Requires** the caller holds the session's lease; the checkpoint is in its history.
+ * **On success** the session runs from the checkpoint, under the same name, and has answered.
+ * **On failure** the session is as it was, but for the checkpoint taken first.
+ *
+ * @throws CRIU_RESTORE_FAILED | CHECKPOINT_INCOMPLETE | STORE_FULL | SANDBOX_FAILED
+ */
+export async function restoreCheckpoint(
+  session: SessionRow,
+  checkpoint: CheckpointRow,
+  kind: "restore" | "undo",
+  ports: EnginePorts,
+): Promise<OperationOutput<"restore">> {
+  const { catalog } = ports;
+  const startedAtMs = performance.now();
+  if (checkpoint.content === "full") ports.store.imagesOf(checkpoint.id);
+  const before = await captureBefore(session, checkpoint, ports);
+
+  const restoreStartedAtMs = performance.now();
+  const instanceId = `${session.id}-${session.instanceCount + 1}`;
+  catalog.updateSession(session.id, { instanceCount: session.instanceCount + 1 });
+  const live = await bringUp(session, instanceId, checkpoint, before, ports);
+  const readyMs = roundMs(performance.now() - restoreStartedAtMs);
+
+  catalog.transaction(() => {
+    catalog.updateSession(session.id, {
+      state: "running",
+      instance: instanceId,
+      head: checkpoint.id,
+    });
+    catalog.insertOperation({
+      session: session.id,
+      kind,
+      checkpoint: checkpoint.id,
+      undo: before.id,
+      at: new Date().toISOString(),
+      readyMs,
+      stateBefore: session.state,
+    });
+  });
+  await swap(session, live, ports);
+  return {
+    session: session.id,
+    checkpoint: checkpoint.id,
+    undo: before.id,
+    readyMs,
+    totalMs: roundMs(performance.now() - startedAtMs),
+    pid: live.pid,
+  };
+}
+
+/**
+ * Takes a session's last restore or undo back; the undo can be undone in turn.
+ *
+ * @throws NOTHING_TO_UNDO, and what {@link restoreCheckpoint} throws.
+ */
+export async function undoRestore(
+  session: SessionRow,
+  ports: EnginePorts,
+): Promise<OperationOutput<"undo">> {
+  const last = ports.catalog
+    .operations(session.id)
+    .findLast(({ kind, undo }) => (kind === "restore" || kind === "undo") && undo !== null);
+  const checkpoint = last?.undo == null ? undefined : ports.catalog.checkpoint(last.undo);
+  if (checkpoint === undefined) {
+    throw new WaypointError("NOTHING_TO_UNDO", `Session ${session.name} was never restored.`, {
+      hint: "`waypoint log` lists the checkpoints that it can be put back to.",
+    });
+  }
+  return restoreCheckpoint(session, checkpoint, "undo", ports);
+}
+
+/** Captures what a restore will replace; files alone where CRIU refuses the processes. */
+async function captureBefore(
+  session: SessionRow,
+  target: CheckpointRow,
+  ports: EnginePorts,
+): Promise<CheckpointRow> {
+  const options = {
+    trigger: "before-restore",
+    intent: `before the restore of ${target.name ?? target.id}`,
+    name: null,
+  } as const;
+  try {
+    return await createCheckpoint(session, { ...options, filesOnly: false }, ports);
+  } catch (error) {
+    // Someone whose session holds something undumpable must still be able to go back.
+    if (!hasCode(error, "CRIU_DUMP_FAILED")) throw error;
+    ports.logger.warn("captured files only before a restore", { reason: error.message });
+    return await createCheckpoint(session, { ...options, filesOnly: true }, ports);
+  }
+}
+
+async function bringUp(
+  session: SessionRow,
+  instanceId: string,
+  checkpoint: CheckpointRow,
+  before: CheckpointRow,
+  ports: EnginePorts,
+): Promise<LiveInstance> {
+  if (session.net !== "host") return await buildFrom(checkpoint, session, instanceId, ports);
+  // On the host's network the old processes hold the ports that the new ones need.
+  const old = ports.live.get(session.id);
+  if (old !== undefined) await leave(session, old, ports);
+  try {
+    return await buildFrom(checkpoint, session, instanceId, ports);
+  } catch (error) {
+    if (old !== undefined) {
+      const rescueId = `${instanceId}-rescue`;
+      const rescued = await buildFrom(before, session, rescueId, ports);
+      ports.catalog.updateSession(session.id, { instance: rescueId });
+      adoptInstance(rescued, ports);
+      await removeInstance(old.instanceId, ports);
+    }
+    throw error;
+  }
+}
+
+async function swap(session: SessionRow, live: LiveInstance, ports: EnginePorts): Promise<void> {
+  const old = ports.live.get(session.id);
+  adoptInstance(live, ports);
+  old?.link.end(
+    new WaypointError("SESSION_ENDED", `Session ${session.name} was restored meanwhile.`, {
+      hint: "The command ran in the state that was left; run it again.",
+    }),
+  );
+  if (session.instance !== null) await removeInstance(session.instance, ports);
+}
+
+async function leave(session: SessionRow, old: LiveInstance, ports: EnginePorts): Promise<void> {
+  ports.live.delete(session.id, old.instanceId);
+  old.link.end(new WaypointError("SESSION_ENDED", `Session ${session.name} is being restored.`));
+  await endInstance(old.instanceId, ports);
+}
+
+function roundMs(durationMs: number): number {
+  return Math.round(durationMs * 100) / 100;
+}

@@ -1,0 +1,56 @@
+import type { Catalog, CheckpointRow, SessionRow } from "../catalog/index.ts";
+import { WaypointError } from "../errors/index.ts";
+
+/** Returns a checkpoint and all its ancestors, newest first. */
+export function ancestry(checkpointId: string | null, catalog: Catalog): CheckpointRow[] {
+  const line: CheckpointRow[] = [];
+  for (let id = checkpointId; id !== null; ) {
+    const row = catalog.checkpoint(id);
+    if (row === undefined) break;
+    line.push(row);
+    id = row.parent;
+  }
+  return line;
+}
+
+/**
+ * Checks that a session may be put back to a checkpoint: its own, or one that it descends from.
+ *
+ * @throws CHECKPOINT_OF_OTHER_SESSION
+ */
+export function requireOwnHistory(
+  session: SessionRow,
+  checkpoint: CheckpointRow,
+  catalog: Catalog,
+): void {
+  if (checkpoint.session === session.id) return;
+  if (ancestry(session.head, catalog).some(({ id }) => id === checkpoint.id)) return;
+  const forkedFrom = ancestry(session.forkedFrom, catalog);
+  if (forkedFrom.some(({ id }) => id === checkpoint.id)) return;
+  throw new WaypointError(
+    "CHECKPOINT_OF_OTHER_SESSION",
+    `Checkpoint ${checkpoint.id} is of session ${checkpoint.sessionName}, not in the history of ${session.name}.`,
+    {
+      hint: `\`waypoint fork ${checkpoint.id}\` starts a new session from it.`,
+      detail: { session: checkpoint.session },
+    },
+  );
+}
+
+/**
+ * Returns the checkpoints of a session that nobody else needs: those that no other session stands
+ * on or descends from.
+ */
+export function removableCheckpoints(session: SessionRow, catalog: Catalog): CheckpointRow[] {
+  const needed = new Set<string>();
+  const mark = (id: string | null) => {
+    for (const row of ancestry(id, catalog)) needed.add(row.id);
+  };
+  for (const other of catalog.sessions()) {
+    if (other.id === session.id) continue;
+    mark(other.head);
+    mark(other.forkedFrom);
+  }
+  for (const row of catalog.checkpoints()) if (row.session !== session.id) mark(row.id);
+  return catalog.checkpoints(session.id).filter(({ id }) => !needed.has(id));
+}

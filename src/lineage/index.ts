@@ -1,0 +1,7 @@
+/**
+ * lineage owns the tree of checkpoints by parent: finding one by what a person typed, its
+ * ancestors, and which of them others still need.
+ * It changes nothing.
+ */
+export { ancestry, removableCheckpoints, requireOwnHistory } from "./ancestry.ts";
+export { resolveCheckpoint, resolveSession } from "./resolve-reference.ts";

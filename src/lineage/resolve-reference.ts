@@ -1,0 +1,75 @@
+import type { Catalog, CheckpointRow, SessionRow } from "../catalog/index.ts";
+import { WaypointError } from "../errors/index.ts";
+
+const CANDIDATES_SHOWN_MAX = 8;
+const SHOWN_LENGTH_MAX = 80;
+const RELATIVE = /^(?<session>[^@]*)@(?:~(?<back>\d{1,6}))?$/;
+
+/** Finds a session by name, id or unique prefix of its id. @throws SESSION_NOT_FOUND | REFERENCE_AMBIGUOUS */
+export function resolveSession(reference: string, catalog: Catalog): SessionRow {
+  const exact = catalog.sessionByName(reference) ?? catalog.session(reference);
+  if (exact !== undefined) return exact;
+  const matches = catalog.sessions().filter(({ id }) => id.startsWith(reference));
+  if (matches.length === 1) return matches[0] as SessionRow;
+  if (matches.length > 1) throw ambiguous("sessions", reference, matches);
+  throw new WaypointError("SESSION_NOT_FOUND", `There is no session ${shown(reference)}.`, {
+    hint: "`waypoint ls` lists the sessions.",
+  });
+}
+
+/**
+ * Finds a checkpoint by id, unique prefix, name, `NAME@` or `NAME@~2`.
+ *
+ * `NAME@` is the newest checkpoint on the session's own line of history, `NAME@~2` two before it.
+ *
+ * @throws CHECKPOINT_NOT_FOUND | SESSION_NOT_FOUND | REFERENCE_AMBIGUOUS
+ */
+export function resolveCheckpoint(reference: string, catalog: Catalog): CheckpointRow {
+  const relative = RELATIVE.exec(reference)?.groups;
+  if (relative !== undefined) {
+    const session = resolveSession(relative["session"] ?? "", catalog);
+    return stepBack(session, Number(relative["back"] ?? 0), catalog);
+  }
+  const exact = catalog.checkpoint(reference) ?? catalog.checkpointByName(reference);
+  if (exact !== undefined) return exact;
+  const matches = catalog.checkpointsByPrefix(reference, CANDIDATES_SHOWN_MAX);
+  if (matches.length === 1) return matches[0] as CheckpointRow;
+  if (matches.length > 1) throw ambiguous("checkpoints", reference, matches);
+  throw notFound(`There is no checkpoint ${shown(reference)}.`);
+}
+
+function stepBack(session: SessionRow, steps: number, catalog: Catalog): CheckpointRow {
+  let current = session.head === null ? undefined : catalog.checkpoint(session.head);
+  if (current === undefined) throw notFound(`Session ${session.name} has no checkpoint yet.`);
+  for (let step = 0; step < steps; step += 1) {
+    current = current.parent === null ? undefined : catalog.checkpoint(current.parent);
+    if (current === undefined) {
+      throw notFound(`Session ${session.name} has only ${step + 1} checkpoints behind it.`);
+    }
+  }
+  return current;
+}
+
+function notFound(message: string): WaypointError {
+  return new WaypointError("CHECKPOINT_NOT_FOUND", message, {
+    hint: "`waypoint log` lists the checkpoints.",
+  });
+}
+
+function ambiguous(
+  what: string,
+  reference: string,
+  matches: readonly { id: string }[],
+): WaypointError {
+  const ids = matches.slice(0, CANDIDATES_SHOWN_MAX).map(({ id }) => id);
+  return new WaypointError("REFERENCE_AMBIGUOUS", `${shown(reference)} fits several ${what}.`, {
+    hint: `Write more of the id: ${ids.join(", ")}.`,
+    detail: { candidates: ids },
+  });
+}
+
+function shown(reference: string): string {
+  return JSON.stringify(
+    reference.length > SHOWN_LENGTH_MAX ? `${reference.slice(0, SHOWN_LENGTH_MAX)}…` : reference,
+  );
+}

@@ -1,0 +1,82 @@
+import type { SessionRow } from "../catalog/index.ts";
+import { WaypointError } from "../errors/index.ts";
+import type { OperationParsedInput, Session } from "../protocol/index.ts";
+import { adoptInstance } from "./adopt-instance.ts";
+import { describeSession } from "./describe-session.ts";
+import { buildFreshInstance } from "./instance.ts";
+import { makeUpName, requireValidName } from "./names.ts";
+import type { EnginePorts } from "./ports.ts";
+
+/**
+ * Starts a session with a fresh shell.
+ *
+ * **On success** it is in the catalog and its shell runs.
+ * **On failure** nothing of it is left.
+ *
+ * @throws NAME_INVALID | NAME_IN_USE | BASE_INVALID | USAGE_INVALID | SANDBOX_FAILED | STORE_FULL
+ */
+export async function createSession(
+  input: OperationParsedInput<"new">,
+  ports: EnginePorts,
+): Promise<Session> {
+  const { catalog, sandbox } = ports;
+  const base = input.base ?? "/";
+  const name = claimName(input.name, ports);
+  sandbox.checkBase(base);
+  const user = sandbox.findUser(base, input.user);
+  const id = ports.newId();
+  const session: SessionRow = {
+    id,
+    name,
+    state: "running",
+    base,
+    net: input.net,
+    user: user.name,
+    cwd: input.cwd ?? user.home,
+    createdAt: new Date().toISOString(),
+    head: null,
+    forkedFrom: null,
+    instance: `${id}-1`,
+    instanceCount: 1,
+  };
+  return ports.leases.run(`name:${name}`, async () => {
+    requireFreeName(name, ports);
+    const { env, columns, rows } = input;
+    const shell = { env, columns, rows, filesFrom: null };
+    const live = await buildFreshInstance(session, `${id}-1`, shell, ports);
+    catalog.transaction(() => {
+      catalog.insertSession(session);
+      catalog.insertOperation({
+        session: id,
+        kind: "new",
+        checkpoint: null,
+        undo: null,
+        at: session.createdAt,
+        readyMs: null,
+        stateBefore: null,
+      });
+    });
+    adoptInstance(live, ports);
+    return describeSession(session, ports);
+  });
+}
+
+/** Returns a valid, free name: the wanted one, or one made up. @throws NAME_INVALID | NAME_IN_USE */
+export function claimName(wanted: string | undefined, ports: EnginePorts): string {
+  if (wanted === undefined) return makeUpName((name) => isTaken(name, ports));
+  requireValidName(wanted);
+  requireFreeName(wanted, ports);
+  return wanted;
+}
+
+/** @throws NAME_IN_USE */
+export function requireFreeName(name: string, ports: EnginePorts): void {
+  if (!isTaken(name, ports)) return;
+  throw new WaypointError("NAME_IN_USE", `There is a session named ${name} already.`, {
+    hint: `Choose another name, or remove it with \`waypoint rm ${name}\`.`,
+  });
+}
+
+function isTaken(name: string, { catalog }: EnginePorts): boolean {
+  return catalog.sessionByName(name) !== undefined || catalog.session(name) !== undefined;
+}

@@ -1,0 +1,40 @@
+import type { SessionRow } from "../catalog/index.ts";
+import { WaypointError } from "../errors/index.ts";
+import type { Session, SessionProcess } from "../protocol/index.ts";
+import type { LiveInstance } from "./live-sessions.ts";
+import type { EnginePorts } from "./ports.ts";
+
+/** Returns a session as the outside sees it, with what its processes use now. */
+export function describeSession(row: SessionRow, ports: EnginePorts): Session {
+  const live = ports.live.get(row.id);
+  const { instance, instanceCount: _, ...shown } = row;
+  return {
+    ...shown,
+    pid: live?.pid ?? null,
+    address: instance === null ? null : (ports.catalog.instance(instance)?.address ?? null),
+    memoryBytes: live === undefined ? null : ports.sandbox.treeMemoryBytes(live.pid),
+  };
+}
+
+/** Lists a running session's processes. @throws SESSION_WRONG_STATE */
+export function listProcesses(row: SessionRow, ports: EnginePorts): SessionProcess[] {
+  const live = requireLive(row, ports);
+  const names = ports.sandbox.userNames(ports.sandbox.mergedDir(live.instanceId));
+  return ports.sandbox.listTree(live.pid).map(({ uid, startedAtMs, ...process }) => ({
+    ...process,
+    user: names.get(uid) ?? String(uid),
+    startedAt: new Date(startedAtMs).toISOString(),
+  }));
+}
+
+/** Returns a session's live incarnation. @throws SESSION_WRONG_STATE */
+export function requireLive(row: SessionRow, ports: EnginePorts): LiveInstance {
+  const live = ports.live.get(row.id);
+  if (live !== undefined) return live;
+  const state = ports.catalog.session(row.id)?.state ?? row.state;
+  const how = state === "ended" ? "its processes have ended" : `it is ${state}`;
+  throw new WaypointError("SESSION_WRONG_STATE", `Session ${row.name} is not running: ${how}.`, {
+    hint: `\`waypoint restore ${row.name} ${row.name}@\` starts it again from its newest checkpoint.`,
+    detail: { state },
+  });
+}

@@ -1,0 +1,23 @@
+/**
+ * session owns live sessions: starting, running commands in, attaching to, ending and removing
+ * them, and the incarnations that a restore swaps.
+ * It does not capture or restore (checkpoint) and knows adapters only as types.
+ */
+export { adoptInstance } from "./adopt-instance.ts";
+export { attachSession } from "./attach-session.ts";
+export { claimName, createSession } from "./create-session.ts";
+export { describeSession, listProcesses, requireLive } from "./describe-session.ts";
+export { removeSession, stopSession } from "./end-session.ts";
+export { execInSession } from "./exec-in-session.ts";
+export {
+  buildFreshInstance,
+  buildInstanceFrom,
+  endInstance,
+  reconnectInstance,
+  removeInstance,
+  workDirOf,
+} from "./instance.ts";
+export { type LiveInstance, LiveSessions } from "./live-sessions.ts";
+export { numberedNames, requireValidName } from "./names.ts";
+export type { EnginePorts, EngineSettings } from "./ports.ts";
+export type { StreamPeer } from "./stream-peer.ts";
