@@ -1,0 +1,158 @@
+import type { SessionRow } from "../catalog/index.ts";
+import type { OperationOutput, OperationParsedInput } from "../protocol/index.ts";
+import { requireLive } from "./describe-session.ts";
+import { keepShellAlive } from "./exec-in-session.ts";
+import type { LiveInstance, TerminalSize } from "./live-sessions.ts";
+import type { EnginePorts } from "./ports.ts";
+import { quoteCommand } from "./quote-command.ts";
+import type { StreamPeer } from "./stream-peer.ts";
+
+type AttachInput = OperationParsedInput<"attach">;
+type AttachOutput = OperationOutput<"attach">;
+
+/** Clears the client's screen and its modes before a redraw. */
+const TERMINAL_RESET = "\u001bc";
+const SWAP_GRACE_MS = 30_000;
+
+/**
+ * Connects a client's terminal to a session's until it detaches or the shell ends.
+ *
+ * A restore or undo of the session meanwhile swaps what is behind the terminal: the attachment
+ * moves over to the new incarnation and redraws.
+ *
+ * @throws SESSION_WRONG_STATE  the session is not running.
+ */
+export async function attachSession(
+  session: SessionRow,
+  input: AttachInput,
+  peer: StreamPeer,
+  ports: EnginePorts,
+): Promise<AttachOutput> {
+  const attachment = new Attachment(session, input, peer, ports);
+  let live: LiveInstance | undefined = requireLive(session, ports);
+  let commandId = await attachment.startCommand(live);
+  while (live !== undefined) {
+    const outcome = await attachment.follow(live, commandId);
+    if (outcome !== "swapped") return outcome;
+    commandId = null;
+    live = await attachment.nextInstance(live);
+  }
+  return { reason: attachment.isRemoved() ? "removed" : "ended", exitCode: null };
+}
+
+class Attachment {
+  readonly #session: SessionRow;
+  readonly #input: AttachInput;
+  readonly #peer: StreamPeer;
+  readonly #ports: EnginePorts;
+  readonly #detached = Promise.withResolvers<AttachOutput>();
+  #size: TerminalSize;
+  #live: LiveInstance | undefined;
+
+  constructor(session: SessionRow, input: AttachInput, peer: StreamPeer, ports: EnginePorts) {
+    this.#session = session;
+    this.#input = input;
+    this.#peer = peer;
+    this.#ports = ports;
+    this.#size = { columns: input.columns, rows: input.rows };
+    const detach = () => this.#detached.resolve({ reason: "detached", exitCode: null });
+    peer.gone.addEventListener("abort", detach, { once: true });
+    peer.listen({
+      onControl: (message) => {
+        if (message.control === "detach") detach();
+        if (message.control === "resize") {
+          this.#size = { columns: message.columns, rows: message.rows };
+          void this.#applySize();
+        }
+      },
+      onInput: (bytes) => this.#type(bytes),
+    });
+  }
+
+  async startCommand(live: LiveInstance): Promise<number | null> {
+    if (this.#input.command === undefined) return null;
+    const { dialect } = this.#ports.sandbox.checkBase(this.#session.base);
+    const line = quoteCommand(this.#input.command);
+    return await live.link.runInShell(live.terminalId, line, { tty: true, shell: dialect });
+  }
+
+  /** Shows one incarnation until it ends, is swapped, or the client leaves. */
+  async follow(live: LiveInstance, commandId: number | null): Promise<AttachOutput | "swapped"> {
+    this.#live = live;
+    const swapped = this.#ports.live.changed(live.sessionId).then(() => "swapped" as const);
+    await this.#applySize();
+    const reader = live.link.readTerminal(live.terminalId, 0);
+    try {
+      return await Promise.race([
+        this.#show(live, reader),
+        this.#detached.promise,
+        swapped,
+        ...(commandId === null ? [] : [this.#commandEnd(live, commandId)]),
+      ]);
+    } finally {
+      reader.close();
+      this.#live = undefined;
+      this.#ports.live.commonSize(live.sessionId, this, null);
+    }
+  }
+
+  /** Waits for the incarnation after `before`; `undefined` when the session ended for good. */
+  async nextInstance(before: LiveInstance): Promise<LiveInstance | undefined> {
+    const { live, catalog } = this.#ports;
+    const endsAtMs = performance.now() + SWAP_GRACE_MS;
+    while (performance.now() < endsAtMs) {
+      const next = live.get(before.sessionId);
+      if (next !== undefined && next.instanceId !== before.instanceId) return next;
+      if (next === undefined && catalog.session(before.sessionId)?.state !== "running") break;
+      await live.changed(before.sessionId);
+    }
+    return undefined;
+  }
+
+  isRemoved(): boolean {
+    return this.#ports.catalog.session(this.#session.id) === undefined;
+  }
+
+  async #show(
+    live: LiveInstance,
+    reader: ReturnType<LiveInstance["link"]["readTerminal"]>,
+  ): Promise<AttachOutput | "swapped"> {
+    await this.#redraw(live);
+    try {
+      for await (const { bytes } of reader) await this.#peer.send("stdout", bytes);
+    } catch (error) {
+      if (this.#ports.live.get(live.sessionId)?.instanceId === live.instanceId) throw error;
+      return "swapped";
+    }
+    const { exitCode } = await reader.result;
+    await keepShellAlive(live, this.#ports);
+    return { reason: "ended", exitCode };
+  }
+
+  async #redraw(_live: LiveInstance): Promise<void> {
+    await this.#peer.send("stdout", Buffer.from(TERMINAL_RESET));
+  }
+
+  async #commandEnd(live: LiveInstance, commandId: number): Promise<AttachOutput> {
+    const reader = live.link.readCommand(commandId);
+    for await (const _ of reader) {
+      // On the terminal itself a command has no output of its own.
+    }
+    const { exitCode } = await reader.result;
+    await keepShellAlive(live, this.#ports);
+    return { reason: "ended", exitCode };
+  }
+
+  async #type(bytes: Uint8Array): Promise<void> {
+    const live = this.#live;
+    if (live === undefined || bytes.length === 0) return;
+    await live.link.write(live.terminalId, bytes);
+  }
+
+  async #applySize(): Promise<void> {
+    const live = this.#live;
+    if (live === undefined) return;
+    const size = this.#ports.live.commonSize(live.sessionId, this, this.#size);
+    if (size !== null) await live.link.resize(live.terminalId, size.columns, size.rows);
+  }
+}

@@ -1,0 +1,198 @@
+import { constants } from "node:os";
+import type { SessionRow } from "../catalog/index.ts";
+import { toWaypointError, WaypointError } from "../errors/index.ts";
+import type { OperationOutput, OperationParsedInput } from "../protocol/index.ts";
+import type { InitLink } from "../terminal/index.ts";
+import { BoundedOutput } from "./bounded-output.ts";
+import { requireLive } from "./describe-session.ts";
+import type { LiveInstance } from "./live-sessions.ts";
+import type { EnginePorts } from "./ports.ts";
+import { quoteCommand } from "./quote-command.ts";
+import { shellEnvironment } from "./shell.ts";
+import type { StreamPeer } from "./stream-peer.ts";
+
+const { SIGINT, SIGTERM, SIGKILL } = constants.signals;
+
+/** Exit code of a command that was interrupted because its time was over, as in timeout(1). */
+const EXIT_CODE_TIMED_OUT = 124;
+/** An interrupted command that goes on gets the next signal after this time. */
+const ESCALATION_MS = 1_500;
+/** A person is told what the shell is busy with when a command has waited this long. */
+const WAIT_NOTICE_MS = 2_000;
+
+type ExecInput = OperationParsedInput<"exec">;
+type ExecOutput = OperationOutput<"exec">;
+
+/**
+ * Runs a command in a session and streams its output, stdout and stderr apart.
+ *
+ * In the live shell, what it does to the shell persists: directory, variables, functions, jobs.
+ * The end of the command is the end of the call; processes that it leaves go on.
+ *
+ * @throws SESSION_WRONG_STATE  the session is not running.
+ * @throws SESSION_ENDED        the session was stopped, removed or restored meanwhile.
+ */
+export async function execInSession(
+  session: SessionRow,
+  input: ExecInput,
+  peer: StreamPeer,
+  ports: EnginePorts,
+): Promise<ExecOutput> {
+  const live = requireLive(session, ports);
+  const startedAtMs = performance.now();
+  const commandId = await startCommand(session, live, input, ports);
+  const { link } = live;
+  const interruption = new Interruption(link, live.terminalId, commandId, input);
+  peer.listen({
+    onControl: (message) => {
+      if (message.control === "signal") void interruption.send(message.signal);
+    },
+    onInput: (bytes) => passInput(link, commandId, bytes, input),
+  });
+  const notice = setTimeout(() => void tellWait(link, commandId, peer), WAIT_NOTICE_MS);
+  const onGone = () => void link.discard(commandId).catch(() => {});
+  peer.gone.addEventListener("abort", onGone, { once: true });
+  try {
+    const output = await forward(link, commandId, input, peer);
+    const timedOut = interruption.timedOut;
+    return {
+      ...output,
+      exitCode: timedOut ? EXIT_CODE_TIMED_OUT : output.exitCode,
+      timedOut,
+      durationMs: Math.round(performance.now() - startedAtMs),
+    };
+  } finally {
+    clearTimeout(notice);
+    peer.gone.removeEventListener("abort", onGone);
+    interruption.cancel();
+    await keepShellAlive(live, ports);
+  }
+}
+
+async function startCommand(
+  session: SessionRow,
+  live: LiveInstance,
+  input: ExecInput,
+  ports: EnginePorts,
+): Promise<number> {
+  const { shellPath, dialect } = ports.sandbox.checkBase(session.base);
+  const line = quoteCommand(input.command);
+  if (input.shell === "live") {
+    if (input.stdin || input.cwd !== undefined) {
+      throw new WaypointError("USAGE_INVALID", "The live shell keeps its own directory and input.", {
+        hint: "Use `--shell own` with --stdin or --cwd.",
+      });
+    }
+    return await live.link.runInShell(live.terminalId, line, { tty: input.tty, shell: dialect });
+  }
+  const user = ports.sandbox.findUser(ports.sandbox.mergedDir(live.instanceId), session.user);
+  const commandId = await live.link.spawn({
+    argv: [shellPath, "-c", line],
+    env: shellEnvironment(user, shellPath),
+    cwd: input.cwd ?? session.cwd,
+    uid: user.uid,
+    gid: user.gid,
+    groups: user.groups,
+  });
+  if (!input.stdin) await live.link.closeInput(commandId);
+  return commandId;
+}
+
+async function forward(
+  link: InitLink,
+  commandId: number,
+  input: ExecInput,
+  peer: StreamPeer,
+): Promise<Omit<ExecOutput, "timedOut" | "durationMs">> {
+  const kept = {
+    stdout: new BoundedOutput(input.keepOutputBytes),
+    stderr: new BoundedOutput(input.keepOutputBytes),
+  };
+  const reader = link.readCommand(commandId);
+  for await (const { stream, bytes } of reader) {
+    kept[stream].add(bytes);
+    if (!peer.gone.aborted) await peer.send(stream, bytes);
+  }
+  const { exitCode, signal } = await reader.result;
+  return {
+    exitCode,
+    signal: signal === 0 ? null : signal,
+    stdout: kept.stdout.text(),
+    stderr: kept.stderr.text(),
+    truncated: kept.stdout.truncated || kept.stderr.truncated,
+  };
+}
+
+async function passInput(
+  link: InitLink,
+  commandId: number,
+  bytes: Uint8Array,
+  input: ExecInput,
+): Promise<void> {
+  if (!input.stdin) return;
+  if (bytes.length === 0) await link.closeInput(commandId);
+  else await link.write(commandId, bytes);
+}
+
+async function tellWait(link: InitLink, commandId: number, peer: StreamPeer): Promise<void> {
+  const { commands } = await link.list();
+  if (commands.find(({ id }) => id === commandId)?.state !== "queued") return;
+  peer.notice("waiting: the session's shell is busy with another command");
+}
+
+/** A command such as `exit` ends the shell itself; the session goes on with a fresh one. */
+export async function keepShellAlive(live: LiveInstance, ports: EnginePorts): Promise<void> {
+  try {
+    if (ports.live.get(live.sessionId)?.instanceId !== live.instanceId) return;
+    const { terminals } = await live.link.list();
+    const terminal = terminals.find(({ id }) => id === live.terminalId);
+    if (terminal?.alive === false) await live.link.respawnTerminal(live.terminalId);
+  } catch (error) {
+    ports.logger.warn("shell not started again", { reason: toWaypointError(error).message });
+  }
+}
+
+/** Ends a command on time-out or at the client's wish: politely first, then with force. */
+class Interruption {
+  timedOut = false;
+  readonly #link: InitLink;
+  readonly #terminalId: number;
+  readonly #commandId: number;
+  readonly #isLive: boolean;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(link: InitLink, terminalId: number, commandId: number, input: ExecInput) {
+    this.#link = link;
+    this.#terminalId = terminalId;
+    this.#commandId = commandId;
+    this.#isLive = input.shell === "live";
+    if (input.timeoutMs === undefined) return;
+    this.#timer = setTimeout(() => void this.#escalate([SIGINT, SIGTERM, SIGKILL]), input.timeoutMs);
+  }
+
+  async send(signal: number): Promise<void> {
+    await this.#link.signal(this.#commandId, signal).catch(() => {});
+  }
+
+  cancel(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+  }
+
+  async #escalate(signals: readonly number[]): Promise<void> {
+    this.timedOut = true;
+    const [signal, ...later] = signals;
+    if (signal === undefined) return;
+    // The shell itself only ever gets an interrupt: the others would end it with the command.
+    const isSafe = signal === SIGINT || !(await this.#isShellInForeground());
+    await this.send(isSafe ? signal : SIGINT);
+    this.#timer = setTimeout(() => void this.#escalate(later), ESCALATION_MS);
+  }
+
+  async #isShellInForeground(): Promise<boolean> {
+    if (!this.#isLive) return false;
+    const { terminals } = await this.#link.list();
+    const terminal = terminals.find(({ id }) => id === this.#terminalId);
+    return terminal === undefined || terminal.foreground === terminal.pid;
+  }
+}

@@ -1,0 +1,17 @@
+import type { ControlMessage } from "../protocol/index.ts";
+
+/** The client at the other end of a stream operation. */
+export interface StreamPeer {
+  /** Sends bytes; resolves when the client can take more, so that memory stays bounded. */
+  send(stream: "stdout" | "stderr", bytes: Uint8Array): Promise<void>;
+  /** Tells a person something that is not output. */
+  notice(text: string): void;
+  /** Hands over what the client says and types from now on; at most one handler. */
+  listen(handlers: {
+    onControl: (message: ControlMessage) => void;
+    /** Empty bytes are the end of input; the next bytes come when the promise resolves. */
+    onInput: (bytes: Uint8Array) => Promise<void>;
+  }): void;
+  /** Aborted when the client has gone. */
+  readonly gone: AbortSignal;
+}
