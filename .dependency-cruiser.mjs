@@ -167,7 +167,15 @@ export default {
       comment: "Tests, benchmarks and development tools are not installed with the package.",
       severity: "error",
       from: { path: "^src/", pathNot: TEST_FILE },
-      to: { path: ["^(test|bench|scripts|examples)/", TEST_FILE], pathNot: "^src/testing/" },
+      // scripts/setup is installed too: host shares its checks, which run before there is a build.
+      to: { path: ["^(test|bench|scripts|examples)/", TEST_FILE], pathNot: "^scripts/setup/" },
+    },
+    {
+      name: "setup-through-host",
+      comment: "Finding and bringing what the machine lacks is one thing, and host owns it.",
+      severity: "error",
+      from: { path: "^src/", pathNot: ["^src/host/", TEST_FILE] },
+      to: { path: "^scripts/setup/" },
     },
     {
       name: "product-without-development-packages",
