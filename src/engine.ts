@@ -1,0 +1,82 @@
+import { randomBytes } from "node:crypto";
+import { existsSync, readFileSync } from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import { type Logger, SerialQueues, type StateLayout } from "./base/index.ts";
+import { Catalog } from "./catalog/index.ts";
+import * as criu from "./criu/index.ts";
+import { findCriu } from "./host/index.ts";
+import { NetworkHost, resolvConfFor } from "./network/index.ts";
+import { ID_LENGTH } from "./protocol/index.ts";
+import { recover } from "./recovery/index.ts";
+import * as sandbox from "./sandbox/index.ts";
+import { type EnginePorts, LiveSessions } from "./session/index.ts";
+import { openStore, type StoreLimits } from "./store/index.ts";
+import { BASH_RC, InitLink, ScreenModel } from "./terminal/index.ts";
+
+const ID_ALPHABET = "abcdefghijkmnpqrstuvwxyz23456789";
+
+/** What the composition root is told; it reads no environment itself. */
+export interface EngineOptions {
+  layout: StateLayout;
+  packageRoot: string;
+  limits: StoreLimits;
+  logger: Logger;
+}
+
+/**
+ * Opens the engine on a state directory: the one place where adapters are made and joined.
+ *
+ * **Requires** the daemon's own mount namespace and the directory's lock.
+ * **On success** every session that lives is connected to.
+ */
+export async function openEngine(options: EngineOptions): Promise<EnginePorts> {
+  const { layout, packageRoot, logger } = options;
+  const nativeDir = path.join(packageRoot, ".tools", "native");
+  const store = await openStore(layout, os.totalmem(), options.limits);
+  const catalog = Catalog.open(layout.catalogPath);
+  const criuProgram = await findCriu({
+    packageRoot,
+    rlimitPreloadPath: path.join(nativeDir, "rlimit-preload.so"),
+  });
+  const network = await NetworkHost.open({ ownerKey: layout.key, netnsDir: "/run/netns" });
+  const ports: EnginePorts = {
+    settings: {
+      layout,
+      criu: criuProgram,
+      criuVersion: criuProgram.version,
+      kernel: os.release(),
+      arch: os.arch(),
+      initBinaryPath: path.join(nativeDir, "waypoint-init"),
+      snapshotHookPath: path.join(nativeDir, "snapshot-hook"),
+      bashRc: BASH_RC,
+      resolvConf: sessionResolvConf(),
+    },
+    catalog,
+    store,
+    network,
+    sandbox,
+    criu,
+    connectInit: InitLink.connect,
+    createScreen: (columns, rows) => new ScreenModel(columns, rows),
+    live: new LiveSessions(),
+    leases: new SerialQueues(),
+    background: new SerialQueues(),
+    logger,
+    newId,
+  };
+  await criu.warmUp(criuProgram);
+  await recover(ports);
+  return ports;
+}
+
+/** 10 characters without those that are easily confused. */
+function newId(): string {
+  return Array.from(randomBytes(ID_LENGTH), (byte) => ID_ALPHABET[byte % 32]).join("");
+}
+
+function sessionResolvConf(): string {
+  const hostPath = "/etc/resolv.conf";
+  const content = existsSync(hostPath) ? readFileSync(hostPath, "utf8") : "";
+  return resolvConfFor(content);
+}

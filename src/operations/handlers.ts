@@ -1,0 +1,181 @@
+import {
+  createCheckpoint,
+  describeCheckpoint,
+  forkCheckpoint,
+  makeDurable,
+  restoreCheckpoint,
+  showCheckpoint,
+  undoRestore,
+} from "../checkpoint/index.ts";
+import { WaypointError } from "../errors/index.ts";
+import {
+  ancestry,
+  removableCheckpoints,
+  requireOwnHistory,
+  resolveCheckpoint,
+  resolveSession,
+} from "../lineage/index.ts";
+import type { OperationName, OperationOutput, OperationParsedInput } from "../protocol/index.ts";
+import {
+  attachSession,
+  createSession,
+  describeSession,
+  type EnginePorts,
+  execInSession,
+  listProcesses,
+  removeSession,
+  requireLive,
+  requireValidName,
+  type StreamPeer,
+  stopSession,
+} from "../session/index.ts";
+
+/** Does one operation. Input is validated already. */
+export type OperationHandler<N extends OperationName> = (
+  input: OperationParsedInput<N>,
+  ports: EnginePorts,
+  peer: StreamPeer,
+) => Promise<OperationOutput<N>>;
+
+/** The operations of sessions and checkpoints; the daemon adds those about itself. */
+export type EngineOperations = {
+  [N in Exclude<OperationName, `daemon.${string}`>]: OperationHandler<N>;
+};
+
+/** What each operation of the contract does: resolve names, take the lease, call the engine. */
+export const HANDLERS: EngineOperations = {
+  new: (input, ports) => createSession(input, ports),
+
+  ls: async (_input, ports) => ({
+    sessions: ports.catalog.sessions().map((row) => describeSession(row, ports)),
+  }),
+
+  ps: async (input, ports) => {
+    const session = resolveSession(input.session, ports.catalog);
+    return { session: session.id, processes: listProcesses(session, ports) };
+  },
+
+  exec: (input, ports, peer) =>
+    execInSession(resolveSession(input.session, ports.catalog), input, peer, ports),
+
+  attach: (input, ports, peer) =>
+    attachSession(resolveSession(input.session, ports.catalog), input, peer, ports),
+
+  stop: (input, ports) =>
+    withSession(input.session, ports, async (session) => {
+      requireLive(session, ports);
+      const options = { trigger: "before-stop", intent: "before stop", name: null } as const;
+      const checkpoint = input.checkpoint
+        ? (await createCheckpoint(session, { ...options, filesOnly: false }, ports)).id
+        : null;
+      await stopSession(session, checkpoint, ports);
+      const stopped = resolveSession(session.id, ports.catalog);
+      return { session: describeSession(stopped, ports), checkpoint };
+    }),
+
+  rm: (input, ports) =>
+    withSession(input.session, ports, async (session) => {
+      if (ports.live.get(session.id) !== undefined && !input.force) {
+        throw new WaypointError("SESSION_WRONG_STATE", `Session ${session.name} is running.`, {
+          hint: `Stop it first, or use \`waypoint rm --force ${session.name}\`: its files and checkpoints are gone then.`,
+        });
+      }
+      const removable = removableCheckpoints(session, ports.catalog);
+      const kept = ports.catalog.checkpoints(session.id).length - removable.length;
+      await removeSession(session, ports);
+      for (const { id } of removable) {
+        ports.catalog.deleteCheckpoint(id);
+        await ports.store.deleteCheckpoint(id);
+      }
+      return {
+        session: session.id,
+        name: session.name,
+        checkpointsRemoved: removable.length,
+        checkpointsKept: kept,
+      };
+    }),
+
+  checkpoint: (input, ports) =>
+    withSession(input.session, ports, async (session) => {
+      if (input.name !== undefined) requireFreeCheckpointName(input.name, ports);
+      if (!input.filesOnly) requireLive(session, ports);
+      const row = await createCheckpoint(
+        session,
+        {
+          trigger: "manual",
+          intent: input.intent ?? null,
+          name: input.name ?? null,
+          filesOnly: input.filesOnly,
+        },
+        ports,
+      );
+      if (input.durable) await makeDurable(row.id, ports);
+      return describeCheckpoint(ports.catalog.checkpoint(row.id) ?? row);
+    }),
+
+  log: async (input, ports) => {
+    const { catalog } = ports;
+    const sessions = catalog.sessions().map((row) => describeSession(row, ports));
+    if (input.session === undefined) {
+      const checkpoints = catalog.checkpoints().map(describeCheckpoint);
+      return { checkpoints, operations: catalog.operations(), sessions };
+    }
+    const session = resolveSession(input.session, catalog);
+    return {
+      checkpoints: historyOf(session, ports),
+      operations: catalog.operations(session.id),
+      sessions: sessions.filter(({ id }) => id === session.id),
+    };
+  },
+
+  show: (input, ports) => showCheckpoint(resolveCheckpoint(input.checkpoint, ports.catalog), ports),
+
+  restore: (input, ports) =>
+    withSession(input.session, ports, (session) => {
+      const checkpoint = resolveCheckpoint(input.checkpoint, ports.catalog);
+      requireOwnHistory(session, checkpoint, ports.catalog);
+      return restoreCheckpoint(session, checkpoint, "restore", ports);
+    }),
+
+  undo: (input, ports) =>
+    withSession(input.session, ports, (session) => undoRestore(session, ports)),
+
+  fork: async (input, ports) => {
+    const checkpoint = resolveCheckpoint(input.checkpoint, ports.catalog);
+    if (input.name !== undefined) requireValidName(input.name);
+    const { count, name } = input;
+    const { forks, readyMs } = await forkCheckpoint(checkpoint, { count, name }, ports);
+    return {
+      sessions: forks.map(({ id, name }) => ({ id, name, pid: ports.live.get(id)?.pid ?? null })),
+      readyMs,
+    };
+  },
+};
+
+/** Runs `task` with the session's lease, and with its row as it is when the lease is held. */
+async function withSession<T>(
+  reference: string,
+  ports: EnginePorts,
+  task: (session: ReturnType<typeof resolveSession>) => Promise<T>,
+): Promise<T> {
+  const { id } = resolveSession(reference, ports.catalog);
+  return ports.leases.run(id, () => task(resolveSession(id, ports.catalog)));
+}
+
+function historyOf(session: ReturnType<typeof resolveSession>, ports: EnginePorts) {
+  const { catalog } = ports;
+  const own = new Set(catalog.checkpoints(session.id).map(({ id }) => id));
+  for (const { id } of ancestry(session.head, catalog)) own.add(id);
+  return catalog
+    .checkpoints()
+    .filter(({ id }) => own.has(id))
+    .map(describeCheckpoint);
+}
+
+function requireFreeCheckpointName(name: string, { catalog }: EnginePorts): void {
+  requireValidName(name);
+  if (catalog.checkpointByName(name) === undefined && catalog.checkpoint(name) === undefined) return;
+  throw new WaypointError("NAME_IN_USE", `There is a checkpoint named ${name} already.`, {
+    hint: `Choose another name; \`waypoint show ${name}\` shows it.`,
+  });
+}

@@ -1,0 +1,141 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { mkdir } from "node:fs/promises";
+import { pollUntil } from "../base/index.ts";
+import { fromManifest, scheduleDurable } from "../checkpoint/index.ts";
+import { toWaypointError } from "../errors/index.ts";
+import {
+  adoptInstance,
+  type EnginePorts,
+  endInstance,
+  reconnectInstance,
+  removeInstance,
+} from "../session/index.ts";
+
+/** How long to wait for a CRIU that the last daemon left behind; then it is taken to hang. */
+const LEFT_CRIU_TIMEOUT_MS = 60_000;
+
+/**
+ * Finds what the last daemon left, however it ended, and makes it whole again.
+ *
+ * Live sessions are connected to; what was half-made is removed; a checkpoint whose manifest was
+ * written gets its row, one without is gone.
+ */
+export async function recover(ports: EnginePorts): Promise<void> {
+  await waitForLeftCriu(ports);
+  await recoverCheckpoints(ports);
+  await removeOrphans(ports);
+  await reconnectSessions(ports);
+}
+
+/**
+ * A CRIU in the middle of a dump must not be ended: it would leave its code inside the processes.
+ * It needs no daemon to finish.
+ */
+async function waitForLeftCriu(ports: EnginePorts): Promise<void> {
+  const { imagesDir, storeDir } = ports.settings.layout;
+  const isOurs = (argument: string) =>
+    argument.startsWith(`${imagesDir}/`) || argument.startsWith(`${storeDir}/`);
+  const isRunning = () =>
+    readdirSync("/proc").some((pid) => {
+      if (!/^\d+$/.test(pid)) return false;
+      const argv = readCommandLine(pid);
+      return (argv.includes("dump") || argv.includes("restore")) && argv.some(isOurs);
+    });
+  await pollUntil(
+    "a CRIU of the last daemon to finish",
+    { timeoutMs: LEFT_CRIU_TIMEOUT_MS, intervalMs: 50 },
+    () => (isRunning() ? undefined : true),
+  );
+}
+
+async function recoverCheckpoints(ports: EnginePorts): Promise<void> {
+  const { catalog, store, logger } = ports;
+  for (const id of await store.listCheckpoints()) {
+    if (catalog.checkpoint(id) !== undefined) continue;
+    try {
+      const manifest = store.readManifest(id);
+      if (manifest === null) {
+        await store.deleteCheckpoint(id);
+        continue;
+      }
+      const row = fromManifest(manifest);
+      catalog.insertCheckpoint(row);
+      const session = catalog.session(row.session);
+      if (session !== undefined && session.head === row.parent) {
+        catalog.updateSession(row.session, { head: id });
+      }
+    } catch (error) {
+      // One unreadable checkpoint must not keep the daemon from starting; it is left for a look.
+      logger.error("checkpoint not recovered", error, { id });
+    }
+  }
+  for (const id of await store.listMemoryImages()) {
+    if (catalog.checkpoint(id) === undefined) await store.deleteCheckpoint(id);
+  }
+  for (const row of catalog.checkpoints()) {
+    if (row.stage === "captured") scheduleDurable(row.id, ports);
+  }
+}
+
+/** Removes every incarnation that no session refers to. */
+async function removeOrphans(ports: EnginePorts): Promise<void> {
+  const { catalog, store, network, logger } = ports;
+  const wanted = new Set(catalog.sessions().map(({ instance }) => instance));
+  const found = new Set([
+    ...catalog.instances().map(({ id }) => id),
+    ...store.listInstances(),
+    ...(await network.list()),
+  ]);
+  for (const instanceId of found) {
+    if (wanted.has(instanceId)) continue;
+    logger.info("removing an orphan", { instanceId });
+    await removeInstance(instanceId, ports);
+  }
+}
+
+async function reconnectSessions(ports: EnginePorts): Promise<void> {
+  await mkdir("/run/waypoint/work", { recursive: true });
+  await Promise.all(
+    ports.catalog
+      .sessions()
+      .filter(({ state }) => state === "running")
+      .map(async (session) => {
+        const instance =
+          session.instance === null ? undefined : ports.catalog.instance(session.instance);
+        try {
+          if (instance?.pid == null || instance.startTicks === null) throw new Error("no process");
+          if (ports.sandbox.startTicks(instance.pid) !== instance.startTicks) {
+            throw new Error("its process is gone");
+          }
+          const { id, pid, startTicks } = instance;
+          const live = await reconnectInstance(session.id, { id, pid, startTicks }, ports);
+          await discardOrphanedCommands(live.link);
+          adoptInstance(live, ports);
+        } catch (error) {
+          ports.logger.warn("session found ended", {
+            session: session.name,
+            reason: toWaypointError(error).message,
+          });
+          ports.catalog.updateSession(session.id, { state: "ended" });
+          if (instance !== undefined) await endInstance(instance.id, ports);
+        }
+      }),
+  );
+}
+
+/** Commands whose callers died with the last daemon must not block on output that nobody reads. */
+async function discardOrphanedCommands(link: {
+  list(): Promise<{ commands: { id: number }[] }>;
+  discard(id: number): Promise<void>;
+}): Promise<void> {
+  const { commands } = await link.list();
+  await Promise.all(commands.map(({ id }) => link.discard(id)));
+}
+
+function readCommandLine(pid: string): string[] {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
+  } catch {
+    return [];
+  }
+}
