@@ -1,0 +1,51 @@
+import { RESOLVER_ADDRESS } from "./resolv-conf.ts";
+
+/** Matches the links of all daemons. */
+const ALL_LINKS = "wp*";
+
+/** Name of the nft table of one owner. */
+export function hostTableName(ownerKey: string): string {
+  return `waypoint_${ownerKey}`;
+}
+
+/**
+ * Returns the nft commands that put the host's rules in place, in one transaction: idempotent, and
+ * without a moment in which they are missing.
+ */
+export function buildHostRules(options: {
+  ownerKey: string;
+  range: string;
+  /** Name server on the host's loopback that sessions shall reach, null if there is no need. */
+  forwardDnsTo: string | null;
+}): string {
+  const { ownerKey, range, forwardDnsTo } = options;
+  const table = `ip ${hostTableName(ownerKey)}`;
+  return `table ${table}
+delete table ${table}
+table ${table} {
+  chain postrouting {
+    type nat hook postrouting priority srcnat
+    ip saddr ${range} oifname != "${ALL_LINKS}" masquerade
+  }
+  chain forward {
+    type filter hook forward priority filter
+    iifname "${ALL_LINKS}" oifname "${ALL_LINKS}" drop
+  }
+${forwardDnsTo === null ? "" : dnsChains(forwardDnsTo)}}
+`;
+}
+
+/** A resolver on the loopback often answers loopback clients only, hence the second translation. */
+function dnsChains(nameServer: string): string {
+  const dnsOf = (address: string) =>
+    `iifname "${ALL_LINKS}" ip daddr ${address} meta l4proto { tcp, udp } th dport 53`;
+  return `  chain prerouting {
+    type nat hook prerouting priority dstnat
+    ${dnsOf(RESOLVER_ADDRESS)} dnat to ${nameServer}
+  }
+  chain input {
+    type nat hook input priority srcnat
+    ${dnsOf(nameServer)} snat to 127.0.0.1
+  }
+`;
+}

@@ -1,0 +1,8 @@
+/**
+ * network owns a session's network: its namespace, its link, address translation, name servers.
+ * It knows neither sessions nor CRIU, and touches no rule of the host that it did not make.
+ * docs/network.md describes the result and its limits.
+ */
+export { NetworkHost, type NetworkMode, type SessionNetwork } from "./network-host.ts";
+export { RESOLVER_ADDRESS, resolvConfFor } from "./resolv-conf.ts";
+export { INNER_ADDRESS } from "./session-commands.ts";
