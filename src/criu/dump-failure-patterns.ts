@@ -133,7 +133,7 @@ export const DUMP_FAILURE_PATTERNS: readonly FailurePattern[] = [
   },
   {
     reason: "freeze_timeout",
-    pattern: /Timeout reached\. Try to interrupt[^]*?Unseizable non-zombie (?<pid>\d+) found/,
+    pattern: /Timeout reached\. Try to interrupt[\s\S]*?Unseizable non-zombie (?<pid>\d+) found/,
     resource: () => "uninterruptible wait",
     sentence: (who) =>
       `${who} could not be stopped in time: it waits in the kernel (a vfork or a slow disk).`,
