@@ -13,6 +13,7 @@ export {
   MS_NOSUID,
   makeCharacterDevice,
   mount,
+  openInherited,
   type SystemCallError,
   setXattr,
   syncFilesystem,

@@ -93,6 +93,11 @@ export function makeCharacterDevice(path: string, major: number, minor: number):
   check(`mknod ${path}`, native.mknod(path, S_IFCHR | 0o666, major * 256 + minor));
 }
 
+/** Opens a file for reading with a descriptor that programs started with exec inherit. */
+export function openInherited(path: string): number {
+  return check(`open ${path}`, native.open(path, 0, 0));
+}
+
 /**
  * Opens a lock file and takes its lock, which lasts until every process that inherited the
  * descriptor has ended. The descriptor is inherited by programs started with exec.

@@ -1,0 +1,160 @@
+import { rmSync } from "node:fs";
+import { createServer, type Server } from "node:net";
+import process from "node:process";
+import type { Logger, StateLayout } from "../base/index.ts";
+import { WaypointError } from "../errors/index.ts";
+import { type EngineOperations, HANDLERS, type OperationHandler } from "../operations/index.ts";
+import {
+  CONTRACT,
+  type OperationName,
+  type OperationOutput,
+  type RequestMessage,
+  WAYPOINT_VERSION,
+} from "../protocol/index.ts";
+import { type EnginePorts, endInstance, type StreamPeer } from "../session/index.ts";
+import { serveConnection } from "./connection.ts";
+import { releaseNamespace } from "./enter-namespace.ts";
+
+const STARTED_AT = new Date().toISOString();
+
+/** The daemon's server on its socket. */
+export class Daemon {
+  readonly #ports: EnginePorts;
+  readonly #layout: StateLayout;
+  readonly #logger: Logger;
+  readonly #server: Server;
+  readonly #stopped = Promise.withResolvers<void>();
+  readonly #handlers: { [N in OperationName]: OperationHandler<N> };
+  #activeCount = 0;
+
+  constructor(ports: EnginePorts) {
+    this.#ports = ports;
+    this.#layout = ports.settings.layout;
+    this.#logger = ports.logger;
+    const own = {
+      "daemon.status": () => Promise.resolve(this.#status()),
+      "daemon.stop": (input: { sessions: boolean }) => this.#stop(input.sessions),
+    };
+    this.#handlers = { ...(HANDLERS satisfies EngineOperations), ...own };
+    this.#server = createServer({ allowHalfOpen: false }, (socket) => {
+      this.#activeCount += 1;
+      void serveConnection(socket, (request, peer) => this.#answer(request, peer)).finally(() => {
+        this.#activeCount -= 1;
+      });
+    });
+  }
+
+  /** Listens on the state directory's socket; resolves when clients can connect. */
+  async listen(): Promise<void> {
+    // The lock is ours, so a socket file that is there belongs to a daemon that died.
+    rmSync(this.#layout.socketPath, { force: true });
+    await new Promise<void>((resolve, reject) => {
+      this.#server.once("error", reject);
+      // Nobody but root may connect: the socket gives all power over the sessions.
+      const umaskBefore = process.umask(0o177);
+      this.#server.listen(this.#layout.socketPath, () => {
+        process.umask(umaskBefore);
+        resolve();
+      });
+    });
+  }
+
+  /** Resolves when the daemon was asked to stop and has finished what was under way. */
+  get stopped(): Promise<void> {
+    return this.#stopped.promise;
+  }
+
+  /** Stops listening and finishes the operations under way; the sessions live on. */
+  async shutDown(): Promise<void> {
+    this.#server.close();
+    rmSync(this.#layout.socketPath, { force: true });
+    await this.#ports.leases.idle();
+    await this.#ports.background.idle();
+    this.#ports.catalog[Symbol.dispose]();
+    this.#stopped.resolve();
+  }
+
+  async #answer(request: RequestMessage, peer: StreamPeer): Promise<unknown> {
+    requireSameVersion(request.version);
+    const name = requireOperation(request.operation);
+    const parsed = CONTRACT[name].input.safeParse(request.input);
+    if (!parsed.success) throw invalidInput(name, parsed.error.issues);
+    const handler = this.#handlers[name] as (
+      input: unknown,
+      ports: EnginePorts,
+      peer: StreamPeer,
+    ) => Promise<OperationOutput<OperationName>>;
+    try {
+      return await handler(parsed.data, this.#ports, peer);
+    } catch (error) {
+      this.#logger.error(`operation ${name}`, error);
+      throw error;
+    }
+  }
+
+  #status(): OperationOutput<"daemon.status"> {
+    const { usedBytes, freeBytes } = this.#ports.store.usage();
+    return {
+      version: WAYPOINT_VERSION,
+      pid: process.pid,
+      stateDir: this.#layout.stateDir,
+      startedAt: STARTED_AT,
+      sessionsRunning: this.#ports.live.all().length,
+      memoryBytes: process.memoryUsage.rss(),
+      storeUsedBytes: usedBytes,
+      storeFreeBytes: freeBytes,
+    };
+  }
+
+  async #stop(withSessions: boolean): Promise<OperationOutput<"daemon.stop">> {
+    if (withSessions) await this.#releaseEverything();
+    // The answer must leave before the socket closes.
+    setImmediate(() => void this.shutDown());
+    return { stopped: true };
+  }
+
+  async #releaseEverything(): Promise<void> {
+    const { live, catalog, network, leases } = this.#ports;
+    for (const instance of live.all()) {
+      const { sessionId, instanceId, link } = instance;
+      await leases.run(sessionId, async () => {
+        live.delete(sessionId, instanceId);
+        link.end(new WaypointError("SESSION_ENDED", "All sessions are being ended."));
+        catalog.updateSession(sessionId, { state: "stopped" });
+        await endInstance(instanceId, this.#ports);
+      });
+    }
+    await this.#ports.background.idle();
+    await network.releaseHost();
+    await releaseNamespace(this.#layout);
+  }
+}
+
+function requireSameVersion(version: string): void {
+  if (version === WAYPOINT_VERSION) return;
+  throw new WaypointError(
+    "DAEMON_VERSION_MISMATCH",
+    `The daemon is version ${WAYPOINT_VERSION}, this command is version ${String(version).slice(0, 40)}.`,
+    {
+      hint: "`waypoint daemon stop` ends the daemon; the sessions live on and the next command starts a daemon of its own version.",
+      detail: { daemon: WAYPOINT_VERSION, client: version },
+    },
+  );
+}
+
+function requireOperation(name: string): OperationName {
+  if (Object.hasOwn(CONTRACT, name)) return name as OperationName;
+  throw new WaypointError("USAGE_INVALID", `There is no operation ${JSON.stringify(name)}.`);
+}
+
+function invalidInput(
+  name: string,
+  issues: readonly { path: PropertyKey[]; message: string }[],
+): WaypointError {
+  const first = issues[0];
+  const where = first === undefined || first.path.length === 0 ? "" : ` (${first.path.join(".")})`;
+  return new WaypointError("USAGE_INVALID", `The input of ${name} is not valid${where}.`, {
+    hint: issues.map(({ path, message }) => `${path.join(".")}: ${message}`).slice(0, 5).join("; "),
+    detail: { issues: issues.slice(0, 20).map(({ path, message }) => ({ path, message })) },
+  });
+}

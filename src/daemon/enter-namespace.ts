@@ -1,0 +1,87 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import process from "node:process";
+import { runProcess, type StateLayout } from "../base/index.ts";
+import { WaypointError } from "../errors/index.ts";
+import { MS_NODEV, MS_NOSUID, mount, openInherited, tryLockFile } from "../kernel/index.ts";
+
+/** Tells the second start of the program that it is inside the namespace. */
+const INSIDE_VARIABLE = "WAYPOINT_INSIDE";
+const HOST_NAMESPACE_VARIABLE = "WAYPOINT_HOST_NAMESPACE_FD";
+/** Marks the tmpfs that was mounted over /run. */
+const RUN_MARKER = "/run/waypoint-namespace";
+
+/** Tells whether this process is inside the daemon's mount namespace already. */
+export function isInsideNamespace(): boolean {
+  return process.env[INSIDE_VARIABLE] === "1";
+}
+
+/**
+ * Takes the state directory's lock and starts this program again inside its mount namespace.
+ *
+ * The namespace hides the store, the sessions' roots and CRIU's cache from the host. A bind mount
+ * of its file keeps it alive without any process, so that the next daemon finds every mount again.
+ * The lock is held across the exec by an inherited descriptor. Does not return on success.
+ *
+ * @throws STATE_DIR_BUSY  another daemon holds the lock.
+ */
+export async function enterNamespace(layout: StateLayout): Promise<never> {
+  mkdirSync(layout.stateDir, { recursive: true, mode: 0o700 });
+  if (tryLockFile(layout.lockPath) === null) {
+    throw new WaypointError("STATE_DIR_BUSY", `Another daemon runs on ${layout.stateDir}.`, {
+      hint: "`waypoint daemon status` shows it; `waypoint daemon stop` ends it.",
+    });
+  }
+  const hostNamespaceFd = openInherited("/proc/self/ns/mnt");
+  if (!isNamespaceKept(layout)) await prepareNamespaceDir(layout);
+  const program = isNamespaceKept(layout)
+    ? ["/usr/bin/nsenter", `--mount=${layout.namespacePath}`]
+    : ["/usr/bin/unshare", `--mount=${layout.namespacePath}`, "--propagation", "private"];
+  const argv = [...program, process.execPath, ...process.execArgv, ...process.argv.slice(1)];
+  process.execve?.(argv[0] as string, argv, {
+    ...process.env,
+    [INSIDE_VARIABLE]: "1",
+    [HOST_NAMESPACE_VARIABLE]: String(hostNamespaceFd),
+  });
+  throw new WaypointError("INTERNAL", "The daemon could not start itself again.");
+}
+
+/** Mounts the tmpfs on /run, where CRIU caches its probe of the kernel and netns files lie. */
+export function mountRun(): void {
+  if (existsSync(RUN_MARKER)) return;
+  mount("tmpfs", "/run", "tmpfs", MS_NOSUID | MS_NODEV, "mode=755");
+  writeFileSync(RUN_MARKER, "");
+}
+
+/** Lets go of the namespace: when this daemon ends, all its mounts end with it. */
+export async function releaseNamespace(layout: StateLayout): Promise<void> {
+  const fd = Number(process.env[HOST_NAMESPACE_VARIABLE]);
+  const hostNamespace = `--mount=/proc/${process.pid}/fd/${fd}`;
+  const umount = `umount -l "$0"/mnt; umount -l "$0"; true`;
+  await runProcess(["nsenter", hostNamespace, "sh", "-c", umount, layout.namespaceDir]);
+}
+
+function isNamespaceKept(layout: StateLayout): boolean {
+  return mountTypes().get(layout.namespacePath) === "nsfs";
+}
+
+/** A namespace file can only be kept on a mount that is private. */
+async function prepareNamespaceDir(layout: StateLayout): Promise<void> {
+  const { namespaceDir, namespacePath } = layout;
+  mkdirSync(namespaceDir, { recursive: true, mode: 0o700 });
+  if (!mountTypes().has(namespaceDir)) {
+    await runProcess(["mount", "--bind", namespaceDir, namespaceDir]);
+  }
+  await runProcess(["mount", "--make-private", namespaceDir]);
+  writeFileSync(namespacePath, "");
+}
+
+function mountTypes(): Map<string, string> {
+  const lines = readFileSync("/proc/self/mountinfo", "utf8").trimEnd().split("\n");
+  return new Map(
+    lines.map((line) => {
+      const [before = "", after = ""] = line.split(" - ");
+      const mountPoint = (before.split(" ")[4] ?? "").replaceAll("\\040", " ");
+      return [mountPoint, after.split(" ")[0] ?? ""];
+    }),
+  );
+}

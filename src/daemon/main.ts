@@ -1,0 +1,70 @@
+import { closeSync, mkdirSync, openSync, writeSync } from "node:fs";
+import path from "node:path";
+import process from "node:process";
+import { fileURLToPath } from "node:url";
+import { createLogger, STATE_DIR_DEFAULT, stateLayout } from "../base/index.ts";
+import { openEngine } from "../engine.ts";
+import { toWaypointError } from "../errors/index.ts";
+import { requireHost } from "../host/index.ts";
+import { closeInheritedOnExec } from "../kernel/index.ts";
+import { Daemon } from "./daemon.ts";
+import { enterNamespace, isInsideNamespace, mountRun } from "./enter-namespace.ts";
+
+/** Descriptor on which whoever started the daemon learns that it is ready, or why not. */
+const READY_FD = 3;
+
+const layout = stateLayout(process.env["WAYPOINT_DIR"] ?? STATE_DIR_DEFAULT);
+const packageRoot = path.resolve(fileURLToPath(import.meta.url), "..", "..");
+
+/** Starts the daemon: namespace, engine, socket; then serves until it is told to stop. */
+async function main(): Promise<void> {
+  if (!isInsideNamespace()) {
+    await requireHost({ packageRoot });
+    await enterNamespace(layout);
+  }
+  closeInheritedOnExec();
+  mkdirSync(layout.stateDir, { recursive: true, mode: 0o700 });
+  const logFd = openSync(layout.logPath, "a", 0o600);
+  const logger = createLogger((line) => writeSync(logFd, line));
+  surviveDefects(logger);
+  mountRun();
+  const ports = await openEngine({ layout, packageRoot, limits: limitsFromEnvironment(), logger });
+  const daemon = new Daemon(ports);
+  await daemon.listen();
+  for (const signal of ["SIGTERM", "SIGINT"] as const) {
+    process.on(signal, () => void daemon.shutDown());
+  }
+  tellStarter({ ready: true });
+  logger.info("daemon ready", { pid: process.pid });
+  await daemon.stopped;
+  logger.info("daemon stopped");
+}
+
+function limitsFromEnvironment() {
+  const storeBytes = Number(process.env["WAYPOINT_STORE_BYTES"]);
+  return Number.isSafeInteger(storeBytes) && storeBytes > 0 ? { storeBytes } : {};
+}
+
+/** One broken operation must not take the others with it; the log keeps what happened. */
+function surviveDefects(logger: ReturnType<typeof createLogger>): void {
+  process.on("unhandledRejection", (reason) => logger.error("unhandled rejection", reason));
+}
+
+function tellStarter(message: object): void {
+  try {
+    writeSync(READY_FD, `${JSON.stringify(message)}\n`);
+    closeSync(READY_FD);
+  } catch {
+    // Started by hand: nobody listens there.
+  }
+}
+
+try {
+  await main();
+  process.exit(0);
+} catch (thrown) {
+  const error = toWaypointError(thrown);
+  tellStarter({ error: error.toJSON() });
+  process.stderr.write(`Error: ${error.message}\n${error.hint === null ? "" : `Hint: ${error.hint}\n`}`);
+  process.exit(20);
+}
