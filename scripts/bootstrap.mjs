@@ -34,7 +34,7 @@ async function main([command, ...args]) {
     if (command === "setup") return await setUpOnly(context, args, isJson);
     if (command === "doctor") return examine(context, { isJson });
     if (Object.hasOwn(PROGRAMS, command ?? "")) {
-      await setUpVisibly(context, { isQuiet: true });
+      await setUpVisibly(context, { isQuiet: false });
       return await runProgram(context, PROGRAMS[command], args);
     }
     process.stderr.write("Usage: node scripts/bootstrap.mjs setup|doctor|start|test|bench\n");
@@ -64,7 +64,7 @@ async function setUpVisibly(context, { only, isQuiet }) {
   const signals = ["SIGINT", "SIGTERM", "SIGHUP"];
   for (const name of signals) process.on(name, onSignal);
   try {
-    const progress = new Progress({ isQuiet: isQuiet && only !== undefined });
+    const progress = new Progress({ isQuiet });
     return await setUp(context, { only, progress, signal: cancel.signal });
   } finally {
     for (const name of signals) process.off(name, onSignal);

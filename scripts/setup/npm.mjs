@@ -1,5 +1,7 @@
 import { existsSync } from "node:fs";
 import path from "node:path";
+import { findCommand } from "./find-command.mjs";
+import { SetupError } from "./setup-error.mjs";
 
 /** Settings with which an outer `npm run` tells its child about itself, not about the user. */
 const OUTER_NPM_VARIABLE =
@@ -8,7 +10,11 @@ const OUTER_NPM_VARIABLE =
 /** Returns how to start npm: the one that runs us if there is one, else the one on PATH. */
 export function npmArgv() {
   const outer = process.env.npm_execpath ?? "";
-  return /npm-cli\.js$/.test(outer) && existsSync(outer) ? [process.execPath, outer] : ["npm"];
+  if (/npm-cli\.js$/.test(outer) && existsSync(outer)) return [process.execPath, outer];
+  if (findCommand("npm") !== null) return ["npm"];
+  throw new SetupError("SETUP_FAILED", "There is no npm on this machine.", {
+    hint: "apt-get install npm",
+  });
 }
 
 /**

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { findDebianUris } from "./apt-sources.mjs";
 import { CRIU_VERSION_MIN, criuArgv, isVersionAtLeast } from "./criu-record.mjs";
-import { readCriuVersion } from "./criu-version.mjs";
+import { readCriuVersion, requireCriuCheck } from "./criu-version.mjs";
 import { runTool } from "./run-tool.mjs";
 import { SetupError } from "./setup-error.mjs";
 
@@ -38,7 +38,7 @@ export async function installPrivateCriu(context) {
         return await installFromSuite(context, { suite, uri });
       } catch (error) {
         if (context.signal?.aborted || !(error instanceof SetupError)) throw error;
-        failures.push(`${suite}: ${error.message}\n${error.output}`.trim());
+        failures.push(`${suite}: ${reasonOf(error)}`);
       }
     }
   }
@@ -154,8 +154,14 @@ async function checkUnpacked(prefix, origin) {
   if (version === null || !isVersionAtLeast(version, CRIU_VERSION_MIN)) {
     throw new SetupError("SETUP_FAILED", `The CRIU of ${origin} does not run here.`);
   }
-  await runTool([...argv, "check"]);
+  await requireCriuCheck(argv);
   return version;
+}
+
+/** Returns what apt or CRIU calls an error; around it there is much that is not. */
+function reasonOf(error) {
+  const line = error.output.split("\n").find((text) => /^(E: |Error)/.test(text));
+  return line?.replace(/^E: /, "") ?? error.message;
 }
 
 function noDebianSource(aptDir) {

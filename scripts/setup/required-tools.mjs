@@ -9,6 +9,8 @@ const REQUIRED_COMMANDS = [
   { name: "nft", debianPackage: "nftables" },
   { name: "nsenter", debianPackage: "util-linux" },
   { name: "unshare", debianPackage: "util-linux" },
+  { name: "setpriv", debianPackage: "util-linux" },
+  { name: "flock", debianPackage: "util-linux" },
   { name: "losetup", debianPackage: "mount" },
   { name: "gcc", debianPackage: "gcc" },
 ];

@@ -8,26 +8,24 @@ const TIMEOUT_MS = 20 * 60_000;
 /**
  * Runs a program to its end and returns the end of what it printed.
  *
- * `heldFd` is passed on to the program, so that the set-up's lock stays taken while a program of
- * a killed set-up is still at work.
+ * The program and all its children end with us, even when we are killed, unless `isContained` is
+ * false: because ending them in the middle would do harm, or because they look at /proc.
  *
  * @param {readonly string[]} argv
- * @param {{ cwd?: string, env?: NodeJS.ProcessEnv, signal?: AbortSignal, heldFd?: number,
- *   timeoutMs?: number, hint?: string }} [options]
+ * @param {{ cwd?: string, env?: NodeJS.ProcessEnv, signal?: AbortSignal, isContained?: boolean, timeoutMs?: number, hint?: string }} [options]
  * @returns {Promise<string>}
  * @throws SETUP_FAILED  it could not be started, was ended by a signal, or failed.
  */
 export async function runTool(argv, options = {}) {
-  const { cwd, env = process.env, signal, heldFd, hint, timeoutMs = TIMEOUT_MS } = options;
-  const stdio = ["ignore", "pipe", "pipe"];
-  if (heldFd !== undefined) stdio.push(heldFd);
-  const child = spawn(argv[0], argv.slice(1), {
+  const { cwd, env = process.env, signal, hint, timeoutMs = TIMEOUT_MS } = options;
+  const [program, ...args] = options.isContained === false ? argv : endingWithUs(argv);
+  const child = spawn(program, args, {
     cwd,
     env,
     signal,
-    stdio,
+    stdio: ["ignore", "pipe", "pipe"],
     timeout: timeoutMs,
-    killSignal: "SIGTERM",
+    killSignal: "SIGKILL",
   });
   let output = "";
   const keep = (chunk) => {
@@ -46,8 +44,17 @@ export async function runTool(argv, options = {}) {
   });
 }
 
+/**
+ * Wraps `argv` in a process id namespace whose end ends everything in it.
+ *
+ * The methods with which apt downloads would otherwise live on for minutes after apt was killed.
+ */
+function endingWithUs(argv) {
+  return ["setpriv", "--pdeathsig=KILL", "unshare", "--pid", "--fork", "--kill-child", ...argv];
+}
+
 function shortName(argv) {
-  const words = argv.filter((word) => !word.startsWith("-") && !word.includes("/"));
+  const words = argv.filter((word) => /^[\w.-]+$/.test(word) && !word.startsWith("-"));
   const program = argv[0].split("/").at(-1);
   return [program, ...words.filter((word) => word !== argv[0])].slice(0, 3).join(" ");
 }

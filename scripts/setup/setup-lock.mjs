@@ -11,12 +11,11 @@ const EXIT_CODE_TAKEN = 75;
  * Takes the lock of one checkout's set-up, waiting for another set-up to end.
  *
  * The lock belongs to the open file, not to a process: `flock` sets it on the descriptor that it
- * shares with us, and the kernel drops it when the last process that holds the descriptor is gone.
- * So a killed set-up leaves no stale lock, and one whose `npm` is still running keeps it.
+ * shares with us, and the kernel drops it when we are gone. So a killed set-up leaves no stale lock.
  *
  * @param {import("./tools-dir.mjs").ToolsDir} tools
  * @param {{ onWait: () => void }} options
- * @returns {Promise<{ fd: number, release: () => void }>}
+ * @returns {Promise<{ release: () => void }>}
  */
 export async function takeSetupLock(tools, options) {
   mkdirSync(tools.path, { recursive: true });
@@ -30,7 +29,7 @@ export async function takeSetupLock(tools, options) {
       });
     }
   }
-  return { fd, release: () => closeSync(fd) };
+  return { release: () => closeSync(fd) };
 }
 
 function flock(fd, args) {

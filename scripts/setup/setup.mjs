@@ -49,7 +49,7 @@ export async function setUp(base, options) {
   });
   try {
     base.tools.removeLeftovers();
-    const durations = await runSteps(steps, { ...base, lockFd: lock.fd }, options);
+    const durations = await runSteps(steps, base, options);
     return report(steps, base, durations);
   } finally {
     base.tools.removeLeftovers();

@@ -31,7 +31,7 @@ export const buildStep = {
       : null;
   },
 
-  async run({ packageRoot, tools, signal, lockFd }) {
+  async run({ packageRoot, tools, signal }) {
     // Read before the build: what changes meanwhile makes the next set-up build again.
     const sourcesDigest = digestSources(packageRoot);
     rmSync(tools.at(STAMP_NAME), { force: true });
@@ -39,7 +39,6 @@ export const buildStep = {
       cwd: packageRoot,
       env: npmEnvironment({ nodeBinDir: tools.at("node/bin") }),
       signal,
-      heldFd: lockFd,
       hint: "Run `npm run build` to see the whole output.",
     });
     tools.writeJson(STAMP_NAME, { sourcesDigest });

@@ -5,10 +5,9 @@ import {
   isVersionAtLeast,
   readCriuRecord,
 } from "./criu-record.mjs";
-import { readCriuVersion } from "./criu-version.mjs";
+import { readCriuVersion, requireCriuCheck } from "./criu-version.mjs";
 import { findCommand } from "./find-command.mjs";
 import { installPrivateCriu } from "./private-criu.mjs";
-import { runTool } from "./run-tool.mjs";
 
 /** Chooses the CRIU to use: the machine's where it is good, else a private one. */
 export const criuStep = {
@@ -23,19 +22,19 @@ export const criuStep = {
   },
 
   async run(context) {
-    const chosen = (await systemCriu(context)) ?? (await installPrivateCriu(context));
+    const chosen = (await systemCriu()) ?? (await installPrivateCriu(context));
     context.tools.writeJson(CRIU_RECORD_NAME, { ...chosen, kernelRelease: os.release() });
     return describe(chosen);
   },
 };
 
-async function systemCriu({ signal }) {
+async function systemCriu() {
   const program = findCommand("criu");
   if (program === null) return null;
   const version = await readCriuVersion([program]);
   if (version === null || !isVersionAtLeast(version, CRIU_VERSION_MIN)) return null;
   try {
-    await runTool([program, "check"], { signal });
+    await requireCriuCheck([program]);
   } catch {
     return null;
   }

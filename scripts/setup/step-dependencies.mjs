@@ -21,14 +21,13 @@ export const dependenciesStep = {
     return `${Object.keys(present).length} packages`;
   },
 
-  async run({ packageRoot, tools, signal, lockFd }) {
+  async run({ packageRoot, tools, signal }) {
     // First, so that an installation that is killed half-way is not taken for a whole one.
     rmSync(installedLockPath(packageRoot), { force: true });
     await runTool([...npmArgv(), "ci", "--include=dev", "--include=optional"], {
       cwd: packageRoot,
       env: npmEnvironment({ nodeBinDir: tools.at("node/bin") }),
       signal,
-      heldFd: lockFd,
       hint: "Check that `npm ping` reaches your registry, then run the set-up again.",
     });
     const count = Object.keys(readPackages(installedLockPath(packageRoot)) ?? {}).length;

@@ -70,7 +70,7 @@ function useMachineNode(tools, program) {
   return `${process.versions.node}, the machine's`;
 }
 
-async function installNode({ packageRoot, tools, signal, lockFd }, name) {
+async function installNode({ packageRoot, tools, signal }, name) {
   const draft = tools.makeTmpDir("node");
   for (const file of ["package.json", "package-lock.json"]) {
     copyFileSync(path.join(packageRoot, "toolchain", file), path.join(draft, file));
@@ -79,7 +79,6 @@ async function installNode({ packageRoot, tools, signal, lockFd }, name) {
     cwd: draft,
     env: npmEnvironment(),
     signal,
-    heldFd: lockFd,
     hint: "Check that `npm ping` reaches your registry, or install Node 24 and set WAYPOINT_NODE.",
   });
   symlinkSync(path.join("node_modules", PACKAGE_NAME, "bin"), path.join(draft, "bin"));

@@ -15,7 +15,7 @@ export const systemPackagesStep = {
     return missingTools().length === 0 ? "all there" : null;
   },
 
-  async run({ signal }) {
+  async run() {
     const missing = missingTools();
     const packages = [...new Set(missing.map(({ debianPackage }) => debianPackage))];
     const command = `apt-get install ${packages.join(" ")}`;
@@ -27,7 +27,8 @@ export const systemPackagesStep = {
     }
     const options = {
       env: { ...process.env, LC_ALL: "C", DEBIAN_FRONTEND: "noninteractive" },
-      signal,
+      // A dpkg that is ended in the middle leaves the machine's package database to be repaired.
+      isContained: false,
       hint: `Try \`${command}\` by hand.`,
     };
     const apt = ["apt-get", "-q", "-o", `DPkg::Lock::Timeout=${DPKG_LOCK_WAIT_SECONDS}`];

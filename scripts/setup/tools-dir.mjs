@@ -36,20 +36,23 @@ export class ToolsDir {
 
   /** Removes what a killed set-up left. Requires the set-up's lock. */
   removeLeftovers() {
-    rmSync(this.tmpPath, { recursive: true, force: true });
+    // What a set-up that was killed just now had started may be writing its last file.
+    rmSync(this.tmpPath, { recursive: true, force: true, maxRetries: 5 });
   }
 
   /** Makes a fresh directory on the same filesystem as the things it will become. */
   makeTmpDir(name) {
     mkdirSync(this.tmpPath, { recursive: true });
-    return mkdtempSync(path.join(this.tmpPath, `${name}-`));
+    const dir = mkdtempSync(path.join(this.tmpPath, `${name}-`));
+    // Nothing in it is secret, and apt downloads as a user of its own.
+    chmodSync(dir, 0o755);
+    return dir;
   }
 
   /** Moves a finished directory to its final name; one of that name goes away first. */
   install(fromDir, name) {
     const target = this.at(name);
     mkdirSync(path.dirname(target), { recursive: true });
-    chmodSync(fromDir, 0o755);
     if (existsSync(target)) renameSync(target, path.join(this.makeTmpDir("old"), "old"));
     renameSync(fromDir, target);
     return target;
