@@ -19,13 +19,13 @@ export interface RunSetupOptions {
  * @returns its exit code; a failure has been told to the user already.
  * @throws SETUP_FAILED  the set-up's program could not be started.
  */
-export async function runSetup(options: RunSetupOptions): Promise<number> {
+export function runSetup(options: RunSetupOptions): Promise<number> {
   const bootstrap = path.join(options.packageRoot, "scripts/bootstrap.mjs");
   const child = spawn(process.execPath, [bootstrap, "setup", ...(options.steps ?? [])], {
     stdio: ["ignore", "inherit", "inherit"],
     ...(options.signal === undefined ? {} : { signal: options.signal }),
   });
-  return await new Promise((resolve, reject) => {
+  return new Promise((resolve, reject) => {
     child.once("error", (cause) => {
       reject(new WaypointError("SETUP_FAILED", "The set-up could not be started.", { cause }));
     });
