@@ -1,0 +1,47 @@
+import type { Checkpoint as CheckpointInfo, OperationOutput } from "../protocol/index.ts";
+import type { ForkOptions } from "./options.ts";
+import type { Session } from "./session.ts";
+
+/** What a checkpoint needs of the rest of the SDK, handed in because sessions make checkpoints. */
+export interface CheckpointActions {
+  fork: (checkpoint: string, options: ForkOptions) => Promise<Session[]>;
+  show: (checkpoint: string) => Promise<OperationOutput<"show">>;
+}
+
+/** One captured moment of a session. Immutable: `info` is what was known when it was returned. */
+export class Checkpoint {
+  readonly id: string;
+  readonly name: string | null;
+  /** Everything that `waypoint checkpoint --json` prints. */
+  readonly info: CheckpointInfo;
+  readonly #actions: CheckpointActions;
+
+  /** Not for callers: `Session.checkpoint` makes checkpoints. */
+  constructor(info: CheckpointInfo, actions: CheckpointActions) {
+    this.id = info.id;
+    this.name = info.name;
+    this.info = info;
+    this.#actions = actions;
+  }
+
+  /**
+   * Starts `count` new sessions from this moment; the session that it captured is not touched.
+   *
+   * **On failure** none of the new sessions is left.
+   *
+   * @throws FORK_REFUSED | CRIU_RESTORE_FAILED | NAME_IN_USE
+   */
+  async fork(count = 1, options: Omit<ForkOptions, "count"> = {}): Promise<Session[]> {
+    return await this.#actions.fork(this.id, { ...options, count });
+  }
+
+  /** Returns this checkpoint in full, as it is known now. @throws CHECKPOINT_NOT_FOUND */
+  async show(): Promise<OperationOutput<"show">> {
+    return await this.#actions.show(this.id);
+  }
+
+  /** Returns {@link info}, so that `JSON.stringify` prints what the command line prints. */
+  toJSON(): CheckpointInfo {
+    return this.info;
+  }
+}

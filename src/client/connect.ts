@@ -1,0 +1,93 @@
+import { createConnection, type Socket } from "node:net";
+import { isSystemError, stateLayout } from "../base/index.ts";
+import { WaypointError } from "../errors/index.ts";
+
+/** Longest path of a unix socket on Linux, in bytes (unix(7), without the final NUL). */
+const SOCKET_PATH_BYTES_MAX = 107;
+
+/** How to reach the daemon. */
+export interface ConnectOptions {
+  /** Start a daemon when none answers. @defaultValue true */
+  start?: boolean;
+  /** Gives up waiting; the promise rejects with CANCELLED. */
+  signal?: AbortSignal;
+}
+
+/**
+ * Connects to the daemon of `stateDir`, and starts that daemon when none answers.
+ *
+ * @throws DAEMON_UNREACHABLE  there is none and it was not to be started, or it did not start.
+ * @throws PRIVILEGE_MISSING   this user may not reach or start it.
+ * @throws USAGE_INVALID       the path of the directory is too long for a socket.
+ */
+export async function connectDaemon(
+  stateDir: string,
+  options: ConnectOptions = {},
+): Promise<Socket> {
+  const { socketPath } = stateLayout(stateDir);
+  refuseLongPath(socketPath);
+  options.signal?.throwIfAborted();
+  const running = await tryConnect(socketPath);
+  if (running !== null) return running;
+  if (options.start === false) throw noDaemon(stateDir);
+  refuseOtherThanRoot();
+  const { startDaemon } = await import("./start-daemon.ts");
+  return await startDaemon(stateDir, options.signal);
+}
+
+/**
+ * Returns a connected socket, or `null` when no daemon listens there.
+ *
+ * A socket file on which nobody listens is what a daemon leaves that died, so it counts as none.
+ */
+export function tryConnect(socketPath: string): Promise<Socket | null> {
+  return new Promise((resolve, reject) => {
+    const socket = createConnection(socketPath);
+    const onError = (cause: Error) => {
+      if (isSystemError(cause, "ENOENT", "ECONNREFUSED", "ENOTDIR")) return resolve(null);
+      reject(connectFailure(socketPath, cause));
+    };
+    socket.once("error", onError);
+    socket.once("connect", () => {
+      socket.off("error", onError);
+      resolve(socket);
+    });
+  });
+}
+
+function connectFailure(socketPath: string, cause: Error): WaypointError {
+  if (isSystemError(cause, "EACCES", "EPERM")) {
+    return new WaypointError(
+      "PRIVILEGE_MISSING",
+      `This user may not use the Waypoint daemon at ${socketPath}.`,
+      { hint: "Run the command as root.", detail: { socketPath }, cause },
+    );
+  }
+  return new WaypointError(
+    "DAEMON_UNREACHABLE",
+    `The Waypoint daemon at ${socketPath} cannot be reached (${cause.message}).`,
+    { hint: "Read daemon.log in the state directory.", detail: { socketPath }, cause },
+  );
+}
+
+function noDaemon(stateDir: string): WaypointError {
+  return new WaypointError("DAEMON_UNREACHABLE", `No Waypoint daemon runs for ${stateDir}.`, {
+    hint: "Any other command starts it, for example `waypoint ls`.",
+    detail: { stateDir },
+  });
+}
+
+function refuseLongPath(socketPath: string): void {
+  if (Buffer.byteLength(socketPath) <= SOCKET_PATH_BYTES_MAX) return;
+  throw new WaypointError("USAGE_INVALID", `The socket path ${socketPath} is too long for Linux.`, {
+    hint: `Choose a state directory whose socket path has at most ${SOCKET_PATH_BYTES_MAX} bytes.`,
+    detail: { socketPath },
+  });
+}
+
+function refuseOtherThanRoot(): void {
+  if (process.geteuid?.() === 0) return;
+  throw new WaypointError("PRIVILEGE_MISSING", "Starting the Waypoint daemon needs root.", {
+    hint: "Run the command as root, for example with sudo.",
+  });
+}

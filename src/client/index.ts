@@ -1,0 +1,27 @@
+/**
+ * client owns the way to the daemon: connecting, starting it when none runs, calling operations,
+ * and the objects of the SDK on top of that.
+ * It decides nothing and knows nothing of the engine; it must load fast, so no zod at run time.
+ * docs/sdk.md teaches the SDK, docs/PROTOCOL.md the frames.
+ */
+export { type CallOptions, callOperation } from "./call-operation.ts";
+export { Checkpoint } from "./checkpoint.ts";
+export {
+  type CollectOptions,
+  collectOutput,
+  OUTPUT_KEPT_BYTES_DEFAULT,
+} from "./collect-output.ts";
+export { type ConnectOptions, connectDaemon } from "./connect.ts";
+export { type OperationStream, openStream, type StreamEvent } from "./operation-stream.ts";
+export type {
+  AttachOptions,
+  CallControl,
+  CheckpointOptions,
+  ExecOptions,
+  ForkOptions,
+  NewOptions,
+} from "./options.ts";
+export { findPackageRoot } from "./package-root.ts";
+export { Session } from "./session.ts";
+export { resolveStateDir } from "./state-dir.ts";
+export { type OpenOptions, Waypoint } from "./waypoint.ts";

@@ -1,0 +1,188 @@
+import { once } from "node:events";
+import type { Socket } from "node:net";
+import { type ErrorWire, WaypointError } from "../errors/index.ts";
+import {
+  type ControlMessage,
+  encodeFrame,
+  FRAME_KIND,
+  FRAME_PAYLOAD_BYTES_MAX,
+  type Frame,
+  FrameDecoder,
+  type NoticeMessage,
+  type OperationInput,
+  type OperationName,
+  type OperationOutput,
+  WAYPOINT_VERSION,
+} from "../protocol/index.ts";
+import { type ConnectOptions, connectDaemon } from "./connect.ts";
+
+/** Something that arrives while an operation runs. */
+export type StreamEvent =
+  | { kind: "stdout" | "stderr"; bytes: Uint8Array }
+  | { kind: "notice"; notice: string };
+
+/**
+ * One running operation: events come out, input and control messages go in, a result ends it.
+ *
+ * Iterating drives it: nothing is read from the daemon before the last event was taken, so a slow
+ * reader slows the program down and needs no memory. The iteration ends with the result and throws
+ * the operation's error; {@link result} settles with it. Iterate once.
+ */
+export interface OperationStream<Output> extends AsyncIterable<StreamEvent> {
+  /** Settles when the iteration ends. */
+  readonly result: Promise<Output>;
+  /** Sends input; resolves when the daemon takes more. */
+  write(bytes: Uint8Array): Promise<void>;
+  /** Says that no more input comes. */
+  endInput(): void;
+  /** Sends a resize, a signal or the wish to detach. */
+  control(message: ControlMessage): void;
+  /** Leaves without waiting for the result. */
+  close(): void;
+}
+
+/**
+ * Starts an operation on the daemon of `stateDir`.
+ *
+ * @throws DAEMON_UNREACHABLE  see {@link connectDaemon}; while iterating: the connection was lost.
+ * @throws CANCELLED           `signal` was aborted.
+ */
+export async function openStream<N extends OperationName>(
+  stateDir: string,
+  operation: N,
+  input: OperationInput<N>,
+  options: ConnectOptions = {},
+): Promise<OperationStream<OperationOutput<N>>> {
+  const socket = await connectDaemon(stateDir, options).catch((error: unknown) => {
+    throw options.signal?.aborted ? cancelled(operation) : error;
+  });
+  return new SocketStream<OperationOutput<N>>(socket, operation, input, options.signal);
+}
+
+class SocketStream<Output> implements OperationStream<Output> {
+  readonly result: Promise<Output>;
+  readonly #socket: Socket;
+  readonly #operation: string;
+  readonly #signal: AbortSignal | undefined;
+  readonly #onAbort = () => this.#socket.destroy();
+  readonly #settle: { resolve: (output: Output) => void; reject: (error: unknown) => void };
+  #isClosed = false;
+
+  constructor(socket: Socket, operation: string, input: unknown, signal?: AbortSignal) {
+    const { promise, resolve, reject } = Promise.withResolvers<Output>();
+    this.result = promise;
+    this.#settle = { resolve, reject };
+    this.#socket = socket;
+    this.#operation = operation;
+    this.#signal = signal;
+    // The iteration throws the same error; a caller who reads only that must not crash here.
+    promise.catch(() => {});
+    // A write to a daemon that has just died; the reading side reports the loss.
+    socket.on("error", () => {});
+    signal?.addEventListener("abort", this.#onAbort, { once: true });
+    const request = { version: WAYPOINT_VERSION, operation, input };
+    socket.write(encodeFrame(FRAME_KIND.request, JSON.stringify(request)));
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<StreamEvent, void> {
+    try {
+      const output = yield* this.#events();
+      this.#settle.resolve(output);
+    } catch (error) {
+      this.#settle.reject(error);
+      throw error;
+    } finally {
+      this.#settle.reject(lost(this.#operation));
+      this.#signal?.removeEventListener("abort", this.#onAbort);
+      this.close();
+    }
+  }
+
+  async *#events(): AsyncGenerator<StreamEvent, Output> {
+    const decoder = new FrameDecoder();
+    for await (const chunk of this.#chunks()) {
+      for (const frame of decoder.push(chunk)) {
+        if (frame.kind === FRAME_KIND.result) return parsePayload<Output>(frame);
+        if (frame.kind === FRAME_KIND.error) {
+          throw WaypointError.fromJSON(parsePayload<ErrorWire>(frame));
+        }
+        const event = toEvent(frame);
+        if (event !== null) yield event;
+      }
+    }
+    throw lost(this.#operation);
+  }
+
+  async *#chunks(): AsyncGenerator<Uint8Array> {
+    try {
+      for await (const chunk of this.#socket) yield chunk as Uint8Array;
+    } catch (cause) {
+      if (this.#signal?.aborted) throw cancelled(this.#operation);
+      throw lost(this.#operation, cause);
+    }
+    if (this.#signal?.aborted) throw cancelled(this.#operation);
+  }
+
+  async write(bytes: Uint8Array): Promise<void> {
+    for (let offset = 0; offset < bytes.length; offset += FRAME_PAYLOAD_BYTES_MAX) {
+      const piece = bytes.subarray(offset, offset + FRAME_PAYLOAD_BYTES_MAX);
+      await this.#send(encodeFrame(FRAME_KIND.input, piece));
+    }
+  }
+
+  endInput(): void {
+    if (this.#socket.writable) this.#socket.write(encodeFrame(FRAME_KIND.input, ""));
+  }
+
+  control(message: ControlMessage): void {
+    if (!this.#socket.writable) return;
+    this.#socket.write(encodeFrame(FRAME_KIND.control, JSON.stringify(message)));
+  }
+
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#socket.destroy();
+  }
+
+  async #send(frame: Buffer): Promise<void> {
+    if (!this.#socket.writable || this.#socket.write(frame)) return;
+    await Promise.race([once(this.#socket, "drain"), once(this.#socket, "close")]);
+  }
+}
+
+function parsePayload<T>(frame: Frame): T {
+  return JSON.parse(Buffer.from(frame.payload).toString("utf8")) as T;
+}
+
+function toEvent(frame: Frame): StreamEvent | null {
+  switch (frame.kind) {
+    case FRAME_KIND.stdout:
+      return { kind: "stdout", bytes: frame.payload };
+    case FRAME_KIND.stderr:
+      return { kind: "stderr", bytes: frame.payload };
+    case FRAME_KIND.notice:
+      return { kind: "notice", notice: parsePayload<NoticeMessage>(frame).notice };
+    default:
+      // Versions agree, so this is a frame that says nothing to clients.
+      return null;
+  }
+}
+
+function lost(operation: string, cause?: unknown): WaypointError {
+  return new WaypointError(
+    "DAEMON_UNREACHABLE",
+    `The connection to the Waypoint daemon was lost during ${operation}.`,
+    {
+      hint: "The sessions live on; repeat the command, which starts the daemon again.",
+      detail: { operation },
+      cause,
+    },
+  );
+}
+
+function cancelled(operation: string): WaypointError {
+  return new WaypointError("CANCELLED", `The operation ${operation} was cancelled.`, {
+    detail: { operation },
+  });
+}

@@ -1,0 +1,43 @@
+import type { OperationInput } from "../protocol/index.ts";
+import type { CallOptions } from "./call-operation.ts";
+import type { CollectOptions } from "./collect-output.ts";
+
+/** What every call of the SDK takes: `signal` to give up, `onNotice` to listen. */
+export type CallControl = Pick<CallOptions, "signal" | "onNotice">;
+
+/** Options of `Waypoint.new`. */
+export type NewOptions = OperationInput<"new"> & CallControl;
+
+/** Options of `Session.checkpoint`. */
+export type CheckpointOptions = Omit<OperationInput<"checkpoint">, "session"> & CallControl;
+
+/** Options of `Session.exec`. */
+export type ExecOptions = Omit<
+  OperationInput<"exec">,
+  "session" | "command" | "stdin" | "keepOutputBytes"
+> &
+  CollectOptions & {
+    signal?: AbortSignal;
+    /** Given to the command as its whole standard input; needs `shell: "own"`. */
+    input?: string | Uint8Array;
+  };
+
+/** Options of `Waypoint.fork`. */
+export type ForkOptions = Omit<OperationInput<"fork">, "checkpoint"> & CallControl;
+
+/** Options of `Session.attach`. */
+export type AttachOptions = Omit<OperationInput<"attach">, "session"> & { signal?: AbortSignal };
+
+/** Takes the call's own options out of the operation's input. */
+export function splitControl<T extends CallControl>(
+  options: T,
+): { control: CallControl; input: Omit<T, keyof CallControl> } {
+  const { signal, onNotice, ...input } = options;
+  return {
+    control: {
+      ...(signal === undefined ? {} : { signal }),
+      ...(onNotice === undefined ? {} : { onNotice }),
+    },
+    input,
+  };
+}

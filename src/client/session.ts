@@ -1,0 +1,174 @@
+import type {
+  Checkpoint as CheckpointInfo,
+  OperationOutput,
+  Session as SessionInfo,
+  SessionProcess,
+} from "../protocol/index.ts";
+import { callOperation } from "./call-operation.ts";
+import { Checkpoint } from "./checkpoint.ts";
+import { collectOutput } from "./collect-output.ts";
+import { findSession } from "./find-session.ts";
+import { type OperationStream, openStream } from "./operation-stream.ts";
+import {
+  type AttachOptions,
+  type CallControl,
+  type CheckpointOptions,
+  type ExecOptions,
+  type ForkOptions,
+  splitControl,
+} from "./options.ts";
+
+/** A live computer. Holds no connection: the session lives on when this object is gone. */
+export class Session {
+  readonly id: string;
+  readonly name: string;
+  readonly #stateDir: string;
+
+  /** Not for callers: `Waypoint.new` and `Waypoint.session` make sessions. */
+  constructor(stateDir: string, { id, name }: { id: string; name: string }) {
+    this.#stateDir = stateDir;
+    this.id = id;
+    this.name = name;
+  }
+
+  /** Returns the session's facts as they are now. @throws SESSION_NOT_FOUND  it was removed. */
+  async info(): Promise<SessionInfo> {
+    const { sessions } = await callOperation(this.#stateDir, "ls", {});
+    return findSession(sessions, this.id);
+  }
+
+  /**
+   * Runs a command and returns its result; a command that fails is a result, not an error.
+   *
+   * A string is a line of shell, an array a program and its arguments. By default it runs in the
+   * session's live shell, so that `cd` and `export` persist for the next call.
+   *
+   * @throws SESSION_BUSY | SESSION_ENDED | CANCELLED
+   */
+  async exec(
+    command: string | readonly string[],
+    options: ExecOptions = {},
+  ): Promise<OperationOutput<"exec">> {
+    const { signal, input, keepOutputBytes, onStdout, onStderr, onNotice, ...rest } = options;
+    const words = typeof command === "string" ? [command] : [...command];
+    const stream = await openStream(
+      this.#stateDir,
+      "exec",
+      { ...rest, session: this.id, command: words, stdin: input !== undefined },
+      signal === undefined ? {} : { signal },
+    );
+    const collected = collectOutput(stream, {
+      ...(keepOutputBytes === undefined ? {} : { keepOutputBytes }),
+      ...(onStdout === undefined ? {} : { onStdout }),
+      ...(onStderr === undefined ? {} : { onStderr }),
+      ...(onNotice === undefined ? {} : { onNotice }),
+    });
+    if (input === undefined) return await collected;
+    // Both at once: a command may print more than the socket holds before it reads its input.
+    const [result] = await Promise.all([collected, sendInput(stream, input)]);
+    return result;
+  }
+
+  /**
+   * Captures the session; what runs in it is not disturbed.
+   *
+   * **On failure** nothing is recorded and the session runs as before.
+   *
+   * @throws CRIU_DUMP_FAILED | SESSION_BUSY | STORE_FULL | NAME_IN_USE
+   */
+  async checkpoint(options: CheckpointOptions = {}): Promise<Checkpoint> {
+    const { control, input } = splitControl(options);
+    const request = { ...input, session: this.id };
+    const info = await callOperation(this.#stateDir, "checkpoint", request, control);
+    return bindCheckpoint(this.#stateDir, info);
+  }
+
+  /**
+   * Puts the session back to a checkpoint; what is there now is checkpointed first (`undo`).
+   *
+   * **On failure** the session is as it was.
+   *
+   * @throws CRIU_RESTORE_FAILED | CHECKPOINT_NOT_FOUND | CHECKPOINT_OF_OTHER_SESSION
+   */
+  async restore(
+    checkpoint: string | Checkpoint,
+    control: CallControl = {},
+  ): Promise<OperationOutput<"restore">> {
+    const request = { session: this.id, checkpoint: checkpointRef(checkpoint) };
+    return await callOperation(this.#stateDir, "restore", request, control);
+  }
+
+  /** Takes the last restore back. **On failure** the session is as it was. @throws NOTHING_TO_UNDO */
+  async undo(control: CallControl = {}): Promise<OperationOutput<"undo">> {
+    return await callOperation(this.#stateDir, "undo", { session: this.id }, control);
+  }
+
+  /** Returns the processes that run in the session. */
+  async ps(): Promise<SessionProcess[]> {
+    const { processes } = await callOperation(this.#stateDir, "ps", { session: this.id });
+    return processes;
+  }
+
+  /** Returns the session's timeline. */
+  async log(): Promise<OperationOutput<"log">> {
+    return await callOperation(this.#stateDir, "log", { session: this.id });
+  }
+
+  /** Ends the session's processes; its files and checkpoints are kept. */
+  async stop(
+    options: { checkpoint?: boolean } & CallControl = {},
+  ): Promise<OperationOutput<"stop">> {
+    const { control, input } = splitControl(options);
+    return await callOperation(this.#stateDir, "stop", { ...input, session: this.id }, control);
+  }
+
+  /** Removes the session, its files and its checkpoints. There is no way back. */
+  async remove(options: { force?: boolean } & CallControl = {}): Promise<OperationOutput<"rm">> {
+    const { control, input } = splitControl(options);
+    return await callOperation(this.#stateDir, "rm", { ...input, session: this.id }, control);
+  }
+
+  /** Connects to the session's terminal: its bytes come out as `stdout` events, keys go in. */
+  async attach(options: AttachOptions): Promise<OperationStream<OperationOutput<"attach">>> {
+    const { signal, ...input } = options;
+    const request = { ...input, session: this.id };
+    return await openStream(
+      this.#stateDir,
+      "attach",
+      request,
+      signal === undefined ? {} : { signal },
+    );
+  }
+}
+
+/** Returns how the daemon calls the checkpoint that a caller gave. */
+export function checkpointRef(checkpoint: string | Checkpoint): string {
+  return typeof checkpoint === "string" ? checkpoint : checkpoint.id;
+}
+
+/** Gives a checkpoint's facts the methods of the SDK. */
+export function bindCheckpoint(stateDir: string, info: CheckpointInfo): Checkpoint {
+  return new Checkpoint(info, {
+    fork: (checkpoint, options) => forkCheckpoint(stateDir, checkpoint, options),
+    show: (checkpoint) => callOperation(stateDir, "show", { checkpoint }),
+  });
+}
+
+/** Starts new sessions from the checkpoint that `checkpoint` names. */
+export async function forkCheckpoint(
+  stateDir: string,
+  checkpoint: string,
+  options: ForkOptions,
+): Promise<Session[]> {
+  const { control, input } = splitControl(options);
+  const { sessions } = await callOperation(stateDir, "fork", { ...input, checkpoint }, control);
+  return sessions.map((session) => new Session(stateDir, session));
+}
+
+async function sendInput(
+  stream: OperationStream<OperationOutput<"exec">>,
+  input: string | Uint8Array,
+): Promise<void> {
+  await stream.write(typeof input === "string" ? Buffer.from(input, "utf8") : input);
+  stream.endInput();
+}

@@ -1,0 +1,142 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync } from "node:fs";
+import type { Socket } from "node:net";
+import path from "node:path";
+import type { Readable } from "node:stream";
+import { pollUntil, stateLayout } from "../base/index.ts";
+import { type ErrorWire, hasCode, WaypointError } from "../errors/index.ts";
+import { tryConnect } from "./connect.ts";
+import { findPackageRoot } from "./package-root.ts";
+
+/** The first start makes the store, which takes seconds on a slow disk. */
+const START_TIMEOUT_MS = 30_000;
+
+/** End of the daemon's log that an error quotes. */
+const LOG_EXCERPT_CHARACTERS_MAX = 1200;
+
+/** What of this process's environment the daemon needs; the rest may hold the user's secrets. */
+const ENVIRONMENT_PASSED = ["PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "TZ", "NODE_OPTIONS"];
+
+/**
+ * Starts the daemon of `stateDir` detached from this process and connects to it.
+ *
+ * **Requires** root.
+ * **On success** the daemon listens and outlives this process.
+ * **On failure** no daemon started by this call is left running.
+ *
+ * Safe to call at the same time from several processes: the daemons' lock lets one of them live,
+ * and everyone connects to that one.
+ *
+ * @throws DAEMON_UNREACHABLE  it ended before it was ready, or was not ready in time.
+ * @throws SETUP_INCOMPLETE    the package was not built.
+ */
+export async function startDaemon(stateDir: string, signal?: AbortSignal): Promise<Socket> {
+  const { socketPath } = stateLayout(stateDir);
+  const child = spawnDaemon(stateDir);
+  try {
+    await readiness(child, stateDir, signal);
+  } catch (error) {
+    // Another client was quicker: its daemon holds the lock and is about to listen.
+    if (!hasCode(error, "STATE_DIR_BUSY")) throw error;
+  }
+  return await pollUntil(
+    "the daemon's socket",
+    { timeoutMs: START_TIMEOUT_MS, intervalMs: 10, ...(signal === undefined ? {} : { signal }) },
+    async () => (await tryConnect(socketPath)) ?? undefined,
+  );
+}
+
+function spawnDaemon(stateDir: string): ChildProcess {
+  const programPath = path.join(findPackageRoot(), "dist", "daemon.mjs");
+  if (!existsSync(programPath)) {
+    throw new WaypointError("SETUP_INCOMPLETE", `The daemon's program ${programPath} is missing.`, {
+      hint: "Run `npm run build` in the package, or install Waypoint again.",
+      detail: { programPath },
+    });
+  }
+  const { logPath } = stateLayout(stateDir);
+  mkdirSync(stateDir, { recursive: true, mode: 0o700 });
+  const logFd = openSync(logPath, "a", 0o600);
+  try {
+    const child = spawn(process.execPath, [programPath], {
+      cwd: "/",
+      detached: true,
+      env: daemonEnvironment(stateDir),
+      stdio: ["ignore", logFd, logFd, "pipe"],
+    });
+    child.unref();
+    return child;
+  } finally {
+    closeSync(logFd);
+  }
+}
+
+function daemonEnvironment(stateDir: string): NodeJS.ProcessEnv {
+  const passed = Object.entries(process.env).filter(
+    ([name]) => ENVIRONMENT_PASSED.includes(name) || name.startsWith("WAYPOINT_"),
+  );
+  return { ...Object.fromEntries(passed), WAYPOINT_DIR: stateDir };
+}
+
+/** Resolves when the daemon says that it is ready; rejects with what it says instead. */
+async function readiness(child: ChildProcess, stateDir: string, signal?: AbortSignal) {
+  const pipe = child.stdio[3] as Readable;
+  const deadline = AbortSignal.timeout(START_TIMEOUT_MS);
+  const stop = signal === undefined ? deadline : AbortSignal.any([deadline, signal]);
+  const onStop = () => pipe.destroy();
+  stop.addEventListener("abort", onStop, { once: true });
+  let line = "";
+  try {
+    const spawnFailure = new Promise<never>((_resolve, reject) => child.once("error", reject));
+    line = await Promise.race([readLine(pipe), spawnFailure]);
+  } finally {
+    stop.removeEventListener("abort", onStop);
+    pipe.destroy();
+  }
+  if (stop.aborted) {
+    child.kill("SIGTERM");
+    signal?.throwIfAborted();
+    throw notStarted(stateDir, `was not ready within ${START_TIMEOUT_MS / 1000} s`);
+  }
+  const answer = parseAnswer(line);
+  if (answer === null) throw notStarted(stateDir, "ended before it was ready");
+  if (answer.error !== undefined) throw WaypointError.fromJSON(answer.error);
+}
+
+async function readLine(pipe: Readable): Promise<string> {
+  let text = "";
+  try {
+    for await (const chunk of pipe.setEncoding("utf8")) {
+      text += chunk;
+      if (text.includes("\n")) break;
+    }
+  } catch (error) {
+    // A pipe that was destroyed by the deadline has no more to say; the caller looks at that.
+    if (!pipe.destroyed) throw error;
+  }
+  return text.split("\n", 1)[0] ?? "";
+}
+
+function parseAnswer(line: string): { error?: ErrorWire } | null {
+  try {
+    return JSON.parse(line) as { error?: ErrorWire };
+  } catch {
+    return null;
+  }
+}
+
+function notStarted(stateDir: string, what: string): WaypointError {
+  const { logPath } = stateLayout(stateDir);
+  return new WaypointError("DAEMON_UNREACHABLE", `The Waypoint daemon ${what}.`, {
+    hint: `Read its log at ${logPath}, then run \`waypoint doctor\`.`,
+    detail: { stateDir, logPath, logExcerpt: logExcerpt(logPath) },
+  });
+}
+
+function logExcerpt(logPath: string): string {
+  try {
+    return readFileSync(logPath, "utf8").slice(-LOG_EXCERPT_CHARACTERS_MAX);
+  } catch {
+    return "";
+  }
+}

@@ -1,0 +1,97 @@
+import type { OperationOutput, Session as SessionInfo } from "../protocol/index.ts";
+import { callOperation } from "./call-operation.ts";
+import type { Checkpoint } from "./checkpoint.ts";
+import { findSession } from "./find-session.ts";
+import {
+  type CallControl,
+  type CheckpointOptions,
+  type ForkOptions,
+  type NewOptions,
+  splitControl,
+} from "./options.ts";
+import { checkpointRef, forkCheckpoint, Session } from "./session.ts";
+import { resolveStateDir } from "./state-dir.ts";
+
+/** How to open Waypoint. */
+export interface OpenOptions extends CallControl {
+  /**
+   * Directory with the whole state of Waypoint.
+   * @defaultValue WAYPOINT_DIR, or /var/lib/waypoint
+   */
+  stateDir?: string;
+}
+
+/**
+ * The sessions and checkpoints of one state directory; the entry to the SDK.
+ *
+ * Holds no connection, so there is nothing to close. Every method throws a `WaypointError`; none
+ * tries again by itself.
+ */
+export class Waypoint {
+  /** Absolute path of the state directory. */
+  readonly stateDir: string;
+
+  private constructor(stateDir: string) {
+    this.stateDir = stateDir;
+  }
+
+  /**
+   * Opens Waypoint, and starts its daemon if it does not run yet.
+   *
+   * @throws PRIVILEGE_MISSING   the daemon does not run and this user may not start it.
+   * @throws DAEMON_UNREACHABLE  it did not start; `detail.logExcerpt` says why.
+   */
+  static async open(options: OpenOptions = {}): Promise<Waypoint> {
+    const { stateDir, ...control } = options;
+    const waypoint = new Waypoint(resolveStateDir(stateDir));
+    await callOperation(waypoint.stateDir, "daemon.status", {}, control);
+    return waypoint;
+  }
+
+  /** Starts a session: a live computer whose root filesystem is a copy of the base. */
+  async new(options: NewOptions = {}): Promise<Session> {
+    const { control, input } = splitControl(options);
+    const session = await callOperation(this.stateDir, "new", input, control);
+    return new Session(this.stateDir, session);
+  }
+
+  /**
+   * Returns the session that `reference` names: its name, its id or a unique prefix of the id.
+   *
+   * @throws SESSION_NOT_FOUND | REFERENCE_AMBIGUOUS
+   */
+  async session(reference: string): Promise<Session> {
+    const { sessions } = await callOperation(this.stateDir, "ls", {});
+    return new Session(this.stateDir, findSession(sessions, reference));
+  }
+
+  /** Returns all sessions, also those that ended, as facts. */
+  async sessions(): Promise<SessionInfo[]> {
+    const { sessions } = await callOperation(this.stateDir, "ls", {});
+    return sessions;
+  }
+
+  /** Returns the whole timeline: checkpoints, operations, and where each session stands. */
+  async log(): Promise<OperationOutput<"log">> {
+    return await callOperation(this.stateDir, "log", {});
+  }
+
+  /** Returns one checkpoint in full. @throws CHECKPOINT_NOT_FOUND | REFERENCE_AMBIGUOUS */
+  async show(checkpoint: string | Checkpoint): Promise<OperationOutput<"show">> {
+    return await callOperation(this.stateDir, "show", { checkpoint: checkpointRef(checkpoint) });
+  }
+
+  /** Captures the session that `session` names. @see Session.checkpoint */
+  async checkpoint(session: string, options: CheckpointOptions = {}): Promise<Checkpoint> {
+    return await (await this.session(session)).checkpoint(options);
+  }
+
+  /**
+   * Starts new sessions from a checkpoint; the session that it captured is not touched.
+   *
+   * **On failure** none of the new sessions is left.
+   */
+  async fork(checkpoint: string | Checkpoint, options: ForkOptions = {}): Promise<Session[]> {
+    return await forkCheckpoint(this.stateDir, checkpointRef(checkpoint), options);
+  }
+}

@@ -1,0 +1,41 @@
+/**
+ * The SDK of Waypoint: live computers that a program can capture, put back and fork.
+ *
+ * docs/sdk.md teaches it. Everything is typed from the contract that the daemon validates with.
+ */
+export {
+  type AttachOptions,
+  type CallControl,
+  Checkpoint,
+  type CheckpointOptions,
+  type ExecOptions,
+  type ForkOptions,
+  type NewOptions,
+  type OpenOptions,
+  type OperationStream,
+  Session,
+  type StreamEvent,
+  Waypoint,
+} from "./client/index.ts";
+export {
+  type ErrorCode,
+  type ErrorDetail,
+  type ErrorWire,
+  hasCode,
+  WaypointError,
+} from "./errors/index.ts";
+export type {
+  Checkpoint as CheckpointInfo,
+  CheckpointContent,
+  CheckpointStage,
+  CheckpointTrigger,
+  ControlMessage,
+  NetMode,
+  OperationInput,
+  OperationName,
+  OperationOutput,
+  OperationRecord,
+  Session as SessionInfo,
+  SessionProcess,
+  SessionState,
+} from "./protocol/index.ts";
