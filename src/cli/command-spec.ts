@@ -1,0 +1,33 @@
+import type { ErrorCode } from "../errors/index.ts";
+import type { CommandModule } from "./context.ts";
+
+/** An option of a command. */
+export interface OptionSpec {
+  /** As commander writes it: "-m, --intent <text>". */
+  flags: string;
+  description: string;
+  /** Turns the text into a value; throws commander's InvalidArgumentError. */
+  parse?: (text: string, previous: never) => unknown;
+  choices?: readonly string[];
+  default?: string | number | boolean | readonly string[];
+}
+
+/** Everything about a command except what it does, which `load` brings when it is called. */
+export interface CommandSpec {
+  name: string;
+  /** In the imperative, without a full stop. */
+  summary: string;
+  /** What else its help says. */
+  description?: string;
+  /** As commander writes them, with their descriptions: ["<name>", "Session"]. */
+  arguments?: readonly (readonly [string, string])[];
+  options?: readonly OptionSpec[];
+  /** Command lines, each with what it does. */
+  examples: readonly (readonly [string, string])[];
+  /** Errors that it may end with besides those of every command. */
+  errors?: readonly ErrorCode[];
+  /** Ends with the exit code of a command in the session, and with 125 for failures of its own. */
+  passesExitCode?: true;
+  subcommands?: readonly CommandSpec[];
+  load: () => Promise<CommandModule>;
+}

@@ -1,0 +1,11 @@
+import type { CommandSpec } from "./command-spec.ts";
+import { HISTORY_COMMANDS } from "./table/history-commands.ts";
+import { HOST_COMMANDS } from "./table/host-commands.ts";
+import { SESSION_COMMANDS } from "./table/session-commands.ts";
+
+/** Every command of the command line, in the order of the help. */
+export const COMMAND_TABLE: readonly CommandSpec[] = [
+  ...SESSION_COMMANDS,
+  ...HISTORY_COMMANDS,
+  ...HOST_COMMANDS,
+];

@@ -1,0 +1,22 @@
+import type { OperationOutput } from "../../protocol/index.ts";
+import { call, type Invocation, printResult } from "../context.ts";
+import { formatAge, formatSize } from "../text/quantities.ts";
+import { layoutFields } from "../text/table.ts";
+
+/** Shows the daemon's state; does not start it, because then it would always run. */
+export async function run({ context }: Invocation): Promise<undefined> {
+  const status = await call(context, "daemon.status", {}, { start: false });
+  await printResult(context, status, (shown) => renderStatus(shown, context.nowMs));
+}
+
+function renderStatus(status: OperationOutput<"daemon.status">, nowMs: number): string[] {
+  return layoutFields([
+    ["Version", status.version],
+    ["Process", `${status.pid}, running for ${formatAge(status.startedAt, nowMs)}`],
+    ["State directory", status.stateDir],
+    ["Sessions running", String(status.sessionsRunning)],
+    ["Memory", formatSize(status.memoryBytes)],
+    ["Store used", formatSize(status.storeUsedBytes)],
+    ["Store free", formatSize(status.storeFreeBytes)],
+  ]);
+}

@@ -1,0 +1,27 @@
+import { existsSync } from "node:fs";
+import path from "node:path";
+import { findPackageRoot } from "../../client/index.ts";
+import { WaypointError } from "../../errors/index.ts";
+import type { Invocation } from "../context.ts";
+
+/**
+ * Becomes the daemon, in the foreground.
+ *
+ * Replaces this process, so that a service manager watches the daemon itself.
+ */
+export async function run({ context }: Invocation): Promise<undefined> {
+  const programPath = path.join(findPackageRoot(), "dist", "daemon.mjs");
+  if (!existsSync(programPath)) {
+    throw new WaypointError("SETUP_INCOMPLETE", `The daemon's program ${programPath} is missing.`, {
+      hint: "Run `npm run build` in the package, or install Waypoint again.",
+      detail: { programPath },
+    });
+  }
+  const env = { ...process.env, WAYPOINT_DIR: context.stateDir, WAYPOINT_FOREGROUND: "1" };
+  if (process.execve === undefined) {
+    throw new WaypointError("HOST_UNSUPPORTED", "This version of Node cannot replace a process.", {
+      hint: "Use Node 24.",
+    });
+  }
+  process.execve(process.execPath, [process.execPath, programPath], env);
+}

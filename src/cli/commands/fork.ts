@@ -1,0 +1,18 @@
+import { call, type Invocation, printResult } from "../context.ts";
+import { withoutUndefined } from "../session-options.ts";
+import { printable } from "../text/printable.ts";
+import { formatDuration } from "../text/quantities.ts";
+
+/** Starts new sessions from a checkpoint. */
+export async function run({
+  context,
+  args,
+  options,
+}: Invocation<{ count?: number; name?: string }>): Promise<undefined> {
+  const input = withoutUndefined({ count: options.count, name: options.name });
+  const result = await call(context, "fork", { ...input, checkpoint: args[0] ?? "" });
+  await printResult(context, result, ({ sessions, readyMs }) => [
+    ...sessions.map(({ id, name }) => `Session ${printable(name)} is running (${id})`),
+    `Ready in ${formatDuration(readyMs)}.`,
+  ]);
+}

@@ -1,0 +1,42 @@
+import type { Session } from "../../protocol/index.ts";
+import { call, type Invocation, printResult } from "../context.ts";
+import { printable } from "../text/printable.ts";
+import { formatAge, formatSize } from "../text/quantities.ts";
+import type { Paint } from "../text/style.ts";
+import { type Column, layoutTable } from "../text/table.ts";
+
+const COLUMNS: readonly Column[] = [
+  { title: "NAME" },
+  { title: "STATE" },
+  { title: "HEAD" },
+  { title: "MEMORY", align: "right" },
+  { title: "AGE", align: "right" },
+  { title: "ADDRESS" },
+  { title: "ID" },
+];
+
+/** Lists the sessions. */
+export async function run({ context }: Invocation): Promise<undefined> {
+  const result = await call(context, "ls", {});
+  await printResult(context, result, ({ sessions }) =>
+    renderSessions(sessions, { nowMs: context.nowMs, paint: context.output.paint }),
+  );
+}
+
+/** Returns the table of sessions. */
+export function renderSessions(
+  sessions: readonly Session[],
+  { nowMs, paint }: { nowMs: number; paint: Paint },
+): string[] {
+  if (sessions.length === 0) return ["No sessions. Start one with `waypoint new`."];
+  const rows = sessions.map((session) => [
+    paint("bold", printable(session.name)),
+    session.state === "running" ? paint("green", session.state) : paint("yellow", session.state),
+    session.head ?? "-",
+    session.memoryBytes === null ? "-" : formatSize(session.memoryBytes),
+    formatAge(session.createdAt, nowMs),
+    session.address ?? "-",
+    session.id,
+  ]);
+  return layoutTable(COLUMNS, rows);
+}

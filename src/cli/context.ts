@@ -1,0 +1,58 @@
+import type { CallOptions } from "../client/index.ts";
+import { callOperation } from "../client/index.ts";
+import type { OperationInput, OperationName, OperationOutput } from "../protocol/index.ts";
+import type { Output } from "./output.ts";
+import { printable } from "./text/printable.ts";
+
+/** What every command gets besides its own arguments. */
+export interface CommandContext {
+  stateDir: string;
+  /** Print for programs: one line of JSON. */
+  isJson: boolean;
+  output: Output;
+  nowMs: number;
+}
+
+/** A command as it was typed. `Options` are its own; the global ones are in the context. */
+export interface Invocation<Options = Record<string, never>> {
+  context: CommandContext;
+  /** Positional arguments; the last one takes all that are left if it ends in `...`. */
+  args: readonly (string | undefined)[];
+  /** Arguments of a `...` argument. */
+  rest: readonly string[];
+  options: Options;
+}
+
+/** What the file of a command exports. It returns the exit code; nothing means success. */
+export interface CommandModule {
+  // biome-ignore lint/suspicious/noExplicitAny: each command names its own options.
+  run: (invocation: Invocation<any>) => Promise<number | undefined>;
+}
+
+/** Calls an operation and prints its notices on stderr, unless a program reads. */
+export async function call<N extends OperationName>(
+  context: CommandContext,
+  operation: N,
+  input: OperationInput<N>,
+  options: CallOptions = {},
+): Promise<OperationOutput<N>> {
+  return await callOperation(context.stateDir, operation, input, {
+    onNotice: (notice) => note(context, notice),
+    ...options,
+  });
+}
+
+/** Says something on stderr, unless a program reads. */
+export function note(context: CommandContext, text: string): void {
+  if (!context.isJson) context.output.note(printable(text));
+}
+
+/** Prints a result: as JSON for programs, else as the lines that `render` makes. */
+export async function printResult<T>(
+  context: CommandContext,
+  result: T,
+  render: (result: T) => readonly string[],
+): Promise<void> {
+  if (context.isJson) await context.output.json(result);
+  else await context.output.lines(render(result));
+}

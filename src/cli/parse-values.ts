@@ -1,0 +1,28 @@
+import { InvalidArgumentError } from "commander";
+
+/** Turns "90" or "1.5" (seconds) into milliseconds. */
+export function parseSeconds(text: string): number {
+  const seconds = Number(text);
+  if (!Number.isFinite(seconds) || seconds <= 0) {
+    throw new InvalidArgumentError("Give a positive number of seconds.");
+  }
+  return Math.max(1, Math.round(seconds * 1000));
+}
+
+/** Turns text into a whole number of at least 1. */
+export function parseCount(text: string): number {
+  if (!/^[1-9][0-9]{0,8}$/.test(text)) {
+    throw new InvalidArgumentError("Give a whole number of at least 1.");
+  }
+  return Number(text);
+}
+
+/** Adds one KEY=VALUE to those given before. */
+export function collectVariable(
+  text: string,
+  previous: Record<string, string> | undefined,
+): Record<string, string> {
+  const separator = text.indexOf("=");
+  if (separator < 1) throw new InvalidArgumentError("Give it as KEY=VALUE.");
+  return { ...previous, [text.slice(0, separator)]: text.slice(separator + 1) };
+}

@@ -1,0 +1,98 @@
+import { Argument, Command, Option } from "commander";
+import { ERROR_REGISTRY, type ErrorCode, EXIT_CODE_OWN_FAILURE } from "../errors/index.ts";
+import { WAYPOINT_VERSION } from "../protocol/index.ts";
+import type { CommandSpec, OptionSpec } from "./command-spec.ts";
+import { COMMAND_TABLE } from "./command-table.ts";
+
+/** What was typed. */
+export interface ParsedCommand {
+  args: readonly (string | undefined)[];
+  rest: readonly string[];
+  options: Record<string, unknown>;
+  globals: { dir?: string; json?: boolean };
+}
+
+/** Carries out what was typed. */
+export type Handler = (spec: CommandSpec, parsed: ParsedCommand) => Promise<void>;
+
+/** Errors that every command may end with. */
+const ERRORS_OF_ALL: readonly ErrorCode[] = ["USAGE_INVALID", "DAEMON_UNREACHABLE", "INTERNAL"];
+
+/**
+ * Returns the command line as a commander program; parsing it calls `handle`.
+ *
+ * Has no side effect: the generator of docs/cli.md reads the program without a handler.
+ */
+export function buildProgram(handle: Handler = async () => {}): Command {
+  const program = new Command("waypoint")
+    .description("History for the running computer: checkpoint, restore and fork live sessions")
+    .version(WAYPOINT_VERSION, "-V, --version", "Print the version")
+    .option("--dir <directory>", "State directory [WAYPOINT_DIR, /var/lib/waypoint]")
+    .option("--json", "Print the result as one line of JSON, errors too")
+    .helpOption("-h, --help", "Print help")
+    .helpCommand("help [command]", "Print the help of a command")
+    .showSuggestionAfterError()
+    .configureHelp({ showGlobalOptions: true })
+    // Errors are thrown and printed in one place, as text or as JSON.
+    .configureOutput({ outputError: () => {} })
+    .exitOverride();
+  for (const spec of COMMAND_TABLE) addCommand(program, spec, handle);
+  return program;
+}
+
+function addCommand(parent: Command, spec: CommandSpec, handle: Handler): void {
+  const command = parent.command(spec.name).summary(spec.summary);
+  command.description([`${spec.summary}.`, spec.description ?? ""].join(" ").trim());
+  for (const [name, description] of spec.arguments ?? []) {
+    command.addArgument(new Argument(name, description));
+  }
+  for (const option of spec.options ?? []) command.addOption(toOption(option));
+  command.addHelpText("after", () => helpTail(spec));
+  for (const subcommand of spec.subcommands ?? []) addCommand(command, subcommand, handle);
+  command.action(async () => {
+    const globals = command.optsWithGlobals<ParsedCommand["globals"]>();
+    const isVariadic = command.registeredArguments.at(-1)?.variadic === true;
+    const values = [...command.processedArgs] as (string | string[] | undefined)[];
+    const rest = isVariadic ? ((values.pop() as string[] | undefined) ?? []) : [];
+    const args = values as (string | undefined)[];
+    await handle(spec, { args, rest, options: command.opts(), globals });
+  });
+}
+
+function toOption(spec: OptionSpec): Option {
+  const option = new Option(spec.flags, spec.description);
+  if (spec.choices !== undefined) option.choices([...spec.choices]);
+  if (spec.parse !== undefined) option.argParser(spec.parse as (text: string) => unknown);
+  if (spec.default !== undefined) option.default(spec.default);
+  return option;
+}
+
+/** Returns what the help of a command ends with: examples and exit codes. */
+export function helpTail(spec: CommandSpec): string {
+  const examples = spec.examples.map(([line, what]) => `  ${line}\n      ${what}`);
+  return ["", "Examples:", ...examples, "", "Exit codes:", ...exitCodeLines(spec), ""].join("\n");
+}
+
+function exitCodeLines(spec: CommandSpec): string[] {
+  if (spec.passesExitCode) {
+    return [
+      "  as the command in the session; 124 when --timeout ended it",
+      `  ${pad(2)}  the command line was wrong (USAGE_INVALID)`,
+      `  ${pad(EXIT_CODE_OWN_FAILURE)}  Waypoint itself failed; the message has the error's code`,
+    ];
+  }
+  const byExitCode = new Map<number, ErrorCode[]>();
+  for (const code of [...ERRORS_OF_ALL, ...(spec.errors ?? [])]) {
+    const { exitCode } = ERROR_REGISTRY[code];
+    byExitCode.set(exitCode, [...(byExitCode.get(exitCode) ?? []), code]);
+  }
+  const rows = [...byExitCode].sort(([a], [b]) => a - b);
+  return [
+    `  ${pad(0)}  done`,
+    ...rows.map(([code, names]) => `  ${pad(code)}  ${names.join(", ")}`),
+  ];
+}
+
+function pad(exitCode: number): string {
+  return String(exitCode).padStart(3);
+}

@@ -1,0 +1,71 @@
+import { CommanderError } from "commander";
+import { resolveStateDir } from "../client/index.ts";
+import { EXIT_CODE_OWN_FAILURE, toWaypointError, WaypointError } from "../errors/index.ts";
+import type { CommandContext } from "./context.ts";
+import { EXIT_CODE_OUTPUT_CLOSED, OutputClosed, processOutput } from "./output.ts";
+import { buildProgram, type Handler } from "./program.ts";
+import { exitCodeOf, renderError } from "./render-error.ts";
+import { paintFor } from "./text/style.ts";
+
+/** Runs one command line and ends this process with its exit code. */
+export async function runCommandLine(argv: readonly string[]): Promise<never> {
+  let isPassThrough = false;
+  let exitCode = 0;
+  const handle: Handler = async (spec, parsed) => {
+    isPassThrough = spec.passesExitCode === true;
+    const context = makeContext(parsed.globals);
+    const { run } = await spec.load();
+    const { args, rest, options } = parsed;
+    exitCode = (await run({ context, args, rest, options })) ?? 0;
+  };
+  try {
+    await buildProgram(handle).parseAsync(argv, { from: "user" });
+  } catch (error) {
+    exitCode = report(error, { isJson: wantsJson(argv), isPassThrough });
+  }
+  process.exit(exitCode);
+}
+
+function makeContext(globals: { dir?: string; json?: boolean }): CommandContext {
+  return {
+    stateDir: resolveStateDir(globals.dir),
+    isJson: globals.json === true,
+    output: processOutput(),
+    nowMs: Date.now(),
+  };
+}
+
+/** Tells a person or a program what went wrong; returns the exit code. */
+function report(thrown: unknown, how: { isJson: boolean; isPassThrough: boolean }): number {
+  if (thrown instanceof OutputClosed) return EXIT_CODE_OUTPUT_CLOSED;
+  // Help and version were printed; commander ends them by throwing.
+  if (thrown instanceof CommanderError && thrown.exitCode === 0) return 0;
+  const error = thrown instanceof CommanderError ? usageError(thrown) : toWaypointError(thrown);
+  const lines = how.isJson
+    ? [JSON.stringify({ error: error.toJSON() })]
+    : renderError(error, paintFor(process.stderr, process.env));
+  process.stderr.write(`${lines.join("\n")}\n`);
+  const isOwnFailure = how.isPassThrough && error.code !== "CANCELLED";
+  return isOwnFailure ? EXIT_CODE_OWN_FAILURE : exitCodeOf(error);
+}
+
+function usageError(thrown: CommanderError): WaypointError {
+  if (thrown.code === "commander.help") {
+    return new WaypointError("USAGE_INVALID", "No command was given.", {
+      hint: "List the commands with `waypoint --help`.",
+    });
+  }
+  const [message = "", ...suggestion] = thrown.message.replace(/^error: /, "").split("\n");
+  const hints = [...suggestion, "Read `waypoint COMMAND --help`."];
+  const sentence = message.charAt(0).toUpperCase() + message.slice(1);
+  return new WaypointError("USAGE_INVALID", sentence.endsWith(".") ? sentence : `${sentence}.`, {
+    hint: hints.map((text) => text.replace(/^\((.*)\)$/, "$1")).join(" "),
+    detail: { commanderCode: thrown.code },
+  });
+}
+
+/** Looks for --json without a parser, because it is the parser that may have failed. */
+function wantsJson(argv: readonly string[]): boolean {
+  const end = argv.indexOf("--");
+  return (end === -1 ? argv : argv.slice(0, end)).includes("--json");
+}

@@ -1,0 +1,29 @@
+import type { NetMode, OperationInput } from "../protocol/index.ts";
+
+/** Options of `new` and `run` as they were typed. */
+export interface NewOptions {
+  name?: string;
+  base?: string;
+  cwd?: string;
+  net?: NetMode;
+  user?: string;
+  env?: Record<string, string>;
+}
+
+/** Returns the input of the operation `new`; the session's terminal gets this terminal's size. */
+export function newInput(options: NewOptions): OperationInput<"new"> {
+  const { name, base, cwd, net, user, env } = options;
+  const size = process.stdout.isTTY
+    ? { columns: process.stdout.columns, rows: process.stdout.rows }
+    : {};
+  const given = { name, base, cwd, net, user, env, ...size };
+  return withoutUndefined(given);
+}
+
+/** Leaves out what was not given, so that the daemon's defaults apply. */
+export function withoutUndefined<T extends Record<string, unknown>>(
+  values: T,
+): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  const given = Object.entries(values).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(given) as { [K in keyof T]?: Exclude<T[K], undefined> };
+}

@@ -1,0 +1,95 @@
+import { type OperationStream, openStream } from "../client/index.ts";
+import { WaypointError } from "../errors/index.ts";
+import type { OperationInput, OperationOutput } from "../protocol/index.ts";
+import { type CommandContext, note } from "./context.ts";
+import { OutputClosed } from "./output.ts";
+
+const SIGNAL_INT = 2;
+const SIGNAL_PIPE = 13;
+const SIGNAL_TERM = 15;
+
+type ExecStream = OperationStream<OperationOutput<"exec">>;
+
+/** A command to run, and what to do with what it prints. */
+export interface StreamCommandOptions {
+  input: OperationInput<"exec">;
+  /** Takes over from plain streaming to this process's own output. */
+  consume?: (stream: ExecStream) => Promise<OperationOutput<"exec">>;
+}
+
+/**
+ * Runs a command, passes its output on and returns its exit code.
+ *
+ * Output is passed on as fast as it is taken and never gathered. Ctrl-C is sent to the command; a
+ * second Ctrl-C leaves it alone.
+ *
+ * @throws CANCELLED  the user left.
+ */
+export async function streamCommand(
+  context: CommandContext,
+  { input, consume }: StreamCommandOptions,
+): Promise<number> {
+  const leaving = new AbortController();
+  const stream = await openStream(context.stateDir, "exec", input, { signal: leaving.signal });
+  using _signals = passSignals(stream, leaving);
+  if (input.stdin === true) startInput(stream);
+  const passOn = consume ?? ((running: ExecStream) => passOutput(context, running));
+  const { exitCode, timedOut } = await passOn(stream);
+  if (timedOut) note(context, "waypoint: the command was interrupted, its time was over.");
+  return exitCode;
+}
+
+async function passOutput(
+  context: CommandContext,
+  stream: ExecStream,
+): Promise<OperationOutput<"exec">> {
+  for await (const event of stream) {
+    if (event.kind === "notice") note(context, event.notice);
+    else await passBytes(context, stream, event);
+  }
+  return await stream.result;
+}
+
+async function passBytes(
+  context: CommandContext,
+  stream: ExecStream,
+  { kind, bytes }: { kind: "stdout" | "stderr"; bytes: Uint8Array },
+): Promise<void> {
+  try {
+    await context.output.bytes(kind, bytes);
+  } catch (error) {
+    // Nobody reads any more: the command ends as it would in a pipe of the shell.
+    if (error instanceof OutputClosed) stream.control({ control: "signal", signal: SIGNAL_PIPE });
+    throw error;
+  }
+}
+
+function passSignals(stream: ExecStream, leaving: AbortController): Disposable {
+  let interruptions = 0;
+  const pass = (signal: number) => () => {
+    interruptions += 1;
+    if (interruptions === 1) return stream.control({ control: "signal", signal });
+    leaving.abort(new WaypointError("CANCELLED", "The command was left alone."));
+  };
+  const onInterrupt = pass(SIGNAL_INT);
+  const onTerminate = pass(SIGNAL_TERM);
+  process.on("SIGINT", onInterrupt).on("SIGTERM", onTerminate);
+  return {
+    [Symbol.dispose]: () => {
+      process.off("SIGINT", onInterrupt).off("SIGTERM", onTerminate);
+    },
+  };
+}
+
+/** Passes standard input on beside the output; the command may end before it is used up. */
+function startInput(stream: ExecStream): void {
+  const passOn = async () => {
+    for await (const chunk of process.stdin) await stream.write(chunk as Uint8Array);
+    stream.endInput();
+  };
+  passOn().catch((error: unknown) => {
+    // Input that cannot be read is no input; the command must not wait for more of it.
+    process.stderr.write(`waypoint: standard input failed: ${String(error)}\n`);
+    stream.endInput();
+  });
+}

@@ -1,0 +1,106 @@
+import type { CommandSpec } from "../command-spec.ts";
+import { parseCount } from "../parse-values.ts";
+
+const SESSION = ["<session>", "Session: its name, id or a unique prefix of the id"] as const;
+const CHECKPOINT = [
+  "<checkpoint>",
+  "Checkpoint: its id, a unique prefix, its name, NAME@ (newest) or NAME@~2 (two before)",
+] as const;
+
+/** Commands about checkpoints: making them, reading them, going back to them. */
+export const HISTORY_COMMANDS: readonly CommandSpec[] = [
+  {
+    name: "checkpoint",
+    summary: "Capture a session",
+    description: "Captures processes, memory, terminals and files; never disturbs what runs.",
+    arguments: [SESSION],
+    options: [
+      { flags: "-m, --intent <text>", description: "What this moment is, in your words" },
+      { flags: "--name <name>", description: "Name to find it by" },
+      { flags: "--files-only", description: "Capture the files alone" },
+      { flags: "--durable", description: "Answer only when it would survive power loss" },
+    ],
+    examples: [
+      ['waypoint checkpoint web -m "before the upgrade"', "A moment to come back to"],
+      ["waypoint checkpoint web --name green --durable", "Named, and safe on disk"],
+    ],
+    errors: ["SESSION_NOT_FOUND", "SESSION_BUSY", "NAME_IN_USE", "CRIU_DUMP_FAILED", "STORE_FULL"],
+    load: () => import("../commands/checkpoint.ts"),
+  },
+  {
+    name: "log",
+    summary: "Show the timeline, newest last",
+    arguments: [["[session]", "Only this session and where it came from"]],
+    examples: [
+      ["waypoint log", "Every session and its branches"],
+      ["waypoint log web", "The timeline of web"],
+    ],
+    errors: ["SESSION_NOT_FOUND", "REFERENCE_AMBIGUOUS"],
+    load: () => import("../commands/log.ts"),
+  },
+  {
+    name: "show",
+    summary: "Show one checkpoint in full",
+    arguments: [CHECKPOINT],
+    examples: [
+      ["waypoint show web@", "The newest checkpoint of web"],
+      ["waypoint show web@~1", "The one before"],
+    ],
+    errors: ["CHECKPOINT_NOT_FOUND", "REFERENCE_AMBIGUOUS"],
+    load: () => import("../commands/show.ts"),
+  },
+  {
+    name: "restore",
+    summary: "Put a session back to a checkpoint",
+    description:
+      "What is there now is checkpointed first, so `waypoint undo` takes it back. Asks first on " +
+      "a terminal. A restore that fails leaves the session as it was.",
+    arguments: [SESSION, CHECKPOINT],
+    options: [{ flags: "-y, --yes", description: "Do not ask" }],
+    examples: [
+      ["waypoint restore web web@", "Back to its newest checkpoint"],
+      ["waypoint restore web green --yes", "Back to the one named green, without asking"],
+    ],
+    errors: [
+      "SESSION_NOT_FOUND",
+      "CHECKPOINT_NOT_FOUND",
+      "REFERENCE_AMBIGUOUS",
+      "SESSION_BUSY",
+      "CHECKPOINT_OF_OTHER_SESSION",
+      "CRIU_DUMP_FAILED",
+      "CRIU_RESTORE_FAILED",
+      "CANCELLED",
+    ],
+    load: () => import("../commands/restore.ts"),
+  },
+  {
+    name: "undo",
+    summary: "Take the last restore back",
+    arguments: [SESSION],
+    examples: [["waypoint undo web", "web is as it was before the last restore"]],
+    errors: ["SESSION_NOT_FOUND", "SESSION_BUSY", "NOTHING_TO_UNDO", "CRIU_RESTORE_FAILED"],
+    load: () => import("../commands/undo.ts"),
+  },
+  {
+    name: "fork",
+    summary: "Start new sessions from a checkpoint",
+    description: "The session that was captured is not touched.",
+    arguments: [CHECKPOINT],
+    options: [
+      { flags: "-n, --count <count>", description: "How many [1]", parse: parseCount },
+      { flags: "--name <name>", description: "Name of the fork; with a count, NAME-1, NAME-2, …" },
+    ],
+    examples: [
+      ["waypoint fork web@ --name try", "One new session, try"],
+      ["waypoint fork green -n 8 --name try", "Eight: try-1 to try-8"],
+    ],
+    errors: [
+      "CHECKPOINT_NOT_FOUND",
+      "REFERENCE_AMBIGUOUS",
+      "NAME_IN_USE",
+      "FORK_REFUSED",
+      "CRIU_RESTORE_FAILED",
+    ],
+    load: () => import("../commands/fork.ts"),
+  },
+];

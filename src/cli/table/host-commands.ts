@@ -1,0 +1,50 @@
+import type { CommandSpec } from "../command-spec.ts";
+
+/** Commands about this machine and the daemon. */
+export const HOST_COMMANDS: readonly CommandSpec[] = [
+  {
+    name: "doctor",
+    summary: "Check what this machine can do and what is missing",
+    examples: [["waypoint doctor", "Each check with its fix"]],
+    errors: ["HOST_UNSUPPORTED"],
+    load: () => import("../commands/doctor.ts"),
+  },
+  {
+    name: "setup",
+    summary: "Install what this machine lacks",
+    examples: [["sudo waypoint setup", "Needed once per machine"]],
+    errors: ["SETUP_FAILED", "SETUP_INCOMPLETE"],
+    load: () => import("../commands/setup.ts"),
+  },
+  {
+    name: "daemon",
+    summary: "Run the daemon in the foreground",
+    description: "Other commands start it in the background when they need it.",
+    examples: [["waypoint daemon", "For a service manager"]],
+    errors: ["STATE_DIR_BUSY", "SETUP_INCOMPLETE", "PRIVILEGE_MISSING"],
+    load: () => import("../commands/daemon.ts"),
+    subcommands: [
+      {
+        name: "status",
+        summary: "Show the daemon's state, without starting it",
+        examples: [["waypoint daemon status", "Its process, its sessions and its store"]],
+        load: () => import("../commands/daemon-status.ts"),
+      },
+      {
+        name: "stop",
+        summary: "End the daemon; the sessions live on",
+        options: [
+          {
+            flags: "--sessions",
+            description: "Also end all sessions and release every mount and network",
+          },
+        ],
+        examples: [
+          ["waypoint daemon stop", "The next command starts it again"],
+          ["waypoint daemon stop --sessions", "Before the machine is handed on"],
+        ],
+        load: () => import("../commands/daemon-stop.ts"),
+      },
+    ],
+  },
+];

@@ -1,0 +1,142 @@
+import type { CommandSpec, OptionSpec } from "../command-spec.ts";
+import { collectVariable, parseSeconds } from "../parse-values.ts";
+
+const SESSION = ["<session>", "Session: its name, id or a unique prefix of the id"] as const;
+
+/** What a new session can be given; shared by `new` and `run`. */
+const NEW_OPTIONS: readonly OptionSpec[] = [
+  { flags: "--base <directory>", description: "Root filesystem [the host's own root]" },
+  { flags: "--cwd <directory>", description: "Directory in which the shell starts" },
+  {
+    flags: "--net <mode>",
+    description: "Network: through the host, not at all, or as the host [nat]",
+    choices: ["nat", "none", "host"],
+  },
+  { flags: "--user <user>", description: "User that the shell runs as [root]" },
+  {
+    flags: "-e, --env <variable>",
+    description: "KEY=VALUE for the shell's environment; may be repeated",
+    parse: collectVariable,
+  },
+];
+
+const DETACH_KEYS: OptionSpec = {
+  flags: "--detach-keys <keys>",
+  description: "Keys that detach, in order",
+  default: "ctrl-],d",
+};
+
+/** Commands about sessions and what runs in them. */
+export const SESSION_COMMANDS: readonly CommandSpec[] = [
+  {
+    name: "new",
+    summary: "Start a session",
+    arguments: [["[name]", "Name of the session; one is made up if not given"]],
+    options: NEW_OPTIONS,
+    examples: [
+      ["waypoint new web", "A copy of this machine's root, named web"],
+      ["waypoint new probe --net none --cwd /srv/app", "Without any network, in /srv/app"],
+    ],
+    errors: ["NAME_INVALID", "BASE_INVALID", "NAME_IN_USE", "SANDBOX_FAILED", "STORE_FULL"],
+    load: () => import("../commands/new.ts"),
+  },
+  {
+    name: "run",
+    summary: "Start a session and run a command in its terminal",
+    description:
+      "Attached to your terminal; without one, the output is streamed as `waypoint exec` does.",
+    arguments: [["<command...>", "Program and arguments, or one line of shell; after --"]],
+    options: [
+      { flags: "--name <name>", description: "Name of the session; one is made up if not given" },
+      ...NEW_OPTIONS,
+      DETACH_KEYS,
+    ],
+    examples: [
+      ["waypoint run -- claude", "An agent on a machine of its own"],
+      ["waypoint run --name build -- make -j4", "A session that is called build"],
+    ],
+    passesExitCode: true,
+    load: () => import("../commands/run.ts"),
+  },
+  {
+    name: "attach",
+    summary: "Connect this terminal to a session",
+    description:
+      "It survives a restore of the session and the end of the daemon. Ctrl-] then d detaches; " +
+      "Ctrl-] twice sends one Ctrl-].",
+    arguments: [SESSION],
+    options: [DETACH_KEYS],
+    examples: [
+      ["waypoint attach web", "Work in the session web"],
+      ["waypoint attach web --detach-keys ctrl-a,q", "Leave with Ctrl-a, then q"],
+    ],
+    errors: ["SESSION_NOT_FOUND", "REFERENCE_AMBIGUOUS", "SESSION_ENDED", "SESSION_WRONG_STATE"],
+    load: () => import("../commands/attach.ts"),
+  },
+  {
+    name: "exec",
+    summary: "Run a command in a session",
+    description:
+      "It runs in the session's live shell, so cd and export persist for the next call. " +
+      "Ctrl-C interrupts the command; a second Ctrl-C leaves it alone.",
+    arguments: [SESSION, ["<command...>", "Program and arguments, or one line of shell; after --"]],
+    options: [
+      { flags: "-t, --tty", description: "Run it on the session's terminal" },
+      {
+        flags: "--timeout <seconds>",
+        description: "Interrupt it after this time; exit code 124",
+        parse: parseSeconds,
+      },
+      {
+        flags: "--shell <shell>",
+        description: "The live shell, or a process of its own [live; own with --stdin]",
+        choices: ["live", "own"],
+      },
+      { flags: "--cwd <directory>", description: "Directory to run in (own shell only)" },
+      { flags: "-i, --stdin", description: "Pass standard input on (own shell only)" },
+    ],
+    examples: [
+      ["waypoint exec web -- npm test", "Exits with the exit code of npm"],
+      ["waypoint exec web 'cd /srv && export MODE=dev'", "The next exec is still in /srv"],
+      ["waypoint exec web -i -- tar x < files.tar", "Standard input goes to tar"],
+    ],
+    passesExitCode: true,
+    load: () => import("../commands/exec.ts"),
+  },
+  {
+    name: "ls",
+    summary: "List the sessions",
+    examples: [["waypoint ls --json", "For programs"]],
+    load: () => import("../commands/ls.ts"),
+  },
+  {
+    name: "ps",
+    summary: "List the processes of a session",
+    arguments: [SESSION],
+    examples: [["waypoint ps web", "Processes with the ids that they have inside"]],
+    errors: ["SESSION_NOT_FOUND", "REFERENCE_AMBIGUOUS", "SESSION_WRONG_STATE"],
+    load: () => import("../commands/ps.ts"),
+  },
+  {
+    name: "stop",
+    summary: "End a session's processes and keep its files and checkpoints",
+    arguments: [SESSION],
+    options: [{ flags: "--no-checkpoint", description: "Do not checkpoint it first" }],
+    examples: [["waypoint stop web", "Checkpoint it, then end its processes"]],
+    errors: ["SESSION_NOT_FOUND", "SESSION_BUSY", "SESSION_WRONG_STATE", "CRIU_DUMP_FAILED"],
+    load: () => import("../commands/stop.ts"),
+  },
+  {
+    name: "rm",
+    summary: "Remove a session, its files and its checkpoints",
+    description: "Asks first on a terminal. Checkpoints that forks descend from are kept.",
+    arguments: [SESSION],
+    options: [
+      { flags: "-f, --force", description: "Also when it is running" },
+      { flags: "-y, --yes", description: "Do not ask" },
+    ],
+    examples: [["waypoint rm probe --yes", "Without asking"]],
+    errors: ["SESSION_NOT_FOUND", "SESSION_BUSY", "SESSION_WRONG_STATE", "CANCELLED"],
+    load: () => import("../commands/rm.ts"),
+  },
+];

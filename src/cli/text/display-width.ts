@@ -1,0 +1,51 @@
+import { stripVTControlCharacters } from "node:util";
+
+/** East Asian wide and full-width blocks, and pictures: two columns each. */
+const WIDE =
+  /[\u1100-\u115f\u2e80-\u303e\u3041-\u33ff\u3400-\u4dbf\u4e00-\u9fff\ua000-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}/u;
+
+/** Marks that are drawn onto the character before them. */
+const COMBINING_ONLY = /^(?:\p{Mark}|[\u200b-\u200d])+$/u;
+
+const ASCII_ONLY = /^[ -~]*$/;
+
+let segmenter: Intl.Segmenter | undefined;
+
+/** Returns how many columns `text` takes on a terminal; colours take none. */
+export function displayWidth(text: string): number {
+  const plain = stripVTControlCharacters(text);
+  if (ASCII_ONLY.test(plain)) return plain.length;
+  let columns = 0;
+  for (const character of graphemes(plain)) columns += graphemeWidth(character);
+  return columns;
+}
+
+/** Returns `text` cut to `columnsMax` columns, with an ellipsis where something is missing. */
+export function truncate(text: string, columnsMax: number): string {
+  if (displayWidth(text) <= columnsMax) return text;
+  if (columnsMax < 1) return "";
+  let kept = "";
+  let columns = 0;
+  for (const character of graphemes(text)) {
+    columns += graphemeWidth(character);
+    if (columns > columnsMax - 1) break;
+    kept += character;
+  }
+  return `${kept.trimEnd()}…`;
+}
+
+/** Returns `text` filled up with spaces to `columns`, on its right unless it is a number. */
+export function pad(text: string, columns: number, align: "left" | "right" = "left"): string {
+  const fill = " ".repeat(Math.max(0, columns - displayWidth(text)));
+  return align === "left" ? text + fill : fill + text;
+}
+
+function graphemeWidth(character: string): number {
+  if (COMBINING_ONLY.test(character)) return 0;
+  return WIDE.test(character) ? 2 : 1;
+}
+
+function* graphemes(text: string): Generator<string> {
+  segmenter ??= new Intl.Segmenter(undefined, { granularity: "grapheme" });
+  for (const { segment } of segmenter.segment(text)) yield segment;
+}

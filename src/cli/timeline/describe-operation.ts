@@ -1,0 +1,27 @@
+import type { OperationRecord, Session } from "../../protocol/index.ts";
+import { printable } from "../text/printable.ts";
+import { formatDuration } from "../text/quantities.ts";
+
+/** Returns what an operation did, in a sentence without a full stop. */
+export function describeOperation(
+  operation: OperationRecord,
+  known: { sessions: readonly Session[]; ids: ReadonlyMap<string, string> },
+): string {
+  const session = known.sessions.find(({ id }) => id === operation.session);
+  const name = printable(session?.name ?? operation.session);
+  const short = (id: string | null) => (id === null ? "nothing" : (known.ids.get(id) ?? id));
+  const took = operation.readyMs === null ? "" : `, ${formatDuration(operation.readyMs)}`;
+  const undo = operation.undo === null ? "" : `, before it ${short(operation.undo)}`;
+  switch (operation.kind) {
+    case "new":
+      return `+ ${name} started${took}`;
+    case "fork":
+      return `⑂ ${name} forked from ${short(operation.checkpoint)}${took}`;
+    case "restore":
+      return `↶ ${name} restored to ${short(operation.checkpoint)}${undo}${took}`;
+    case "undo":
+      return `↷ ${name} took the restore back, to ${short(operation.checkpoint)}${undo}${took}`;
+    case "stop":
+      return `■ ${name} stopped`;
+  }
+}
