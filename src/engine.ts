@@ -1,12 +1,11 @@
 import { randomBytes } from "node:crypto";
-import { existsSync, readFileSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { type Logger, SerialQueues, type StateLayout } from "./base/index.ts";
 import { Catalog } from "./catalog/index.ts";
 import * as criu from "./criu/index.ts";
 import { findCriu } from "./host/index.ts";
-import { NetworkHost, resolvConfFor } from "./network/index.ts";
+import { NetworkHost } from "./network/index.ts";
 import { ID_LENGTH } from "./protocol/index.ts";
 import { recover } from "./recovery/index.ts";
 import * as sandbox from "./sandbox/index.ts";
@@ -32,13 +31,11 @@ export interface EngineOptions {
  */
 export async function openEngine(options: EngineOptions): Promise<EnginePorts> {
   const { layout, packageRoot, logger } = options;
-  const nativeDir = path.join(packageRoot, ".tools", "native");
+  const native = nativePaths(packageRoot);
   const store = await openStore(layout, os.totalmem(), options.limits);
   const catalog = Catalog.open(layout.catalogPath);
-  const criuProgram = await findCriu({
-    packageRoot,
-    rlimitPreloadPath: path.join(nativeDir, "rlimit-preload.so"),
-  });
+  const { rlimitPreloadPath, initBinaryPath, snapshotHookPath } = native;
+  const criuProgram = await findCriu({ packageRoot, rlimitPreloadPath });
   const network = await NetworkHost.open({ ownerKey: layout.key, netnsDir: "/run/netns" });
   const ports: EnginePorts = {
     settings: {
@@ -47,10 +44,10 @@ export async function openEngine(options: EngineOptions): Promise<EnginePorts> {
       criuVersion: criuProgram.version,
       kernel: os.release(),
       arch: os.arch(),
-      initBinaryPath: path.join(nativeDir, "waypoint-init"),
-      snapshotHookPath: path.join(nativeDir, "snapshot-hook"),
+      initBinaryPath,
+      snapshotHookPath,
       bashRc: BASH_RC,
-      resolvConf: sessionResolvConf(),
+      resolvConf: network.resolvConf,
     },
     catalog,
     store,
@@ -70,13 +67,17 @@ export async function openEngine(options: EngineOptions): Promise<EnginePorts> {
   return ports;
 }
 
+/** Returns where the set-up put our own native programs. */
+export function nativePaths(packageRoot: string) {
+  const nativeDir = path.join(packageRoot, ".tools", "native");
+  return {
+    initBinaryPath: path.join(nativeDir, "waypoint-init"),
+    snapshotHookPath: path.join(nativeDir, "snapshot-hook"),
+    rlimitPreloadPath: path.join(nativeDir, "rlimit-preload.so"),
+  };
+}
+
 /** 10 characters without those that are easily confused. */
 function newId(): string {
   return Array.from(randomBytes(ID_LENGTH), (byte) => ID_ALPHABET[byte % 32]).join("");
-}
-
-function sessionResolvConf(): string {
-  const hostPath = "/etc/resolv.conf";
-  const content = existsSync(hostPath) ? readFileSync(hostPath, "utf8") : "";
-  return resolvConfFor(content);
 }

@@ -3,7 +3,7 @@ import path from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { createLogger, STATE_DIR_DEFAULT, stateLayout } from "../base/index.ts";
-import { openEngine } from "../engine.ts";
+import { nativePaths, openEngine } from "../engine.ts";
 import { toWaypointError } from "../errors/index.ts";
 import { requireHost } from "../host/index.ts";
 import { closeInheritedOnExec } from "../kernel/index.ts";
@@ -19,7 +19,8 @@ const packageRoot = path.resolve(fileURLToPath(import.meta.url), "..", "..");
 /** Starts the daemon: namespace, engine, socket; then serves until it is told to stop. */
 async function main(): Promise<void> {
   if (!isInsideNamespace()) {
-    await requireHost({ packageRoot });
+    const { rlimitPreloadPath } = nativePaths(packageRoot);
+    await requireHost({ packageRoot, rlimitPreloadPath });
     await enterNamespace(layout);
   }
   closeInheritedOnExec();
