@@ -154,7 +154,10 @@ function invalidInput(
   const first = issues[0];
   const where = first === undefined || first.path.length === 0 ? "" : ` (${first.path.join(".")})`;
   return new WaypointError("USAGE_INVALID", `The input of ${name} is not valid${where}.`, {
-    hint: issues.map(({ path, message }) => `${path.join(".")}: ${message}`).slice(0, 5).join("; "),
+    hint: issues
+      .map(({ path, message }) => `${path.join(".")}: ${message}`)
+      .slice(0, 5)
+      .join("; "),
     detail: { issues: issues.slice(0, 20).map(({ path, message }) => ({ path, message })) },
   });
 }

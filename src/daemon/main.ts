@@ -66,6 +66,8 @@ try {
 } catch (thrown) {
   const error = toWaypointError(thrown);
   tellStarter({ error: error.toJSON() });
-  process.stderr.write(`Error: ${error.message}\n${error.hint === null ? "" : `Hint: ${error.hint}\n`}`);
+  process.stderr.write(
+    `Error: ${error.message}\n${error.hint === null ? "" : `Hint: ${error.hint}\n`}`,
+  );
   process.exit(20);
 }

@@ -174,7 +174,8 @@ function historyOf(session: ReturnType<typeof resolveSession>, ports: EnginePort
 
 function requireFreeCheckpointName(name: string, { catalog }: EnginePorts): void {
   requireValidName(name);
-  if (catalog.checkpointByName(name) === undefined && catalog.checkpoint(name) === undefined) return;
+  if (catalog.checkpointByName(name) === undefined && catalog.checkpoint(name) === undefined)
+    return;
   throw new WaypointError("NAME_IN_USE", `There is a checkpoint named ${name} already.`, {
     hint: `Choose another name; \`waypoint show ${name}\` shows it.`,
   });

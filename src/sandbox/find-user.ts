@@ -32,7 +32,9 @@ export function findUser(rootDir: string, wanted: string): SessionUser {
 
 /** Returns the name of a user of a root filesystem, or the number where it has none. */
 export function userNames(rootDir: string): Map<number, string> {
-  return new Map(readTable(rootDir, "/etc/passwd").map(([name = "", , uid]) => [Number(uid), name]));
+  return new Map(
+    readTable(rootDir, "/etc/passwd").map(([name = "", , uid]) => [Number(uid), name]),
+  );
 }
 
 function readTable(rootDir: string, insidePath: string): string[][] {

@@ -29,7 +29,9 @@ export function startTicks(hostPid: number): number | null {
 export function listTree(initHostPid: number): TreeProcess[] {
   const bootedAtMs = Date.now() - uptimeMs();
   const found: TreeProcess[] = [];
-  const waiting: { hostPid: number; parentPid: number }[] = [{ hostPid: initHostPid, parentPid: 0 }];
+  const waiting: { hostPid: number; parentPid: number }[] = [
+    { hostPid: initHostPid, parentPid: 0 },
+  ];
   for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
     const process = readProcess(next.hostPid, next.parentPid, bootedAtMs);
     if (process === null) continue;
@@ -59,8 +61,10 @@ export async function killTree(initHostPid: number, expectedStartTicks: number):
   } catch (error) {
     if (!isSystemError(error, "ESRCH")) throw error;
   }
-  await pollUntil(`process ${initHostPid} to end`, { timeoutMs: END_TIMEOUT_MS, intervalMs: 1 }, () =>
-    hasEnded(initHostPid, expectedStartTicks) ? true : undefined,
+  await pollUntil(
+    `process ${initHostPid} to end`,
+    { timeoutMs: END_TIMEOUT_MS, intervalMs: 1 },
+    () => (hasEnded(initHostPid, expectedStartTicks) ? true : undefined),
   );
 }
 
@@ -126,7 +130,9 @@ function childrenOf(hostPid: number): number[] {
 }
 
 function hostPids(): number[] {
-  return readdirSync("/proc").filter((name) => /^\d+$/.test(name)).map(Number);
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number);
 }
 
 /** The name in parentheses may hold spaces, so fields are counted after it: state is the first. */

@@ -10,13 +10,15 @@ import type { EnginePorts } from "./ports.ts";
 export function adoptInstance(live: LiveInstance, ports: EnginePorts): void {
   ports.live.set(live);
   const { sessionId, instanceId } = live;
-  void live.link.ended.then(() =>
-    ports.leases.run(sessionId, async () => {
-      if (ports.live.get(sessionId)?.instanceId !== instanceId) return;
-      ports.live.delete(sessionId, instanceId);
-      ports.catalog.updateSession(sessionId, { state: "ended" });
-      ports.logger.warn("session ended by itself", { sessionId, instanceId });
-      await endInstance(instanceId, ports);
-    }),
-  ).catch((error: unknown) => ports.logger.error("end of a session", error, { sessionId }));
+  void live.link.ended
+    .then(() =>
+      ports.leases.run(sessionId, async () => {
+        if (ports.live.get(sessionId)?.instanceId !== instanceId) return;
+        ports.live.delete(sessionId, instanceId);
+        ports.catalog.updateSession(sessionId, { state: "ended" });
+        ports.logger.warn("session ended by itself", { sessionId, instanceId });
+        await endInstance(instanceId, ports);
+      }),
+    )
+    .catch((error: unknown) => ports.logger.error("end of a session", error, { sessionId }));
 }

@@ -79,9 +79,13 @@ async function startCommand(
   const line = quoteCommand(input.command);
   if (input.shell === "live") {
     if (input.stdin || input.cwd !== undefined) {
-      throw new WaypointError("USAGE_INVALID", "The live shell keeps its own directory and input.", {
-        hint: "Use `--shell own` with --stdin or --cwd.",
-      });
+      throw new WaypointError(
+        "USAGE_INVALID",
+        "The live shell keeps its own directory and input.",
+        {
+          hint: "Use `--shell own` with --stdin or --cwd.",
+        },
+      );
     }
     return await live.link.runInShell(live.terminalId, line, { tty: input.tty, shell: dialect });
   }
@@ -167,7 +171,10 @@ class Interruption {
     this.#commandId = commandId;
     this.#isLive = input.shell === "live";
     if (input.timeoutMs === undefined) return;
-    this.#timer = setTimeout(() => void this.#escalate([SIGINT, SIGTERM, SIGKILL]), input.timeoutMs);
+    this.#timer = setTimeout(
+      () => void this.#escalate([SIGINT, SIGTERM, SIGKILL]),
+      input.timeoutMs,
+    );
   }
 
   async send(signal: number): Promise<void> {

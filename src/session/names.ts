@@ -2,8 +2,30 @@ import { randomInt } from "node:crypto";
 import { WaypointError } from "../errors/index.ts";
 import { isValidName, NAME_LENGTH_MAX } from "../protocol/index.ts";
 
-const ADJECTIVES = ["amber", "brisk", "calm", "deep", "even", "fair", "green", "high", "keen", "mild"];
-const NOUNS = ["birch", "brook", "cliff", "dune", "field", "grove", "harbor", "lake", "ridge", "vale"];
+const ADJECTIVES = [
+  "amber",
+  "brisk",
+  "calm",
+  "deep",
+  "even",
+  "fair",
+  "green",
+  "high",
+  "keen",
+  "mild",
+];
+const NOUNS = [
+  "birch",
+  "brook",
+  "cliff",
+  "dune",
+  "field",
+  "grove",
+  "harbor",
+  "lake",
+  "ridge",
+  "vale",
+];
 const SHOWN_LENGTH_MAX = 80;
 
 /** Checks a name that a user gave. @throws NAME_INVALID */

@@ -23,9 +23,7 @@ export async function openShell(
   const { shellPath, dialect } = sandbox.checkBase(session.base);
   const user = sandbox.findUser(session.base, session.user);
   const argv =
-    dialect === "bash"
-      ? [shellPath, "--rcfile", "/run/waypoint/bashrc", "-i"]
-      : [shellPath, "-i"];
+    dialect === "bash" ? [shellPath, "--rcfile", "/run/waypoint/bashrc", "-i"] : [shellPath, "-i"];
   try {
     return await link.openTerminal({
       argv,

@@ -15,9 +15,7 @@ const V2_NAME_OFFSET = 56;
 /** Creates an empty subvolume at `subvolumePath`, whose parent directory exists. */
 export function createSubvolume(subvolumePath: string): void {
   const argument = argumentsV2({ sourceFd: 0, name: path.basename(subvolumePath), flags: 0n });
-  inDirectory(path.dirname(subvolumePath), (fd) =>
-    ioctl(fd, BTRFS_IOC_SUBVOL_CREATE_V2, argument),
-  );
+  inDirectory(path.dirname(subvolumePath), (fd) => ioctl(fd, BTRFS_IOC_SUBVOL_CREATE_V2, argument));
 }
 
 /** Snapshots `sourcePath` at `targetPath`, in time that does not depend on the number of files. */
