@@ -16,22 +16,34 @@ const SOURCES = [
   "tsdown.config.ts",
 ];
 
+/** What native/build.sh makes; C is built on each machine, also from a published package. */
+const NATIVE_NAMES = ["waypoint-init", "snapshot-hook", "rlimit-preload.so"];
+
 const STAMP_NAME = "build.json";
 
-/** Builds dist/ when the sources differ from those it was built of; compared by content. */
+/**
+ * Builds dist/ and the native programs when the sources differ from those they were built of;
+ * compared by content.
+ */
 export const buildStep = {
   id: "build",
   title: "build",
 
   check({ packageRoot, tools, isPackaged }) {
-    if (isPackaged) return "came with the package";
+    if (!NATIVE_NAMES.every((name) => existsSync(tools.at("native", name)))) return null;
+    if (isPackaged) return "native programs; the rest came with the package";
     if (!existsSync(path.join(packageRoot, "dist/cli.mjs"))) return null;
     return tools.readJson(STAMP_NAME)?.sourcesDigest === digestSources(packageRoot)
       ? "up to date"
       : null;
   },
 
-  async run({ packageRoot, tools, signal }) {
+  async run({ packageRoot, tools, signal, isPackaged }) {
+    removeDrafts(tools);
+    if (isPackaged) {
+      await runTool(["sh", path.join(packageRoot, "native/build.sh")], { signal });
+      return "built the native programs";
+    }
     // Read before the build: what changes meanwhile makes the next set-up build again.
     const sourcesDigest = digestSources(packageRoot);
     rmSync(tools.at(STAMP_NAME), { force: true });
@@ -42,9 +54,18 @@ export const buildStep = {
       hint: "Run `npm run build` to see the whole output.",
     });
     tools.writeJson(STAMP_NAME, { sourcesDigest });
-    return "built dist";
+    return "built";
   },
 };
+
+/** Removes the work directories of a compilation that was killed. */
+function removeDrafts(tools) {
+  const nativeDir = tools.at("native");
+  const names = existsSync(nativeDir) ? readdirSync(nativeDir) : [];
+  for (const name of names.filter((text) => text.startsWith(".build-"))) {
+    rmSync(path.join(nativeDir, name), { recursive: true, force: true });
+  }
+}
 
 function digestSources(packageRoot) {
   const hash = createHash("sha256");

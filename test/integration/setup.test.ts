@@ -25,7 +25,7 @@ let copy: string;
 beforeEach(() => {
   copy = mkdtempSync(path.join(tmpdir(), "waypoint-setup-"));
   chmodSync(copy, 0o755);
-  for (const name of ["bin", "scripts", "toolchain", "package.json"]) {
+  for (const name of ["bin", "native", "scripts", "toolchain", "package.json"]) {
     cpSync(path.join(ROOT, name), path.join(copy, name), { recursive: true });
   }
 });
@@ -60,9 +60,9 @@ function withAptSource(uri: string): Record<string, string> {
   return { WAYPOINT_APT_DIR: aptDir, PATH: `${binDir}:${process.env["PATH"]}` };
 }
 
-/** Gives the copy the CRIU that this checkout has, so that nothing is downloaded. */
-function borrowCriu(): void {
-  for (const name of ["criu", "criu.json"]) {
+/** Gives the copy what this checkout has, so that nothing is downloaded or compiled. */
+function borrowTools(): void {
+  for (const name of ["criu", "criu.json", "native"]) {
     const from = path.join(ROOT, ".tools", name);
     if (!existsSync(from)) continue;
     cpSync(from, path.join(copy, ".tools", name), { recursive: true, verbatimSymlinks: true });
@@ -76,7 +76,7 @@ function installed(): string[] {
 
 describe("the set-up", () => {
   test("a second run changes nothing and takes less than a second", () => {
-    borrowCriu();
+    borrowTools();
     const first = bootstrap(["setup", "--json"]);
     const before = installed();
 
@@ -93,7 +93,7 @@ describe("the set-up", () => {
   });
 
   test("two at once come to the same end, one after the other", async () => {
-    borrowCriu();
+    borrowTools();
     const argv = [path.join(copy, "scripts/bootstrap.mjs"), "setup", "node", "criu"];
     const both = [1, 2].map(() => spawn(process.execPath, argv, { stdio: "ignore" }));
 
@@ -156,7 +156,7 @@ describe("a private CRIU that cannot be had", () => {
     const halfWay = installed();
 
     await kill(child);
-    borrowCriu();
+    borrowTools();
     const next = bootstrap(["setup", "node"]);
 
     expect(halfWay).toEqual(["tmp"]);
