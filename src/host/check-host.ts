@@ -1,5 +1,5 @@
 import { checkMachine, checkTools } from "../../scripts/setup/machine-checks.mjs";
-import { checkBuiltFiles, checkCriu, checkNode } from "./check-programs.ts";
+import { checkCriu, checkNativePrograms, checkNode } from "./check-programs.ts";
 import { describeResources } from "./check-resources.ts";
 import type { HostCheck } from "./host-check.ts";
 
@@ -9,8 +9,6 @@ export interface CheckHostOptions {
   stateDir: string;
   /** The directory that holds Waypoint's package.json and .tools. */
   packageRoot: string;
-  /** Files that the build makes and the engine needs. @defaultValue none */
-  builtPaths?: readonly string[];
 }
 
 /**
@@ -30,7 +28,7 @@ export async function checkHost(options: CheckHostOptions): Promise<HostCheck[]>
     checkTools(),
     checkNode(),
     await checkCriu(options.packageRoot),
-    checkBuiltFiles(options.builtPaths ?? []),
+    checkNativePrograms(options.packageRoot),
     ...describeResources(options.stateDir),
   ];
 }

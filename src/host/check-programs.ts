@@ -5,6 +5,7 @@ import { type CriuRecord, criuArgv, readCriuRecord } from "../../scripts/setup/c
 import { runProcess } from "../base/index.ts";
 import { toWaypointError } from "../errors/index.ts";
 import { failed, type HostCheck, passed } from "./host-check.ts";
+import { nativePaths } from "./native-programs.ts";
 
 const NODE_MAJOR_MIN = 24;
 const CRIU_CHECK_TIMEOUT_MS = 20_000;
@@ -32,12 +33,13 @@ export async function checkCriu(packageRoot: string): Promise<HostCheck> {
   return failed("criu", `${detail}: ${failure}`, fix);
 }
 
-/** Checks that the build has made the files that the engine starts or loads. */
-export function checkBuiltFiles(builtPaths: readonly string[]): HostCheck {
-  const missing = builtPaths.filter((file) => !existsSync(file));
-  if (missing.length === 0) return passed("build", `${builtPaths.length} native programs built`);
-  const names = missing.map((file) => path.basename(file)).join(", ");
-  return failed("build", `not built: ${names}`, SETUP_COMMAND);
+/** Checks that the set-up has built what the engine starts or loads besides JavaScript. */
+export function checkNativePrograms(packageRoot: string): HostCheck {
+  const paths = nativePaths(packageRoot);
+  const names = paths.map((file) => path.basename(file));
+  const missing = names.filter((_name, index) => !existsSync(paths[index] ?? ""));
+  if (missing.length === 0) return passed("native", names.join(", "));
+  return failed("native", `not built: ${missing.join(", ")}`, SETUP_COMMAND);
 }
 
 async function failureOfCriuCheck(record: CriuRecord): Promise<string | null> {

@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { criuArgv, readCriuRecord } from "../../scripts/setup/criu-record.mjs";
 import { WaypointError } from "../errors/index.ts";
 import { hasCapability } from "./capabilities.ts";
+import { nativePath } from "./native-programs.ts";
 
 /** How to start the CRIU that the set-up chose. */
 export interface CriuProgram {
@@ -19,8 +20,11 @@ export interface CriuProgram {
 export interface FindCriuOptions {
   /** The directory that holds Waypoint's package.json and .tools. */
   packageRoot: string;
-  /** The built object that stands in for CAP_SYS_RESOURCE; used only where that is missing. */
-  rlimitPreloadPath: string;
+  /**
+   * The built object that stands in for CAP_SYS_RESOURCE; used only where that is missing.
+   * @defaultValue the one that the set-up built
+   */
+  rlimitPreloadPath?: string;
 }
 
 /**
@@ -40,7 +44,8 @@ export async function findCriu(options: FindCriuOptions): Promise<CriuProgram> {
     });
   }
   const needsRlimitPreload = !hasCapability("CAP_SYS_RESOURCE");
-  const preloadPath = options.rlimitPreloadPath;
+  const preloadPath =
+    options.rlimitPreloadPath ?? nativePath(options.packageRoot, "rlimit-preload.so");
   if (needsRlimitPreload && !existsSync(preloadPath)) {
     throw new WaypointError("SETUP_INCOMPLETE", `The preload ${preloadPath} is not built.`, {
       hint: "Run `waypoint setup` as root.",

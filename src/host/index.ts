@@ -1,5 +1,5 @@
 /**
- * host owns what this machine can do: the doctor's checks, the CRIU to use, running the set-up.
+ * host owns what this machine can do: the doctor's checks and the CRIU to use.
  * It installs nothing itself; scripts/setup does, because that runs before there is a build.
  * docs/setup.md explains each check.
  */
@@ -7,4 +7,3 @@ export { type CheckHostOptions, checkHost } from "./check-host.ts";
 export { type CriuProgram, type FindCriuOptions, findCriu } from "./find-criu.ts";
 export type { HostCheck } from "./host-check.ts";
 export { requireHost } from "./require-host.ts";
-export { type RunSetupOptions, runSetup } from "./run-setup.ts";

@@ -1,5 +1,6 @@
 import { checkMachine, PRIVILEGE_CHECKS } from "../../scripts/setup/machine-checks.mjs";
 import { WaypointError } from "../errors/index.ts";
+import { checkNativePrograms } from "./check-programs.ts";
 import { type FindCriuOptions, findCriu } from "./find-criu.ts";
 
 /**
@@ -23,4 +24,9 @@ export async function requireHost(options: FindCriuOptions): Promise<void> {
     });
   }
   await findCriu(options);
+  const native = checkNativePrograms(options.packageRoot);
+  if (native.ok) return;
+  throw new WaypointError("SETUP_INCOMPLETE", `Waypoint's own programs are ${native.detail}.`, {
+    hint: "Run `waypoint setup` as root.",
+  });
 }
