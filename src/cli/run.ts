@@ -1,6 +1,13 @@
 import { CommanderError } from "commander";
 import { resolveStateDir } from "../client/index.ts";
-import { EXIT_CODE_OWN_FAILURE, toWaypointError, WaypointError } from "../errors/index.ts";
+import {
+  ERROR_REGISTRY,
+  EXIT_CODE_OWN_FAILURE,
+  toWaypointError,
+  WaypointError,
+} from "../errors/index.ts";
+import type { CommandSpec } from "./command-spec.ts";
+import { COMMAND_TABLE } from "./command-table.ts";
 import type { CommandContext } from "./context.ts";
 import { EXIT_CODE_OUTPUT_CLOSED, OutputClosed, processOutput } from "./output.ts";
 import { buildProgram, type Handler } from "./program.ts";
@@ -21,7 +28,11 @@ export async function runCommandLine(argv: readonly string[]): Promise<never> {
   try {
     await buildProgram(handle).parseAsync(argv, { from: "user" });
   } catch (error) {
-    exitCode = report(error, { isJson: wantsJson(argv), isPassThrough });
+    exitCode = report(error, {
+      isJson: wantsJson(argv),
+      isPassThrough,
+      command: findCommand(argv),
+    });
   }
   process.exit(exitCode);
 }
@@ -36,11 +47,19 @@ function makeContext(globals: { dir?: string; json?: boolean }): CommandContext 
 }
 
 /** Tells a person or a program what went wrong; returns the exit code. */
-function report(thrown: unknown, how: { isJson: boolean; isPassThrough: boolean }): number {
+function report(
+  thrown: unknown,
+  how: { isJson: boolean; isPassThrough: boolean; command: CommandSpec | undefined },
+): number {
   if (thrown instanceof OutputClosed) return EXIT_CODE_OUTPUT_CLOSED;
   // Help and version were printed; commander ends them by throwing.
   if (thrown instanceof CommanderError && thrown.exitCode === 0) return 0;
-  const error = thrown instanceof CommanderError ? usageError(thrown) : toWaypointError(thrown);
+  // So was the help of a call without a command, but that is a mistake.
+  if (thrown instanceof CommanderError && thrown.code === "commander.help" && !how.isJson) {
+    return ERROR_REGISTRY.USAGE_INVALID.exitCode;
+  }
+  const error =
+    thrown instanceof CommanderError ? usageError(thrown, how.command) : toWaypointError(thrown);
   const lines = how.isJson
     ? [JSON.stringify({ error: error.toJSON() })]
     : renderError(error, paintFor(process.stderr, process.env));
@@ -49,19 +68,22 @@ function report(thrown: unknown, how: { isJson: boolean; isPassThrough: boolean 
   return isOwnFailure ? EXIT_CODE_OWN_FAILURE : exitCodeOf(error);
 }
 
-function usageError(thrown: CommanderError): WaypointError {
-  if (thrown.code === "commander.help") {
-    return new WaypointError("USAGE_INVALID", "No command was given.", {
-      hint: "List the commands with `waypoint --help`.",
-    });
-  }
+function usageError(thrown: CommanderError, command: CommandSpec | undefined): WaypointError {
   const [message = "", ...suggestion] = thrown.message.replace(/^error: /, "").split("\n");
-  const hints = [...suggestion, "Read `waypoint COMMAND --help`."];
+  const hints = suggestion.map((text) => text.replace(/^\((.*)\)$/, "$1"));
+  const isForCommand = command?.passesExitCode && thrown.code === "commander.unknownOption";
+  if (isForCommand) hints.push("Put -- before the command.");
+  hints.push(`Read \`waypoint ${command === undefined ? "" : `${command.name} `}--help\`.`);
   const sentence = message.charAt(0).toUpperCase() + message.slice(1);
   return new WaypointError("USAGE_INVALID", sentence.endsWith(".") ? sentence : `${sentence}.`, {
-    hint: hints.map((text) => text.replace(/^\((.*)\)$/, "$1")).join(" "),
+    hint: hints.join(" "),
     detail: { commanderCode: thrown.code },
   });
+}
+
+/** Returns the command that was meant, for the hint of an error of the parser. */
+function findCommand(argv: readonly string[]): CommandSpec | undefined {
+  return COMMAND_TABLE.find(({ name }) => argv.includes(name));
 }
 
 /** Looks for --json without a parser, because it is the parser that may have failed. */

@@ -2,11 +2,14 @@ import { type OperationStream, openStream } from "../client/index.ts";
 import { WaypointError } from "../errors/index.ts";
 import type { OperationInput, OperationOutput } from "../protocol/index.ts";
 import { type CommandContext, note } from "./context.ts";
-import { OutputClosed } from "./output.ts";
+import { EXIT_CODE_OUTPUT_CLOSED, OutputClosed } from "./output.ts";
 
 const SIGNAL_INT = 2;
 const SIGNAL_PIPE = 13;
 const SIGNAL_TERM = 15;
+
+/** How long a command may take to end that nobody reads any more. */
+const PIPE_END_TIMEOUT_MS = 2000;
 
 type ExecStream = OperationStream<OperationOutput<"exec">>;
 
@@ -43,24 +46,31 @@ async function passOutput(
   context: CommandContext,
   stream: ExecStream,
 ): Promise<OperationOutput<"exec">> {
+  let closed: OutputClosed | undefined;
   for await (const event of stream) {
+    // Nobody reads any more: what the command prints until it ends has no place to go.
+    if (closed !== undefined) continue;
     if (event.kind === "notice") note(context, event.notice);
-    else await passBytes(context, stream, event);
+    else closed = await passBytes(context, stream, event);
   }
+  if (closed !== undefined) throw closed;
   return await stream.result;
 }
 
+/** Passes bytes on; when the reader has gone, ends the command as a pipe of the shell would. */
 async function passBytes(
   context: CommandContext,
   stream: ExecStream,
   { kind, bytes }: { kind: "stdout" | "stderr"; bytes: Uint8Array },
-): Promise<void> {
+): Promise<OutputClosed | undefined> {
   try {
     await context.output.bytes(kind, bytes);
+    return undefined;
   } catch (error) {
-    // Nobody reads any more: the command ends as it would in a pipe of the shell.
-    if (error instanceof OutputClosed) stream.control({ control: "signal", signal: SIGNAL_PIPE });
-    throw error;
+    if (!(error instanceof OutputClosed)) throw error;
+    stream.control({ control: "signal", signal: SIGNAL_PIPE });
+    setTimeout(() => process.exit(EXIT_CODE_OUTPUT_CLOSED), PIPE_END_TIMEOUT_MS).unref();
+    return error;
   }
 }
 

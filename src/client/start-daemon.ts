@@ -3,13 +3,18 @@ import { closeSync, existsSync, mkdirSync, openSync, readFileSync } from "node:f
 import type { Socket } from "node:net";
 import path from "node:path";
 import type { Readable } from "node:stream";
-import { pollUntil, stateLayout } from "../base/index.ts";
+import { setTimeout as delay } from "node:timers/promises";
+import { stateLayout } from "../base/index.ts";
 import { type ErrorWire, hasCode, WaypointError } from "../errors/index.ts";
 import { tryConnect } from "./connect.ts";
 import { findPackageRoot } from "./package-root.ts";
 
 /** The first start makes the store, which takes seconds on a slow disk. */
 const START_TIMEOUT_MS = 30_000;
+
+/** How long a daemon that holds the directory may take to listen before it is tried again. */
+const BUSY_WAIT_MS = 1000;
+const SOCKET_POLL_INTERVAL_MS = 15;
 
 /** End of the daemon's log that an error quotes. */
 const LOG_EXCERPT_CHARACTERS_MAX = 1200;
@@ -31,19 +36,44 @@ const ENVIRONMENT_PASSED = ["PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "TZ", "N
  * @throws SETUP_INCOMPLETE    the package was not built.
  */
 export async function startDaemon(stateDir: string, signal?: AbortSignal): Promise<Socket> {
-  const { socketPath } = stateLayout(stateDir);
-  const child = spawnDaemon(stateDir);
-  try {
-    await readiness(child, stateDir, signal);
-  } catch (error) {
-    // Another client was quicker: its daemon holds the lock and is about to listen.
-    if (!hasCode(error, "STATE_DIR_BUSY")) throw error;
+  const endsAtMs = performance.now() + START_TIMEOUT_MS;
+  for (;;) {
+    const isBusy = await startOnce(stateDir, signal);
+    const socket = await awaitSocket(stateDir, isBusy ? BUSY_WAIT_MS : START_TIMEOUT_MS, signal);
+    if (socket !== null) return socket;
+    if (!isBusy || performance.now() >= endsAtMs) throw notStarted(stateDir, "does not listen");
   }
-  return await pollUntil(
-    "the daemon's socket",
-    { timeoutMs: START_TIMEOUT_MS, intervalMs: 10, ...(signal === undefined ? {} : { signal }) },
-    async () => (await tryConnect(socketPath)) ?? undefined,
-  );
+}
+
+/**
+ * Starts a daemon; returns whether it gave way to another one.
+ *
+ * The other one was started by a quicker client and is about to listen, or is about to end and
+ * leaves the directory to whoever asks next.
+ */
+async function startOnce(stateDir: string, signal?: AbortSignal): Promise<boolean> {
+  try {
+    await readiness(spawnDaemon(stateDir), stateDir, signal);
+    return false;
+  } catch (error) {
+    if (hasCode(error, "STATE_DIR_BUSY")) return true;
+    throw error;
+  }
+}
+
+async function awaitSocket(
+  stateDir: string,
+  timeoutMs: number,
+  signal?: AbortSignal,
+): Promise<Socket | null> {
+  const { socketPath } = stateLayout(stateDir);
+  const endsAtMs = performance.now() + timeoutMs;
+  for (;;) {
+    signal?.throwIfAborted();
+    const socket = await tryConnect(socketPath);
+    if (socket !== null || performance.now() >= endsAtMs) return socket;
+    await delay(SOCKET_POLL_INTERVAL_MS);
+  }
 }
 
 function spawnDaemon(stateDir: string): ChildProcess {

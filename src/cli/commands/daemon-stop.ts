@@ -1,8 +1,9 @@
 import { existsSync } from "node:fs";
-import { stateLayout } from "../../base/index.ts";
+import { isSystemError, pollUntil, stateLayout } from "../../base/index.ts";
 import { hasCode } from "../../errors/index.ts";
-import type { OperationOutput } from "../../protocol/index.ts";
 import { type CommandContext, call, type Invocation, printResult } from "../context.ts";
+
+const END_TIMEOUT_MS = 30_000;
 
 /**
  * Ends the daemon. That none runs is no failure: it is what was wanted.
@@ -22,18 +23,29 @@ export async function run({
   ]);
 }
 
+/** Returns whether there was a daemon to end; resolves when its process is gone. */
 async function stop(context: CommandContext, isWithSessions: boolean): Promise<boolean> {
   const hasState = existsSync(stateLayout(context.stateDir).catalogPath);
+  const start = isWithSessions && hasState;
   try {
-    const input = { sessions: isWithSessions };
-    const stopped: OperationOutput<"daemon.stop"> = await call(context, "daemon.stop", input, {
-      start: isWithSessions && hasState,
+    const { pid } = await call(context, "daemon.status", {}, { start });
+    await call(context, "daemon.stop", { sessions: isWithSessions }, { start });
+    await pollUntil("the daemon's end", { timeoutMs: END_TIMEOUT_MS, intervalMs: 10 }, () => {
+      return isAlive(pid) ? undefined : true;
     });
-    return stopped.stopped;
+    return true;
   } catch (error) {
     const isNone = hasCode(error, "DAEMON_UNREACHABLE") && error.detail["operation"] === undefined;
-    if (isNone && !isWithSessions) return false;
-    if (isNone && !hasState) return false;
+    if (isNone && !start) return false;
     throw error;
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return !isSystemError(error, "ESRCH");
   }
 }

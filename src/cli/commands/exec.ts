@@ -1,9 +1,11 @@
 import { collectOutput } from "../../client/index.ts";
+import { WaypointError } from "../../errors/index.ts";
 import type { OperationInput } from "../../protocol/index.ts";
 import { type CommandContext, type Invocation, note } from "../context.ts";
 import { withoutUndefined } from "../session-options.ts";
 import { streamCommand } from "../stream-command.ts";
-import { hasTerminal } from "../terminal/attach-terminal.ts";
+import { attachTerminal, describeEnd, hasTerminal } from "../terminal/attach-terminal.ts";
+import { DETACH_KEYS_DEFAULT } from "../terminal/detach-keys.ts";
 
 interface ExecOptions {
   tty?: boolean;
@@ -22,11 +24,28 @@ export async function run({
 }: Invocation<ExecOptions>): Promise<number> {
   const input = execInput(args[0] ?? "", rest, options);
   if (context.isJson) return await execForProgram(context, input);
-  if (options.tty === true && hasTerminal()) {
-    const { execOnTerminal } = await import("../terminal/exec-terminal.ts");
-    return await execOnTerminal(context, input);
-  }
+  if (options.tty === true && hasTerminal()) return await execOnTerminal(context, input);
   return await streamCommand(context, { input });
+}
+
+/** What runs on the session's terminal shows there, so this terminal is attached meanwhile. */
+async function execOnTerminal(
+  context: CommandContext,
+  { session, command, timeoutMs, shell }: OperationInput<"exec">,
+): Promise<number> {
+  if (timeoutMs !== undefined || shell === "own") {
+    throw new WaypointError(
+      "USAGE_INVALID",
+      "The session's terminal has no time limit or own shell.",
+      {
+        hint: "Leave out --tty, --timeout, --stdin, --cwd or --shell own.",
+      },
+    );
+  }
+  const attached = { session, command, detachKeys: DETACH_KEYS_DEFAULT };
+  const { reason, exitCode } = await attachTerminal(context, attached);
+  if (reason !== "ended") note(context, describeEnd(session, reason));
+  return exitCode ?? 0;
 }
 
 function execInput(

@@ -1,5 +1,6 @@
 import type { CommandSpec, OptionSpec } from "../command-spec.ts";
 import { collectVariable, parseSeconds } from "../parse-values.ts";
+import { DETACH_KEYS_DEFAULT } from "../terminal/detach-keys.ts";
 
 const SESSION = ["<session>", "Session: its name, id or a unique prefix of the id"] as const;
 
@@ -23,7 +24,7 @@ const NEW_OPTIONS: readonly OptionSpec[] = [
 const DETACH_KEYS: OptionSpec = {
   flags: "--detach-keys <keys>",
   description: "Keys that detach, in order",
-  default: "ctrl-],d",
+  default: DETACH_KEYS_DEFAULT,
 };
 
 /** Commands about sessions and what runs in them. */

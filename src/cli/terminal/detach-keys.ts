@@ -1,5 +1,8 @@
 import { WaypointError } from "../../errors/index.ts";
 
+/** The chord that detaches unless a user names another one. */
+export const DETACH_KEYS_DEFAULT = "ctrl-],d";
+
 const ESC = 0x1b;
 
 /** One key: every way in which a terminal may send it. */
