@@ -1,0 +1,39 @@
+#!/bin/sh
+# Builds the native parts into $1 (default: .tools/native of the project). Does nothing when they are newer
+# than their sources. Each file appears complete or not at all.
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+out=${1:-$here/../.tools/native}
+cc=${CC:-gcc}
+mkdir -p "$out"
+work=$(mktemp -d "$out/.build-XXXXXX")
+trap 'rm -rf "$work"' EXIT INT TERM
+
+# is_fresh FILE SOURCE...: whether FILE exists and no source is newer.
+is_fresh() {
+  [ -e "$out/$1" ] || return 1
+  built=$out/$1
+  shift
+  [ -z "$(find "$@" "$here/build.sh" -newer "$built" | head -n 1)" ]
+}
+
+# compile FILE FLAGS... : builds into the work directory, then renames.
+compile() {
+  name=$1
+  shift
+  "$cc" -std=gnu11 -O2 -Wall -Wextra -Werror "$@" -o "$work/$name"
+  mv "$work/$name" "$out/$name"
+}
+
+sources=
+for name in main launch sandbox seccomp capabilities init connection requests stream list protocol \
+  terminal command shell shell-files program ring; do
+  sources="$sources $here/$name.c"
+done
+
+is_fresh waypoint-init $sources "$here/init.h" "$here/protocol.h" "$here/sandbox.h" ||
+  compile waypoint-init -static -s -Wl,--gc-sections -ffunction-sections $sources
+is_fresh snapshot-hook "$here/snapshot-hook.c" ||
+  compile snapshot-hook -static -s "$here/snapshot-hook.c"
+is_fresh rlimit-preload.so "$here/rlimit-preload.c" ||
+  compile rlimit-preload.so -shared -fPIC "$here/rlimit-preload.c"

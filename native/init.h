@@ -1,0 +1,238 @@
+/*
+ * Shared types of waypoint-init, the first process of a session.
+ *
+ * Everything is single-threaded and driven by one poll loop. No buffer grows with the amount of
+ * output: each object maps its rings once, and pages are only used when written.
+ */
+#ifndef WAYPOINT_INIT_H
+#define WAYPOINT_INIT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define TERMINAL_RING_BYTES (256u * 1024)
+#define STREAM_RING_BYTES (64u * 1024)
+#define INPUT_RING_BYTES (64u * 1024)
+#define PAYLOAD_BYTES_MAX (64u * 1024)
+#define CONNECTIONS_MAX 128
+#define SCRIPT_BYTES_MAX (1024u * 1024)
+
+#define RUN_DIR "/run/waypoint"
+#define SOCKET_PATH RUN_DIR "/init.sock"
+#define TERMINALS_DIR RUN_DIR "/t"
+
+/* ---- ring.c: a byte ring addressed by absolute offsets ---- */
+
+struct ring {
+  uint8_t *data;
+  uint32_t size_bytes;
+  uint64_t start; /* offset of the oldest byte kept */
+  uint64_t end;   /* offset after the newest byte */
+};
+
+bool ring_open(struct ring *ring, uint32_t size_bytes);
+void ring_close(struct ring *ring);
+uint32_t ring_used(const struct ring *ring);
+uint32_t ring_room(const struct ring *ring);
+/* Appends, forgetting the oldest bytes when there is no room. */
+void ring_append(struct ring *ring, const uint8_t *bytes, uint32_t count);
+/* Appends program output as a terminal would show it: LF becomes CR LF. */
+void ring_append_as_tty(struct ring *ring, const uint8_t *bytes, uint32_t count);
+/* Copies up to `count` bytes from `offset`, which must lie within the ring. */
+uint32_t ring_copy(const struct ring *ring, uint64_t offset, uint8_t *into, uint32_t count);
+void ring_forget_until(struct ring *ring, uint64_t offset);
+
+/* ---- program.c: what to start, and starting it ---- */
+
+struct program {
+  uint32_t uid, gid;
+  uint32_t group_count, argument_count, environment_count;
+  gid_t *groups;
+  char *cwd;
+  char **arguments;   /* NULL-terminated */
+  char **environment; /* NULL-terminated, with one free slot for init's own variable */
+  size_t mapped_bytes;
+};
+
+/* Parses the wire form into one mapping of its own; NULL with errno when it is malformed. */
+struct program *program_parse(const uint8_t *bytes, uint32_t count);
+void program_free(struct program *program);
+/*
+ * Starts the program. `tty_path` makes that terminal its controlling one and its stdio; otherwise
+ * `stdio[0..2]` become its stdio. Returns the pid, or -1 with errno of the step that failed.
+ */
+pid_t program_start(const struct program *program, const char *tty_path, const int stdio[3]);
+
+/* ---- terminal.c ---- */
+
+struct terminal {
+  struct terminal *next;
+  uint32_t id;
+  int master;
+  int poll_slot, control_slot;
+  pid_t pid;
+  bool is_alive;
+  bool is_hung_up; /* nobody has the terminal open: polling it would spin */
+  bool is_closed;  /* freed at the end of the loop's round */
+  int exit_code, exit_signal;
+  struct ring output;
+  struct ring input; /* written by clients, not yet taken by the kernel */
+  struct program *program;
+  uint64_t input_at_ms;
+  char variable[32]; /* WAYPOINT_TERMINAL=ID, in the program's environment */
+
+  /* the live shell (shell.c) */
+  int control_fd; /* FIFO on which the shell reports */
+  char control_line[128];
+  uint32_t control_length;
+  struct command *current;
+  uint64_t typed_at_ms, retry_at_ms, idle_since_ms;
+  int attempts;
+  bool has_no_keys;     /* the shell does not know our key sequence: type lines */
+  bool is_sync_pending; /* POSIX shells: the line that reports the prompt is typed */
+};
+
+extern struct terminal *terminals;
+
+struct terminal *terminal_find(uint32_t id);
+struct terminal *terminal_open(struct program *program, uint16_t cols, uint16_t rows);
+int terminal_respawn(struct terminal *terminal);
+void terminal_read(struct terminal *terminal, short events);
+void terminal_flush_input(struct terminal *terminal);
+void terminal_program_ended(struct terminal *terminal, int wait_status);
+int terminal_signal(struct terminal *terminal, int signal_number);
+pid_t terminal_foreground(const struct terminal *terminal);
+void terminal_close(struct terminal *terminal);
+void terminals_sweep(void);
+
+/* ---- command.c ---- */
+
+enum command_state { COMMAND_QUEUED, COMMAND_TYPED, COMMAND_RUNNING, COMMAND_ENDED };
+
+/* Why a command ended; part of the protocol. */
+enum end_reason {
+  END_EXITED = 0,    /* it ended by itself or by a signal */
+  END_ABORTED = 1,   /* the shell is back at its prompt without having finished it */
+  END_SHELL = 2,     /* the shell itself ended */
+  END_REFUSED = 3,   /* the shell did not take the command */
+  END_CANCELLED = 4, /* ended while it was still queued */
+};
+
+struct stream {
+  int fd;
+  int keep_fd; /* our own write end of a FIFO, so that it has no end of file before the command ends */
+  int poll_slot;
+  struct ring ring;
+  uint32_t owed_bytes; /* bytes in the pipe at the command's end: they still belong to it */
+};
+
+struct command {
+  struct command *next;
+  uint32_t id;
+  bool is_shell;
+  enum command_state state;
+  struct terminal *terminal; /* shell commands only */
+  uint32_t flags;
+  pid_t pid;
+  int input_fd;
+  int input_slot;
+  bool is_input_closing;
+  struct ring input;
+  struct stream streams[2]; /* stdout, stderr */
+  bool is_discarded;
+  bool is_script_complete;
+  uint32_t script_bytes;
+  int exit_code;
+  uint32_t exit_signal;
+  enum end_reason reason;
+};
+
+extern struct command *commands;
+
+struct command *command_find(uint32_t id);
+struct command *command_new(bool is_shell);
+struct command *command_spawn(const struct program *program);
+void command_read(struct command *command, struct stream *stream, short events);
+void command_flush_input(struct command *command);
+void command_end(struct command *command, int exit_code, uint32_t exit_signal, enum end_reason reason);
+int command_signal(struct command *command, int signal_number);
+void command_discard(struct command *command);
+/* Whether all output that belongs to the ended command is in its rings. */
+bool command_is_complete(const struct command *command);
+bool stream_wants_reading(const struct command *command, const struct stream *stream);
+void stream_close(struct stream *stream);
+void commands_sweep(void);
+uint32_t next_object_id(void);
+
+/* ---- shell.c: commands in the live shell of a terminal ---- */
+
+#define SHELL_TTY 1u   /* run on the terminal itself: nothing is redirected */
+#define SHELL_SHOW 2u  /* show prompt, command and output to those who watch the terminal */
+#define SHELL_POSIX 4u /* the shell has no key binding: type a line */
+#define SHELL_MORE 8u  /* more of the script follows */
+
+int shell_prepare_terminal(struct terminal *terminal);
+void shell_forget_terminal(struct terminal *terminal);
+struct command *shell_command(struct terminal *terminal, uint32_t flags, const uint8_t *script,
+                              uint32_t count);
+int shell_append(struct command *command, uint32_t flags, const uint8_t *script, uint32_t count);
+void shell_read_control(struct terminal *terminal);
+void shell_ended(struct terminal *terminal, int wait_status);
+void shell_forget_command(struct command *command);
+bool shell_at_prompt(const struct terminal *terminal, bool has_line_editor);
+/* Types what can be typed now; returns how long the loop may sleep, -1 for ever. */
+int shell_tick(void);
+
+/* ---- shell-files.c: the files through which init and the shell speak ---- */
+
+void shell_path(char *into, size_t size, const struct terminal *terminal, const char *name);
+void shell_file_path(char *into, size_t size, const struct command *command, const char *suffix);
+int shell_create_directory(const struct terminal *terminal);
+void shell_remove_directory(const struct terminal *terminal);
+int shell_open_fifo(const char *path, const struct terminal *terminal);
+int shell_write_script(const struct command *command, const uint8_t *script, uint32_t count);
+int shell_write_helpers(const struct terminal *terminal);
+int shell_write_wrapper(const struct command *command);
+int shell_open_streams(struct command *command);
+void shell_remove_files(const struct command *command);
+
+/* ---- connection.c and requests.c ---- */
+
+struct connection {
+  int fd; /* -1: free slot */
+  int poll_slot;
+  bool said_hello, is_ended, is_blocked, is_failed;
+  uint8_t *in, *out;
+  uint32_t in_length, out_start, out_length;
+
+  /* set by READ: the connection is a stream from then on */
+  uint32_t stream_id;
+  bool is_exit_sent;
+  uint64_t offsets[2];
+};
+
+extern struct connection connections[CONNECTIONS_MAX];
+
+void connections_accept(int listener);
+/* What the loop has to wait for on this connection. */
+short connection_events(const struct connection *connection);
+void connection_receive(struct connection *connection, short events);
+void connection_serve(struct connection *connection);
+void connection_close(struct connection *connection);
+
+/* Handles one request; false when it cannot be taken now and must be tried again. */
+bool request_handle(struct connection *connection, uint16_t kind, uint32_t id, const uint8_t *payload,
+                    uint32_t count);
+/* Fills the empty output buffer of a connection that reads an object. */
+void stream_pump(struct connection *connection);
+/* Writes the text lines of LIST; returns their length. */
+uint32_t list_objects(uint32_t what, uint32_t after_id, char *into, uint32_t size);
+
+/* ---- base ---- */
+
+uint64_t now_ms(void);
+void *map_bytes(size_t count);
+
+#endif

@@ -1,0 +1,252 @@
+/*
+ * Commands in the live shell of a terminal.
+ *
+ * Init sends a key sequence (bash with the integration) or types a line (any other POSIX shell)
+ * when the shell waits at its prompt. The shell then sources the wrapper as if a person had typed
+ * it, and reports on the terminal's control FIFO: "start ID", "exit ID CODE", "prompt CODE" when it
+ * is back at its prompt whatever happened, "busy" when a person's unfinished command is in the way.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include "init.h"
+
+#define TICK_MS 20
+#define PERSON_PAUSE_MS 20    /* a key just typed may start a program that would get our keys */
+#define ANSWER_WAIT_MS 1500   /* per attempt */
+#define BUSY_RETRY_MS 1000
+#define SYNC_AFTER_IDLE_MS 200
+#define ATTEMPTS_MAX 4
+
+static const char KEY[] = "\033[7770~";
+static const char KEY_AFTER_ABORT[] = "\a\033[7770~"; /* Ctrl-G ends a history search first */
+
+int shell_prepare_terminal(struct terminal *terminal) {
+  char path[96];
+  if (shell_create_directory(terminal) < 0 || shell_write_helpers(terminal) < 0) return -1;
+  shell_path(path, sizeof path, terminal, "control");
+  terminal->control_fd = shell_open_fifo(path, terminal);
+  if (terminal->control_fd < 0) return -1;
+  /* Read and write: our own write end keeps the FIFO from reporting an end after each message. */
+  int both = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW);
+  close(terminal->control_fd);
+  terminal->control_fd = both;
+  return both < 0 ? -1 : 0;
+}
+
+void shell_forget_terminal(struct terminal *terminal) {
+  for (struct command *command = commands; command != NULL; command = command->next) {
+    if (command->terminal != terminal) continue;
+    command_end(command, 128 + 1, 1, END_SHELL);
+    command->terminal = NULL;
+  }
+  if (terminal->control_fd >= 0) close(terminal->control_fd);
+  if (terminal->program != NULL) shell_remove_directory(terminal);
+}
+
+static int refuse(struct command *command, int error) {
+  command_end(command, 126, 0, END_REFUSED);
+  command->is_discarded = true;
+  errno = error;
+  return -1;
+}
+
+int shell_append(struct command *command, uint32_t flags, const uint8_t *script, uint32_t count) {
+  if (!command->is_shell || command->is_script_complete || command->state != COMMAND_QUEUED) {
+    errno = EINVAL;
+    return -1;
+  }
+  if (command->script_bytes + count > SCRIPT_BYTES_MAX) return refuse(command, E2BIG);
+  if (shell_write_script(command, script, count) < 0) return refuse(command, errno);
+  command->script_bytes += count;
+  command->is_script_complete = !(flags & SHELL_MORE);
+  return 0;
+}
+
+struct command *shell_command(struct terminal *terminal, uint32_t flags, const uint8_t *script, uint32_t count) {
+  if (!terminal->is_alive) {
+    errno = ESRCH;
+    return NULL;
+  }
+  struct command *command = command_new(true);
+  if (command == NULL) return NULL;
+  command->terminal = terminal;
+  command->flags = flags;
+  command->state = COMMAND_QUEUED;
+  if (shell_open_streams(command) < 0) {
+    refuse(command, errno);
+    return NULL;
+  }
+  return shell_append(command, flags, script, count) < 0 ? NULL : command;
+}
+
+void shell_forget_command(struct command *command) {
+  struct terminal *terminal = command->terminal;
+  if (terminal != NULL && terminal->current == command) terminal->current = NULL;
+}
+
+/* A shell ended: its running command ends with it, what waits in the queue is refused. */
+void shell_ended(struct terminal *terminal, int wait_status) {
+  shell_read_control(terminal); /* an exit reported just before still counts */
+  struct command *current = terminal->current;
+  if (current != NULL && current->state == COMMAND_RUNNING) {
+    int signal_number = WIFSIGNALED(wait_status) ? WTERMSIG(wait_status) : 0;
+    int code = signal_number != 0 ? 128 + signal_number : WEXITSTATUS(wait_status);
+    command_end(current, code, (uint32_t)signal_number, END_SHELL);
+  }
+  for (struct command *command = commands; command != NULL; command = command->next) {
+    if (command->terminal == terminal && command->state != COMMAND_ENDED) {
+      command_end(command, 126, 0, END_REFUSED);
+    }
+  }
+  terminal->current = NULL;
+}
+
+static void take_report(struct terminal *terminal, const char *line) {
+  struct command *current = terminal->current;
+  unsigned id = 0;
+  int code = 0;
+  if (current == NULL) return;
+  if (sscanf(line, "start %u", &id) == 1 && id == current->id) {
+    current->state = COMMAND_RUNNING;
+    terminal->is_sync_pending = false;
+    terminal->idle_since_ms = 0;
+  } else if (sscanf(line, "exit %u %d", &id, &code) == 2 && id == current->id) {
+    command_end(current, code, 0, END_EXITED);
+  } else if (sscanf(line, "prompt %d", &code) == 1 && current->state == COMMAND_RUNNING) {
+    command_end(current, code, code > 128 && code < 193 ? (uint32_t)(code - 128) : 0, END_ABORTED);
+  } else if (strcmp(line, "busy") == 0 && current->state == COMMAND_TYPED) {
+    current->state = COMMAND_QUEUED;
+    terminal->current = NULL;
+    terminal->retry_at_ms = now_ms() + BUSY_RETRY_MS;
+  }
+}
+
+void shell_read_control(struct terminal *terminal) {
+  char chunk[256];
+  ssize_t got;
+  while ((got = read(terminal->control_fd, chunk, sizeof chunk)) > 0) {
+    for (ssize_t i = 0; i < got; i++) {
+      if (chunk[i] != '\n') {
+        /* A line that is too long is not ours: keep its beginning, it will match nothing. */
+        if (terminal->control_length < sizeof terminal->control_line - 1) {
+          terminal->control_line[terminal->control_length++] = chunk[i];
+        }
+        continue;
+      }
+      terminal->control_line[terminal->control_length] = 0;
+      terminal->control_length = 0;
+      take_report(terminal, terminal->control_line);
+    }
+  }
+}
+
+bool shell_at_prompt(const struct terminal *terminal, bool has_line_editor) {
+  struct termios settings;
+  if (!terminal->is_alive || terminal_foreground(terminal) != terminal->pid) return false;
+  if (!has_line_editor) return true;
+  return tcgetattr(terminal->master, &settings) == 0 && !(settings.c_lflag & ICANON);
+}
+
+static struct command *next_queued(const struct terminal *terminal) {
+  for (struct command *command = commands; command != NULL; command = command->next) {
+    if (command->terminal == terminal && command->state == COMMAND_QUEUED) {
+      return command->is_script_complete ? command : NULL;
+    }
+  }
+  return NULL;
+}
+
+static bool types_line(const struct terminal *terminal, const struct command *command) {
+  return (command->flags & SHELL_POSIX) || terminal->has_no_keys;
+}
+
+static void type_bytes(struct terminal *terminal, const char *bytes, size_t count) {
+  ring_append(&terminal->input, (const uint8_t *)bytes, (uint32_t)count);
+  terminal_flush_input(terminal);
+}
+
+/* Types ` . FILE` on a line of its own; Ctrl-U takes away what stands there. */
+static void type_line(struct terminal *terminal, const char *name) {
+  char path[96], line[128];
+  shell_path(path, sizeof path, terminal, name);
+  int length = snprintf(line, sizeof line, "\025 \\. %s\r", path);
+  type_bytes(terminal, line, (size_t)length);
+}
+
+static void type_command(struct terminal *terminal, struct command *command, uint64_t now) {
+  if (terminal->attempts == 2 && !types_line(terminal, command)) terminal->has_no_keys = true;
+  if (types_line(terminal, command)) type_line(terminal, "next");
+  else if (terminal->attempts > 0) type_bytes(terminal, KEY_AFTER_ABORT, sizeof KEY_AFTER_ABORT - 1);
+  else type_bytes(terminal, KEY, sizeof KEY - 1);
+  terminal->attempts++;
+  terminal->typed_at_ms = now;
+}
+
+static void start_next(struct terminal *terminal, uint64_t now) {
+  struct command *command = next_queued(terminal);
+  if (command == NULL || now < terminal->retry_at_ms || ring_used(&terminal->input) > 0) return;
+  if (now < terminal->input_at_ms + PERSON_PAUSE_MS) return;
+  if (!shell_at_prompt(terminal, !types_line(terminal, command))) return;
+  if (shell_write_wrapper(command) < 0) {
+    command_end(command, 126, 0, END_REFUSED);
+    return;
+  }
+  terminal->current = command;
+  terminal->attempts = 0;
+  command->state = COMMAND_TYPED;
+  type_command(terminal, command, now);
+}
+
+/* The shell did not answer yet: try again, in the end by typing a line, then give up. */
+static void urge(struct terminal *terminal, uint64_t now) {
+  struct command *command = terminal->current;
+  if (now < terminal->typed_at_ms + ANSWER_WAIT_MS) return;
+  if (!shell_at_prompt(terminal, !types_line(terminal, command))) return;
+  if (terminal->attempts >= ATTEMPTS_MAX) command_end(command, 126, 0, END_REFUSED);
+  else type_command(terminal, command, now);
+}
+
+/*
+ * A POSIX shell does not say that it is back at its prompt after an interrupt. When it has been in
+ * the foreground itself for a while, a line that says so is typed; it waits if the shell is busy.
+ */
+static void ask_for_prompt(struct terminal *terminal, uint64_t now) {
+  bool is_idle = shell_at_prompt(terminal, false);
+  if (!is_idle || terminal->idle_since_ms == 0) terminal->idle_since_ms = is_idle ? now : 0;
+  if (terminal->is_sync_pending || !is_idle || now < terminal->idle_since_ms + SYNC_AFTER_IDLE_MS) return;
+  terminal->is_sync_pending = true;
+  type_line(terminal, "sync");
+}
+
+static int sooner(int left, int right) {
+  return left < 0 || (right >= 0 && right < left) ? right : left;
+}
+
+int shell_tick(void) {
+  uint64_t now = now_ms();
+  int wait_ms = -1;
+  for (struct terminal *terminal = terminals; terminal != NULL; terminal = terminal->next) {
+    if (terminal->is_closed || !terminal->is_alive) continue;
+    if (terminal->current == NULL) start_next(terminal, now);
+    struct command *current = terminal->current;
+    if (current == NULL) {
+      if (next_queued(terminal) != NULL) wait_ms = sooner(wait_ms, TICK_MS);
+    } else if (current->state == COMMAND_TYPED) {
+      urge(terminal, now);
+      wait_ms = sooner(wait_ms, 5 * TICK_MS);
+    } else if (types_line(terminal, current) && !terminal->is_sync_pending) {
+      ask_for_prompt(terminal, now);
+      wait_ms = sooner(wait_ms, 5 * TICK_MS);
+    }
+  }
+  return wait_ms;
+}

@@ -1,0 +1,82 @@
+/**
+ * The startup file of a session's bash, at `/run/waypoint/bashrc` (`bash --rcfile … -i`).
+ *
+ * After the user's own startup files it binds a key sequence with which init, that owns the other
+ * side of the terminal, has a command run as if it had been typed: the half-typed line is put
+ * aside, a line that sources init's wrapper is accepted in its place, and at the next prompt the
+ * half-typed line returns. Accepting a line, instead of running the command inside the key binding,
+ * gives commands the terminal settings, job control, Ctrl-C and `$?` of any typed command.
+ *
+ * @see docs/init-protocol.md
+ */
+export const BASH_RC: string = String.raw`# Written by Waypoint; changes are lost.
+[ -r /etc/bash.bashrc ] && . /etc/bash.bashrc
+[ -r ~/.bashrc ] && . ~/.bashrc
+
+if [[ -p /run/waypoint/t/${"$"}{WAYPOINT_TERMINAL-}/control ]]; then
+  __waypoint_dir=/run/waypoint/t/$WAYPOINT_TERMINAL
+
+  # Whether a command is continued over lines: PS2 sets it, each new prompt clears it.
+  __waypoint_watch_lines() {
+    [[ $PS2 == *__waypoint_more=1* ]] || PS2='${"$"}{__waypoint_none:$((__waypoint_more=1)):0}'$PS2
+    [[ " ${"$"}{PROMPT_COMMAND[*]} " == *__waypoint_more=0* ]] || PROMPT_COMMAND+=('__waypoint_more=0')
+  }
+
+  # Shows the command behind the last line of the prompt, as typing it would.
+  __waypoint_show() {
+    local line first=1 prompt=$1
+    while IFS= read -r line || [[ -n $line ]]; do
+      if ((first)); then printf '%s%s\n' "${"$"}{prompt//[$'\001\002']/}" "$line"; else printf '> %s\n' "$line"; fi
+      first=0
+    done <"$__waypoint_dir/$2.sh" >/dev/tty
+  }
+
+  __waypoint_begin() {
+    local status=$? id show prompt visible
+    if ((${"$"}{__waypoint_more:-0})); then
+      __waypoint_watch_lines
+      bind '"\e[7773~": ""'
+      printf 'busy\n' >"$__waypoint_dir/control"
+      return "$status"
+    fi
+    read -r _ id show <"$__waypoint_dir/next"
+    if [[ $id == "${"$"}{__waypoint_id-}" ]]; then # sent twice
+      bind '"\e[7773~": ""'
+      return "$status"
+    fi
+    __waypoint_line=$READLINE_LINE __waypoint_point=$READLINE_POINT
+    READLINE_LINE=" \\. $__waypoint_dir/next"
+    READLINE_POINT=${"$"}{#READLINE_LINE}
+    prompt=${"$"}{PS1@P}
+    prompt=${"$"}{prompt##*$'\n'}
+    visible=$prompt
+    while [[ $visible == *$'\001'*$'\002'* ]]; do visible=${"$"}{visible%%$'\001'*}${"$"}{visible#*$'\002'}; done
+    __waypoint_rows=$(((${"$"}{#visible} + ${"$"}{#READLINE_LINE}) / (COLUMNS > 0 ? COLUMNS : 80) + 1))
+    ((show)) && __waypoint_show "$prompt" "$id"
+    # The wrapper gives it back; until then the line must stay out of the history.
+    [[ :${"$"}{HISTCONTROL-}: == *:ignore@(space|both):* ]] || {
+      __waypoint_history=${"$"}{HISTCONTROL-}
+      HISTCONTROL=ignorespace
+    }
+    bind '"\e[7773~": "\C-m\e[7772~"'
+    return "$status"
+  }
+
+  __waypoint_end() {
+    local status=$?
+    READLINE_LINE=${"$"}{__waypoint_line-} READLINE_POINT=${"$"}{__waypoint_point:-0}
+    __waypoint_line= __waypoint_point=0
+    __waypoint_watch_lines
+    printf 'prompt %d\n' "$status" >"$__waypoint_dir/control"
+    return "$status"
+  }
+
+  __waypoint_watch_lines
+  for __waypoint_map in emacs vi-insert vi-command; do
+    bind -m "$__waypoint_map" -x '"\e[7771~": __waypoint_begin'
+    bind -m "$__waypoint_map" -x '"\e[7772~": __waypoint_end'
+    bind -m "$__waypoint_map" '"\e[7770~": "\e[7771~\e[7773~"'
+  done 2>/dev/null
+  unset __waypoint_map
+fi
+`;

@@ -1,0 +1,134 @@
+import { connect, type Socket } from "node:net";
+import { WaypointError } from "../errors/index.ts";
+import {
+  encodeFrame,
+  encodeNumbers,
+  type Frame,
+  FrameDecoder,
+  FrameKind,
+  PROTOCOL_VERSION,
+} from "./frames.ts";
+
+/** What a channel does with frames that answer no request. */
+export interface ChannelEvents {
+  onFrame?: (frame: Frame) => void;
+  /** Called once; `isOrderly` when the channel was half-closed by us before. */
+  onClose?: (isOrderly: boolean) => void;
+}
+
+type Settle = { resolve: (frame: Frame | undefined) => void; reject: (error: Error) => void };
+
+/**
+ * One connection to init.
+ *
+ * Requests are answered in their order. A request that init had not handled when the channel was
+ * half-closed resolves to `undefined`: it had no effect and may be sent again elsewhere.
+ */
+export class Channel {
+  readonly closed: Promise<void>;
+  readonly #socket: Socket;
+  readonly #decoder = new FrameDecoder();
+  readonly #waiting: Settle[] = [];
+  readonly #events: ChannelEvents;
+  #isOrderly = false;
+  #isClosed = false;
+
+  /** Connects and exchanges HELLO. @throws TOOL_FAILED  nobody answers, or with another version. */
+  static async open(socketPath: string, events: ChannelEvents, timeoutMs: number): Promise<Channel> {
+    const socket = connect({ path: socketPath, allowHalfOpen: true });
+    const channel = new Channel(socket, events);
+    const timer = setTimeout(() => socket.destroy(new Error("no answer")), timeoutMs);
+    try {
+      const hello = await channel.request(FrameKind.hello, 0, encodeNumbers(PROTOCOL_VERSION));
+      if (hello?.kind !== FrameKind.hello) throw closedError();
+      return channel;
+    } catch (error) {
+      socket.destroy();
+      throw error;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  private constructor(socket: Socket, events: ChannelEvents) {
+    this.#socket = socket;
+    this.#events = events;
+    socket.on("data", (bytes) => this.#receive(bytes));
+    socket.on("error", () => {}); // "close" follows and tells all there is to know
+    socket.on("end", () => socket.end());
+    this.closed = new Promise((resolve) => {
+      socket.once("close", () => {
+        this.#finish();
+        resolve();
+      });
+    });
+  }
+
+  /** Sends a request; `undefined` when it was certainly not handled. @throws TOOL_FAILED  init refused it. */
+  request(kind: number, id: number, payload?: Uint8Array): Promise<Frame | undefined> {
+    if (this.#isOrderly) return Promise.resolve(undefined);
+    if (this.#isClosed) return Promise.reject(closedError());
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ resolve, reject });
+      this.#socket.write(encodeFrame(kind, id, payload));
+    });
+  }
+
+  /** Stops or resumes taking frames; what was taken already is still delivered. */
+  setFlowing(isFlowing: boolean): void {
+    if (isFlowing || this.#isOrderly) this.#socket.resume();
+    else this.#socket.pause();
+  }
+
+  /** Says that nothing more will be sent; resolves when init closed its side after its last frame. */
+  async halfClose(): Promise<void> {
+    this.#isOrderly = true;
+    this.#socket.resume();
+    this.#socket.end();
+    await this.closed;
+  }
+
+  /** Drops the connection at once. */
+  destroy(): void {
+    this.#isOrderly = true;
+    this.#socket.destroy();
+  }
+
+  #receive(bytes: Buffer): void {
+    let frames: Frame[];
+    try {
+      frames = this.#decoder.push(bytes);
+    } catch {
+      this.#socket.destroy();
+      return;
+    }
+    for (const frame of frames) this.#dispatch(frame);
+  }
+
+  #dispatch(frame: Frame): void {
+    const isAnswer = frame.kind === FrameKind.hello || frame.kind === FrameKind.reply;
+    if (isAnswer) this.#waiting.shift()?.resolve(frame);
+    else if (frame.kind === FrameKind.error) this.#waiting.shift()?.reject(refusal(frame));
+    else this.#events.onFrame?.(frame);
+  }
+
+  #finish(): void {
+    this.#isClosed = true;
+    for (const waiting of this.#waiting.splice(0)) {
+      if (this.#isOrderly) waiting.resolve(undefined);
+      else waiting.reject(closedError());
+    }
+    this.#events.onClose?.(this.#isOrderly);
+  }
+}
+
+function refusal(frame: Frame): WaypointError {
+  const text = frame.payload.subarray(4).toString("utf8");
+  return new WaypointError("TOOL_FAILED", `The session's init refused the request: ${text}.`, {
+    detail: { errno: frame.payload.readUInt32LE(0), id: frame.id },
+  });
+}
+
+function closedError(): WaypointError {
+  return new WaypointError("TOOL_FAILED", "The session's init does not answer.");
+}

@@ -1,0 +1,23 @@
+/**
+ * terminal owns everything between the daemon and a session's first process: terminals, commands,
+ * their streams, and the model of a screen.
+ * It knows nothing of checkpoints; it only lets go of its connections when asked to.
+ */
+export { BASH_RC } from "./bash-integration.ts";
+export { InitLink, type RunInShellOptions } from "./init-link.ts";
+export type {
+  CommandStage,
+  CommandState,
+  EndReason,
+  InitState,
+  TerminalState,
+} from "./init-state.ts";
+export type { ProgramSpec } from "./program-spec.ts";
+export {
+  type CommandChunk,
+  CommandReader,
+  type ProgramResult,
+  type TerminalChunk,
+  TerminalReader,
+} from "./readers.ts";
+export { ScreenModel } from "./screen-model.ts";

@@ -1,0 +1,336 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { WaypointError } from "../errors/index.ts";
+import { Channel } from "./channel.ts";
+import { encodeNumbers, type Frame, FrameKind } from "./frames.ts";
+import { type InitState, parseCommands, parseTerminals } from "./init-state.ts";
+import { encodeProgram, type ProgramSpec } from "./program-spec.ts";
+import { CommandReader, type Reader, type ReaderHost, TerminalReader } from "./readers.ts";
+
+const CONNECT_TIMEOUT_MS = 10_000;
+const CONNECT_RETRY_MS = 5;
+/** Small enough for init's input buffer to take several, large enough for a paste to be fast. */
+const WRITE_CHUNK_BYTES = 16 * 1024;
+const SCRIPT_CHUNK_BYTES = 60 * 1024;
+/** The largest script of one command. */
+const SCRIPT_BYTES_MAX = 1024 * 1024;
+
+const LIST_TERMINALS = 1;
+const LIST_COMMANDS = 2;
+const SHELL_TTY = 1;
+const SHELL_SHOW = 2;
+const SHELL_POSIX = 4;
+const SHELL_MORE = 8;
+
+/** How a script runs in a terminal's live shell. */
+export interface RunInShellOptions {
+  /** Runs on the terminal itself, without stdout and stderr of its own. @defaultValue false */
+  tty?: boolean;
+  /** Shows prompt, command and output to those who watch the terminal. @defaultValue true */
+  show?: boolean;
+  /** `bash` started with {@link BASH_RC}, or any other POSIX shell. */
+  shell: "bash" | "posix";
+}
+
+/**
+ * Everything the daemon says to one session's first process.
+ *
+ * Survives dumps: between {@link quiesce} and {@link resume} no connection exists, calls wait, and
+ * readers go on afterwards where they were.
+ */
+export class InitLink {
+  /** Resolves when the first process is gone, or {@link end} was called. */
+  readonly ended: Promise<void>;
+  readonly #socketPath: string;
+  readonly #channels = new Map<string, Promise<Channel>>();
+  readonly #queues = new Map<string, Promise<unknown>>();
+  readonly #readers = new Set<Reader>();
+  readonly #opening = new Set<Promise<unknown>>();
+  #gate: { opened: Promise<void>; open: () => void } | undefined;
+  #failure: Error | undefined;
+  #resolveEnded!: () => void;
+
+  /**
+   * Connects, trying again until init answers.
+   *
+   * @throws SESSION_ENDED  it did not answer within `timeoutMs`.
+   */
+  static async connect(socketPath: string, options: { timeoutMs?: number } = {}): Promise<InitLink> {
+    const link = new InitLink(socketPath);
+    try {
+      await link.#channel("control", options.timeoutMs ?? CONNECT_TIMEOUT_MS);
+    } catch (cause) {
+      throw endedError(cause);
+    }
+    return link;
+  }
+
+  private constructor(socketPath: string) {
+    this.#socketPath = socketPath;
+    this.ended = new Promise((resolve) => {
+      this.#resolveEnded = resolve;
+    });
+  }
+
+  /** Returns all terminals and commands. */
+  async list(): Promise<InitState> {
+    const [terminals, commands] = await Promise.all([
+      this.#listAll(LIST_TERMINALS, parseTerminals),
+      this.#listAll(LIST_COMMANDS, parseCommands),
+    ]);
+    return { terminals, commands };
+  }
+
+  /** Starts a program on a new terminal and returns the terminal's id. @throws TOOL_FAILED  it cannot be started. */
+  async openTerminal(spec: ProgramSpec & { cols: number; rows: number }): Promise<number> {
+    const payload = Buffer.concat([encodeSize(spec.cols, spec.rows), encodeProgram(spec)]);
+    return (await this.#call(FrameKind.openTerminal, 0, payload)).id;
+  }
+
+  /** Starts the ended program of a terminal again. @throws TOOL_FAILED  it still runs. */
+  async respawnTerminal(id: number): Promise<void> {
+    await this.#call(FrameKind.respawn, id);
+  }
+
+  /** Starts a process with pipes of its own and returns the command's id. @throws TOOL_FAILED  it cannot be started. */
+  async spawn(spec: ProgramSpec): Promise<number> {
+    return (await this.#call(FrameKind.spawn, 0, encodeProgram(spec))).id;
+  }
+
+  /**
+   * Runs a script in the live shell of a terminal and returns the command's id.
+   *
+   * It waits its turn while the shell is busy.
+   *
+   * @throws USAGE_INVALID  the script is too large or contains NUL.
+   * @throws TOOL_FAILED    there is no such terminal, or its program has ended.
+   */
+  async runInShell(terminalId: number, script: string, options: RunInShellOptions): Promise<number> {
+    const bytes = Buffer.from(script);
+    if (bytes.length > SCRIPT_BYTES_MAX || bytes.includes(0)) {
+      throw new WaypointError("USAGE_INVALID", "A script is text of at most 1 MiB without NUL.");
+    }
+    const flags =
+      (options.tty === true ? SHELL_TTY : 0) |
+      (options.show === false ? 0 : SHELL_SHOW) |
+      (options.shell === "posix" ? SHELL_POSIX : 0);
+    const send = (kind: number, id: number, at: number) => {
+      const chunk = bytes.subarray(at, at + SCRIPT_CHUNK_BYTES);
+      const more = at + chunk.length < bytes.length ? SHELL_MORE : 0;
+      return this.#call(kind, id, Buffer.concat([encodeNumbers(flags | more), chunk]));
+    };
+    const { id } = await send(FrameKind.shellCommand, terminalId, 0);
+    for (let at = SCRIPT_CHUNK_BYTES; at < bytes.length; at += SCRIPT_CHUNK_BYTES) {
+      await send(FrameKind.shellAppend, id, at);
+    }
+    return id;
+  }
+
+  /** Follows a terminal from an offset, by default from the oldest byte kept. */
+  readTerminal(id: number, fromOffset: bigint | number = 0n): TerminalReader {
+    return this.#startReader(new TerminalReader(this.#readerHost(), id, BigInt(fromOffset)));
+  }
+
+  /** Follows a command; init forgets it when its end was read. One reader at a time. */
+  readCommand(id: number): CommandReader {
+    return this.#startReader(new CommandReader(this.#readerHost(), id, 0n));
+  }
+
+  /** Writes to a terminal or to the input of an own command; resolves when init has taken all of it. */
+  write(id: number, bytes: Uint8Array): Promise<void> {
+    // A connection of its own: a terminal that takes no input must not hold up other requests.
+    return this.#inOrder(`input ${id}`, async (key) => {
+      for (let at = 0; at < bytes.length; at += WRITE_CHUNK_BYTES) {
+        await this.#call(FrameKind.write, id, bytes.subarray(at, at + WRITE_CHUNK_BYTES), key);
+      }
+    });
+  }
+
+  /** Ends the input of an own command after what was written. */
+  closeInput(id: number): Promise<void> {
+    return this.#inOrder(`input ${id}`, async (key) => {
+      await this.#call(FrameKind.closeInput, id, undefined, key);
+    });
+  }
+
+  async resize(id: number, cols: number, rows: number): Promise<void> {
+    await this.#call(FrameKind.resize, id, encodeSize(cols, rows));
+  }
+
+  /** Signals an own command's process group, or the foreground group of the terminal. @throws TOOL_FAILED  it has ended. */
+  async signal(id: number, signalNumber: number): Promise<void> {
+    await this.#call(FrameKind.signal, id, encodeNumbers(signalNumber));
+  }
+
+  /** Throws away a command's output from now on, and the command itself once it has ended. */
+  async discard(id: number): Promise<void> {
+    await this.#call(FrameKind.discard, id);
+  }
+
+  /** Hangs up a terminal and forgets it. */
+  async closeTerminal(id: number): Promise<void> {
+    await this.#call(FrameKind.close, id);
+    await this.#closeChannel(`input ${id}`);
+  }
+
+  /** Ends all connections in good order, for a dump; resolves when init has closed them. */
+  async quiesce(): Promise<void> {
+    if (this.#failure !== undefined) throw this.#failure;
+    if (this.#gate === undefined) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      this.#gate = { opened: promise, open: resolve };
+    }
+    // Connections being made must be complete first: init has to know them to close them.
+    await Promise.allSettled(this.#opening);
+    const channels = await Promise.allSettled(this.#channels.values());
+    const closing = channels.map((each) => (each.status === "fulfilled" ? each.value.halfClose() : undefined));
+    await Promise.all([...closing, ...[...this.#readers].map((reader) => reader.detach())]);
+    this.#channels.clear();
+  }
+
+  /** Connects again after a dump. @throws SESSION_ENDED  the first process does not answer any more. */
+  async resume(): Promise<void> {
+    const gate = this.#gate;
+    if (gate === undefined || this.#failure !== undefined) return;
+    this.#gate = undefined;
+    try {
+      await this.#channel("control", CONNECT_TIMEOUT_MS);
+    } catch (cause) {
+      this.end(endedError(cause));
+      throw this.#failure;
+    } finally {
+      gate.open();
+    }
+    for (const reader of this.#readers) void this.#track(reader.attach());
+  }
+
+  /** Ends the link: the session was swapped or is over. All readers and calls reject with `reason`. */
+  end(reason: Error): void {
+    if (this.#failure !== undefined) return;
+    this.#failure = reason;
+    for (const channel of this.#channels.values()) {
+      channel.then((each) => each.destroy()).catch(() => {});
+    }
+    for (const reader of this.#readers) reader.fail(reason);
+    this.#channels.clear();
+    this.#readers.clear();
+    this.#gate?.open();
+    this.#gate = undefined;
+    this.#resolveEnded();
+  }
+
+  async #listAll<T extends { id: number }>(what: number, parse: (text: string) => T[]): Promise<T[]> {
+    const all: T[] = [];
+    for (;;) {
+      const frame = await this.#call(FrameKind.list, 0, encodeNumbers(what, all.at(-1)?.id ?? 0));
+      const page = parse(frame.payload.toString("utf8"));
+      if (page.length === 0) return all;
+      all.push(...page);
+    }
+  }
+
+  /** Sends one request and returns its answer; goes on after a dump when it came between. */
+  async #call(kind: number, id: number, payload?: Uint8Array, key = "control"): Promise<Frame> {
+    for (;;) {
+      // Nothing is awaited between this test and the request: a dump may begin at any time.
+      while (this.#gate !== undefined) await this.#gate.opened;
+      if (this.#failure !== undefined) throw this.#failure;
+      try {
+        const channel = await this.#channel(key, CONNECT_TIMEOUT_MS);
+        const answer = await channel.request(kind, id, payload);
+        if (answer !== undefined) return answer;
+      } catch (error) {
+        throw this.#failure ?? error;
+      }
+    }
+  }
+
+  /** Runs `work` after all earlier work with the same key, so that input keeps its order over a dump. */
+  #inOrder<T>(key: string, work: (key: string) => Promise<T>): Promise<T> {
+    const earlier = this.#queues.get(key) ?? Promise.resolve();
+    const own = earlier.then(() => work(key));
+    const settled = own.then(() => {}, () => {});
+    this.#queues.set(key, settled);
+    void settled.then(() => {
+      if (this.#queues.get(key) === settled) this.#queues.delete(key);
+    });
+    return own;
+  }
+
+  #channel(key: string, timeoutMs: number): Promise<Channel> {
+    let channel = this.#channels.get(key);
+    if (channel === undefined) {
+      channel = this.#open({ onClose: (isOrderly) => this.#channelClosed(key, isOrderly) }, timeoutMs);
+      this.#channels.set(key, channel);
+      channel.catch(() => this.#channels.delete(key));
+    }
+    return channel;
+  }
+
+  #channelClosed(key: string, isOrderly: boolean): void {
+    if (isOrderly) return;
+    this.#channels.delete(key);
+    // A connection that never got its HELLO is tried again by #open.
+    if (key === "control" && this.#gate === undefined && this.#isConnected) this.end(endedError());
+  }
+
+  #isConnected = false;
+
+  async #open(events: Parameters<typeof Channel.open>[1], timeoutMs: number): Promise<Channel> {
+    const endsAtMs = performance.now() + timeoutMs;
+    for (;;) {
+      if (this.#failure !== undefined) throw this.#failure;
+      try {
+        const leftMs = Math.max(1, endsAtMs - performance.now());
+        const channel = await this.#track(Channel.open(this.#socketPath, events, leftMs));
+        this.#isConnected = true;
+        return channel;
+      } catch (error) {
+        if (performance.now() >= endsAtMs) throw error;
+      }
+      await delay(CONNECT_RETRY_MS);
+    }
+  }
+
+  #track<T>(work: Promise<T>): Promise<T> {
+    const settled = work.then(() => {}, () => {});
+    this.#opening.add(settled);
+    void settled.then(() => this.#opening.delete(settled));
+    return work;
+  }
+
+  async #closeChannel(key: string): Promise<void> {
+    const channel = this.#channels.get(key);
+    this.#channels.delete(key);
+    await (await channel?.catch(() => undefined))?.halfClose();
+  }
+
+  #readerHost(): ReaderHost {
+    return {
+      openChannel: (onFrame, onClose) => this.#open({ onFrame, onClose }, CONNECT_TIMEOUT_MS),
+      readerClosed: (reader) => this.#readers.delete(reader),
+      commandRead: (id) => {
+        this.discard(id).catch(() => {}); // already gone is as good
+        void this.#closeChannel(`input ${id}`);
+      },
+    };
+  }
+
+  #startReader<R extends Reader>(reader: R): R {
+    if (this.#failure !== undefined) {
+      reader.fail(this.#failure);
+      return reader;
+    }
+    this.#readers.add(reader);
+    // While quiesced, resume() attaches it.
+    if (this.#gate === undefined) void this.#track(reader.attach());
+    return reader;
+  }
+}
+
+function encodeSize(cols: number, rows: number): Buffer {
+  return encodeNumbers((cols & 0xffff) | ((rows & 0xffff) << 16));
+}
+
+function endedError(cause?: unknown): WaypointError {
+  return new WaypointError("SESSION_ENDED", "The session's first process is gone.", { cause });
+}
