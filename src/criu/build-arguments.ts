@@ -38,6 +38,9 @@ export function buildDumpArguments(options: DumpArgumentOptions): string[] {
     ...commonArguments(options),
     "--leave-running",
     ...["--action-script", options.snapshotHookPath],
+    // Both ends of a connection that is kept lie inside, and stand still; restore reads the
+    // method from the images.
+    ...["--network-lock", "skip"],
     ...["--timeout", String(FREEZE_TIMEOUT_S)],
   ];
 }
@@ -77,7 +80,6 @@ function commonArguments(options: {
     "--link-remap",
     ...["--ghost-limit", GHOST_FILE_SIZE_MAX],
     "--manage-cgroups=ignore",
-    ...["--network-lock", "skip"],
     // The files come from a snapshot of the same instant, so their build ids need no look.
     ...["--file-validation", "filesize"],
   ];

@@ -7,7 +7,7 @@ export interface CriuProgram {
   /** Program and leading arguments; a private CRIU starts through its own dynamic loader. */
   argv: readonly string[];
   /** Added to the fixed environment that CRIU gets. */
-  env: Record<string, string>;
+  env: Readonly<Record<string, string>>;
 }
 
 /** What one run of CRIU left. */

@@ -34,9 +34,10 @@ export const DUMP_FAILURE_PATTERNS: readonly FailurePattern[] = [
   {
     reason: "io_uring",
     // Descriptors come to CRIU over a unix socket, and the kernel refuses to pass on an io_uring.
-    pattern: /pie: (?<pid>\d+): Error .*send_fds failed \(-22\)/,
+    pattern: /pie: \d+: Error .*send_fds failed \(-22\)/,
     findCulprit: (match, { processes }) => {
-      const process = processes.find(({ pid }) => pid === Number(match.groups?.["pid"]));
+      const blamed = /Dump files \(pid: (\d+)\)/.exec(match.input)?.[1];
+      const process = processes.find(({ pid }) => pid === Number(blamed));
       const held = process && [...process.descriptors].find(([, target]) => target === IO_URING);
       return process && held && { process, descriptor: held[0] };
     },
@@ -48,7 +49,7 @@ export const DUMP_FAILURE_PATTERNS: readonly FailurePattern[] = [
   },
   {
     reason: "descriptor",
-    pattern: /pie: (?<pid>\d+): Error .*send_fds failed/,
+    pattern: /pie: \d+: Error .*send_fds failed/,
     resource: () => "descriptor that cannot be passed on",
     sentence: (who) => `${who} holds a descriptor that the kernel does not pass on to CRIU.`,
     hint: SKIP_HINT,
@@ -87,6 +88,16 @@ export const DUMP_FAILURE_PATTERNS: readonly FailurePattern[] = [
     hint: "Close that connection (its other end is no part of the checkpoint), then try again.",
   },
   {
+    reason: "unix_stream",
+    // The other end belongs to another network namespace, so CRIU does not find it at all.
+    pattern: /Unix socket (?<inode>\d+) not found/,
+    findCulprit: (match, facts) => holderOf(facts, `socket:[${match.groups?.["inode"]}]`),
+    resource: (_match, culprit) => `unix socket${descriptorOf(culprit)}`,
+    sentence: (who, _match, culprit) =>
+      `${who} has a unix connection${descriptorOf(culprit)}, whose other end is outside of the session.`,
+    hint: "Close that connection (its other end is no part of the checkpoint), then try again.",
+  },
+  {
     reason: "outside_terminal",
     pattern:
       /Found slave peer index (?<index>\d+) without correspond master|Found dangling tty|ctty inheritance detected/,
@@ -117,10 +128,7 @@ export const DUMP_FAILURE_PATTERNS: readonly FailurePattern[] = [
     reason: "traced",
     pattern: /Unable to interrupt task: (?<pid>\d+) \(Operation not permitted\)/,
     resource: () => "ptrace",
-    sentence: (who, _match, culprit) =>
-      culprit === undefined || culprit.process.tracerPid === 0
-        ? `${who} is traced by another process (a debugger or strace).`
-        : `${who} is traced by process ${culprit.process.tracerPid} (a debugger or strace).`,
+    sentence: (who, _match, culprit, facts) => `${who} is traced by ${tracerOf(culprit, facts)}.`,
     hint: "Detach the debugger or end strace, then try again.",
   },
   {
@@ -239,6 +247,13 @@ function targetOf(match: RegExpExecArray, culprit: Culprit | undefined): string 
 function peerOf(match: RegExpExecArray): string {
   const named = [match.groups?.["peer"], match.groups?.["name"]].find((name) => name !== "(null)");
   return named ?? "an unnamed peer";
+}
+
+function tracerOf(culprit: Culprit | undefined, facts: FailureFacts): string {
+  const tracer = facts.processes.find(({ pid }) => pid === culprit?.process.tracerPid);
+  return tracer === undefined
+    ? "a debugger or strace outside of the session"
+    : `process ${tracer.innerPid} (${tracer.command})`;
 }
 
 function terminalOf(match: RegExpExecArray): string {

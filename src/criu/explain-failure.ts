@@ -59,8 +59,13 @@ export interface FailurePattern {
   findCulprit?: (match: RegExpExecArray, facts: FailureFacts) => Culprit | undefined;
   /** What the process holds or does, for programs; null if it is no resource. */
   resource: (match: RegExpExecArray, culprit: Culprit | undefined) => string | null;
-  /** The sentence; `who` is "Process 12 (node)", "descriptor 5 of process 12 (node)" is up to it. */
-  sentence: (who: string, match: RegExpExecArray, culprit: Culprit | undefined) => string;
+  /** The sentence; `who` is "Process 12 (node)". */
+  sentence: (
+    who: string,
+    match: RegExpExecArray,
+    culprit: Culprit | undefined,
+    facts: FailureFacts,
+  ) => string;
   hint: string;
 }
 
@@ -92,7 +97,7 @@ function explain(
     return {
       code: row.code ?? operationCode,
       reason: row.reason,
-      message: row.sentence(nameOf(culprit), match, culprit),
+      message: row.sentence(nameOf(culprit), match, culprit, facts),
       hint: row.hint,
       transient: row.transient === true,
       pid: culprit?.process.innerPid ?? null,
@@ -108,9 +113,8 @@ function culpritOfLog(
   match: RegExpExecArray,
   facts: FailureFacts,
 ): Culprit | undefined {
-  const named =
-    match.groups?.["pid"] ??
-    /^.*Error.*\(pid: (\d+)\)|^pie: (\d+): Error/m.exec(log)?.slice(1).find(Boolean);
+  // "pie: N" lines have the pid inside the session, the others the one that CRIU sees.
+  const named = match.groups?.["pid"] ?? /Error.*\(pid: (\d+)\)/.exec(log)?.[1];
   const process = facts.processes.find(({ pid }) => pid === Number(named));
   if (process === undefined) return undefined;
   const descriptor = match.groups?.["fd"];

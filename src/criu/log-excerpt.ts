@@ -6,7 +6,7 @@ const LINE_LENGTH_MAX = 300;
 const HARMLESS = /Can't setup RLIMIT_NOFILE for self/;
 /** The last words of every failure, which say nothing by themselves. */
 const EMPTY_WORDS = /Dumping FAILED|Restoring FAILED/;
-const PREFIX = /^(?:\([\d.]+\) )?(?:pie: \d+: )?Error \([^)]*\): /;
+const PREFIX = /^(?:\([\d.]+\) )?(?:(?:pie: )?\s*\d+: )?Error \([^)]*\): /;
 
 /** Returns what CRIU called an error, first one first, without file names and harmless lines. */
 export function errorLines(log: string): string[] {

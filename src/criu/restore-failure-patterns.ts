@@ -28,8 +28,8 @@ export const RESTORE_FAILURE_PATTERNS: readonly FailurePattern[] = [
     reason: "images_incomplete",
     code: "CHECKPOINT_INCOMPLETE",
     pattern:
-      /(?:Can't|Unable to) open (?<path>\S*\.img)|(?<magic>Magic doesn't match|Unable to unpack object|Image file corrupted|unexpected EOF)|Could not read inventory|No root in pstree|(?<size>Can't read .*from image)/i,
-    resource: (match) => match.groups?.["path"] ?? null,
+      /Read \d+ bytes while \d+ expected from (?<short>\S+)|(?:Can't|Unable to) open (?<path>\S*\.img)|Magic doesn't match|Unable to unpack object|Could not read inventory|No root in pstree/i,
+    resource: (match) => match.groups?.["path"] ?? match.groups?.["short"] ?? null,
     sentence: () => "The process images of the checkpoint are incomplete or damaged.",
     hint: "Restore another checkpoint, or this one's files alone.",
   },

@@ -2,7 +2,14 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import process from "node:process";
 import { runProcess, type StateLayout } from "../base/index.ts";
 import { WaypointError } from "../errors/index.ts";
-import { MS_NODEV, MS_NOSUID, mount, openInherited, tryLockFile } from "../kernel/index.ts";
+import {
+  keepOnExec,
+  MS_NODEV,
+  MS_NOSUID,
+  mount,
+  openInherited,
+  tryLockFile,
+} from "../kernel/index.ts";
 
 /** Tells the second start of the program that it is inside the namespace. */
 const INSIDE_VARIABLE = "WAYPOINT_INSIDE";
@@ -20,17 +27,19 @@ export function isInsideNamespace(): boolean {
  *
  * The namespace hides the store, the sessions' roots and CRIU's cache from the host. A bind mount
  * of its file keeps it alive without any process, so that the next daemon finds every mount again.
- * The lock is held across the exec by an inherited descriptor. Does not return on success.
+ * The lock is held across the exec by an inherited descriptor, as is `readyFd`. Does not return on
+ * success.
  *
  * @throws STATE_DIR_BUSY  another daemon holds the lock.
  */
-export async function enterNamespace(layout: StateLayout): Promise<never> {
+export async function enterNamespace(layout: StateLayout, readyFd: number): Promise<never> {
   mkdirSync(layout.stateDir, { recursive: true, mode: 0o700 });
   if (tryLockFile(layout.lockPath) === null) {
     throw new WaypointError("STATE_DIR_BUSY", `Another daemon runs on ${layout.stateDir}.`, {
       hint: "`waypoint daemon status` shows it; `waypoint daemon stop` ends it.",
     });
   }
+  if (existsSync(`/proc/self/fd/${readyFd}`)) keepOnExec(readyFd);
   const hostNamespaceFd = openInherited("/proc/self/ns/mnt");
   if (!isNamespaceKept(layout)) await prepareNamespaceDir(layout);
   const program = isNamespaceKept(layout)

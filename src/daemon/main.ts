@@ -21,7 +21,7 @@ async function main(): Promise<void> {
   if (!isInsideNamespace()) {
     const { rlimitPreloadPath } = nativePaths(packageRoot);
     await requireHost({ packageRoot, rlimitPreloadPath });
-    await enterNamespace(layout);
+    await enterNamespace(layout, READY_FD);
   }
   closeInheritedOnExec();
   mkdirSync(layout.stateDir, { recursive: true, mode: 0o700 });

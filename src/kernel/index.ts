@@ -7,6 +7,7 @@ export {
   closeInheritedOnExec,
   explainFullDisk,
   ioctl,
+  keepOnExec,
   MNT_DETACH,
   MS_NOATIME,
   MS_NODEV,

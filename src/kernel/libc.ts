@@ -34,6 +34,7 @@ const native = {
   mknod: libc.func("int mknod(const char *path, unsigned int mode, unsigned long device)"),
   flock: libc.func("int flock(int fd, int operation)"),
   open: libc.func("int open(const char *path, int flags, unsigned int mode)"),
+  fcntl: libc.func("int fcntl(int fd, int command, int argument)"),
   closeRange: libc.func("int close_range(unsigned int first, unsigned int last, int flags)"),
   syncfs: libc.func("int syncfs(int fd)"),
 };
@@ -96,6 +97,12 @@ export function makeCharacterDevice(path: string, major: number, minor: number):
 /** Opens a file for reading with a descriptor that programs started with exec inherit. */
 export function openInherited(path: string): number {
   return check(`open ${path}`, native.open(path, 0, 0));
+}
+
+/** Lets programs started with exec inherit `fd`; Node marks what it was started with otherwise. */
+export function keepOnExec(fd: number): void {
+  const F_SETFD = 2;
+  check(`fcntl ${fd}`, native.fcntl(fd, F_SETFD, 0));
 }
 
 /**

@@ -115,7 +115,7 @@ export class NetworkHost {
 
   /** Makes a namespace with lo and the inner address: all that must be there before a restore. */
   async createNamespace(instanceId: string): Promise<SessionNetwork> {
-    const netnsPath = this.#netnsPath(instanceId);
+    const netnsPath = this.netnsPath(instanceId);
     await (await openFile(netnsPath, "wx")).close();
     await runProcess(buildNamespaceCommand(netnsPath), { input: buildNamespaceBatch() });
     return { netnsPath, address: null, linkIndex: null };
@@ -123,7 +123,7 @@ export class NetworkHost {
 
   /** Links a namespace to the host and the world; CRIU may be restoring into it meanwhile. */
   async connect(instanceId: string): Promise<SessionNetwork> {
-    const netnsPath = this.#netnsPath(instanceId);
+    const netnsPath = this.netnsPath(instanceId);
     const alias = linkAlias(this.#ownerKey, instanceId);
     const [{ link, linkIndex }] = await Promise.all([
       this.#makeLink({ instanceId, netnsPath, alias }),
@@ -145,7 +145,7 @@ export class NetworkHost {
       await runProcess(["ip", "link", "delete", `wp${linkIndex}`], { okExitCodes: [0, 1] });
       this.#links.delete(instanceId);
     }
-    const netnsPath = this.#netnsPath(instanceId);
+    const netnsPath = this.netnsPath(instanceId);
     // 32: it is not mounted, or not there.
     await runProcess(["umount", "--lazy", netnsPath], { okExitCodes: [0, 1, 32] });
     await rm(netnsPath, { force: true });
@@ -225,7 +225,8 @@ export class NetworkHost {
     if (this.#forwardDnsTo !== null) await writeFile(setting("route_localnet"), "1");
   }
 
-  #netnsPath(instanceId: string): string {
+  /** Returns the file of an instance's network namespace. */
+  netnsPath(instanceId: string): string {
     requireWord("instance id", instanceId, /^[A-Za-z0-9_-]{1,64}$/);
     return join(this.#netnsDir, this.#filePrefix() + instanceId);
   }

@@ -1,5 +1,6 @@
 import type { SessionRow } from "../catalog/index.ts";
 import type { OperationOutput, OperationParsedInput } from "../protocol/index.ts";
+import type { TerminalReader } from "../terminal/index.ts";
 import { requireLive } from "./describe-session.ts";
 import { keepShellAlive } from "./exec-in-session.ts";
 import type { LiveInstance, TerminalSize } from "./live-sessions.ts";
@@ -113,13 +114,14 @@ class Attachment {
     return this.#ports.catalog.session(this.#session.id) === undefined;
   }
 
-  async #show(
-    live: LiveInstance,
-    reader: ReturnType<LiveInstance["link"]["readTerminal"]>,
-  ): Promise<AttachOutput | "swapped"> {
-    await this.#redraw(live);
+  async #show(live: LiveInstance, reader: TerminalReader): Promise<AttachOutput | "swapped"> {
     try {
-      for await (const { bytes } of reader) await this.#peer.send("stdout", bytes);
+      const shownTo = await this.#redraw(live, reader);
+      for await (const { offset, bytes } of reader) {
+        if (offset + BigInt(bytes.length) <= shownTo) continue;
+        const isNew = offset >= shownTo ? bytes : bytes.subarray(Number(shownTo - offset));
+        await this.#peer.send("stdout", isNew);
+      }
     } catch (error) {
       if (this.#ports.live.get(live.sessionId)?.instanceId === live.instanceId) throw error;
       return "swapped";
@@ -129,8 +131,29 @@ class Attachment {
     return { reason: "ended", exitCode };
   }
 
-  async #redraw(_live: LiveInstance): Promise<void> {
-    await this.#peer.send("stdout", Buffer.from(TERMINAL_RESET));
+  /**
+   * Draws the terminal as it looks now and returns up to which byte of its output that is.
+   *
+   * The terminal's ring is played into a screen of the same size, so that the client gets the
+   * picture and not the whole history of cursor movements.
+   */
+  async #redraw(live: LiveInstance, reader: TerminalReader): Promise<bigint> {
+    const { terminals } = await live.link.list();
+    const terminal = terminals.find(({ id }) => id === live.terminalId);
+    if (terminal === undefined) return 0n;
+    const screen = this.#ports.createScreen(terminal.cols, terminal.rows);
+    let drawnTo = terminal.startOffset;
+    const chunks = reader[Symbol.asyncIterator]();
+    while (drawnTo < terminal.endOffset) {
+      const next = await chunks.next();
+      if (next.done === true) break;
+      await screen.write(next.value.bytes);
+      drawnTo = next.value.offset + BigInt(next.value.bytes.length);
+    }
+    const picture = screen.serialize();
+    screen.dispose();
+    await this.#peer.send("stdout", Buffer.from(TERMINAL_RESET + picture));
+    return drawnTo;
   }
 
   async #commandEnd(live: LiveInstance, commandId: number): Promise<AttachOutput> {

@@ -140,7 +140,7 @@ async function passInput(
 
 async function tellWait(link: InitLink, commandId: number, peer: StreamPeer): Promise<void> {
   const { commands } = await link.list();
-  if (commands.find(({ id }) => id === commandId)?.state !== "queued") return;
+  if (commands.find(({ id }) => id === commandId)?.stage !== "queued") return;
   peer.notice("waiting: the session's shell is busy with another command");
 }
 
@@ -150,7 +150,7 @@ export async function keepShellAlive(live: LiveInstance, ports: EnginePorts): Pr
     if (ports.live.get(live.sessionId)?.instanceId !== live.instanceId) return;
     const { terminals } = await live.link.list();
     const terminal = terminals.find(({ id }) => id === live.terminalId);
-    if (terminal?.alive === false) await live.link.respawnTerminal(live.terminalId);
+    if (terminal?.isAlive === false) await live.link.respawnTerminal(live.terminalId);
   } catch (error) {
     ports.logger.warn("shell not started again", { reason: toWaypointError(error).message });
   }
