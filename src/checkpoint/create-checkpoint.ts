@@ -1,4 +1,3 @@
-import { mkdir } from "node:fs/promises";
 import { Rollback } from "../base/index.ts";
 import type { CheckpointRow, SessionRow } from "../catalog/index.ts";
 import type { CheckpointTrigger } from "../protocol/index.ts";
@@ -89,7 +88,6 @@ async function captureAll(session: SessionRow, live: LiveInstance, id: string, p
   const expectedBytes = sandbox.treeMemoryBytes(live.pid) + IMAGES_OVERHEAD_BYTES;
   const imagesDir = await store.prepareCheckpoint(id, expectedBytes);
   const workDir = workDirOf(live.instanceId);
-  await mkdir(workDir, { recursive: true });
 
   // CRIU cannot dump one end of a connection, so the daemon lets go of the session's init first.
   await live.link.quiesce();

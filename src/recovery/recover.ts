@@ -1,5 +1,4 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { mkdir } from "node:fs/promises";
 import { pollUntil } from "../base/index.ts";
 import { fromManifest, scheduleDurable } from "../checkpoint/index.ts";
 import { toWaypointError } from "../errors/index.ts";
@@ -94,7 +93,6 @@ async function removeOrphans(ports: EnginePorts): Promise<void> {
 }
 
 async function reconnectSessions(ports: EnginePorts): Promise<void> {
-  await mkdir("/run/waypoint/work", { recursive: true });
   await Promise.all(
     ports.catalog
       .sessions()

@@ -1,3 +1,4 @@
+import { mkdirSync, rmSync } from "node:fs";
 import { Rollback } from "../base/index.ts";
 import type { CheckpointRow, SessionRow } from "../catalog/index.ts";
 import type { InitLink } from "../terminal/index.ts";
@@ -97,6 +98,7 @@ export async function buildInstanceFrom(
 export async function removeInstance(instanceId: string, ports: EnginePorts): Promise<void> {
   await endInstance(instanceId, ports);
   ports.store.deleteInstance(instanceId);
+  rmSync(workDirOf(instanceId), { recursive: true, force: true });
   ports.catalog.deleteInstance(instanceId);
 }
 
@@ -128,7 +130,7 @@ export async function reconnectInstance(
   return { sessionId, instanceId: instance.id, pid, startTicks, link, terminalId };
 }
 
-/** Returns where CRIU writes its logs for an incarnation; on the tmpfs, gone with the machine. */
+/** Returns where CRIU writes its logs of an incarnation; on the tmpfs of the namespace. */
 export function workDirOf(instanceId: string): string {
   return `/run/waypoint/work/${instanceId}`;
 }
@@ -157,6 +159,7 @@ function beginInstance(
   // The row comes first: whatever is made after it can be found and removed by the next daemon.
   const row = { id: instanceId, session: sessionId, pid: null, startTicks: null, address: null };
   ports.catalog.insertInstance(row);
+  mkdirSync(workDirOf(instanceId), { recursive: true, mode: 0o700 });
   rollback.defer("remove the unfinished instance", () => removeInstance(instanceId, ports));
 }
 
