@@ -1,5 +1,5 @@
-import { once } from "node:events";
 import { isSystemError } from "../base/index.ts";
+import { drained } from "../client/index.ts";
 import type { Paint } from "./text/style.ts";
 import { paintFor } from "./text/style.ts";
 
@@ -62,8 +62,6 @@ async function writeAll(
 ): Promise<void> {
   if (closing.isClosed && stream === process.stdout) throw new OutputClosed();
   if (stream.write(data)) return;
-  await Promise.race([once(stream, "drain"), once(stream, "close")]).catch((error: unknown) => {
-    if (!isSystemError(error, "EPIPE", "EIO")) throw error;
-  });
+  await drained(stream);
   if (closing.isClosed && stream === process.stdout) throw new OutputClosed();
 }

@@ -3,7 +3,7 @@ import { printable, printableLines } from "./text/printable.ts";
 import type { Paint } from "./text/style.ts";
 
 /** Facts of an error's detail that explain it to a person, most telling first. */
-const CAUSE_FIELDS = ["reason", "logExcerpt", "stderr", "cleanupFailure"];
+const CAUSE_FIELDS = ["criuErrors", "reason", "logExcerpt", "stderr", "cleanupFailure"];
 
 const CAUSE_LINES_MAX = 12;
 
@@ -22,14 +22,20 @@ export function exitCodeOf(error: WaypointError): number {
   return ERROR_REGISTRY[error.code].exitCode;
 }
 
-function findCause(error: WaypointError): string | null {
+/** Returns what explains the error beyond what its message and hint say already. */
+function findCause({ detail, message, hint, cause }: WaypointError): string | null {
   for (const field of CAUSE_FIELDS) {
-    const value = error.detail[field];
-    if (typeof value === "string" && value.trim() !== "" && value !== error.hint) return value;
+    const value = detail[field];
+    const text = (Array.isArray(value) ? value.join("\n") : String(value ?? "")).trim();
+    const isNew = text !== "" && text !== "unknown" && !message.includes(text) && text !== hint;
+    if (isNew) return withLogPath(text, detail["logPath"]);
   }
-  return error.cause instanceof Error && error.code !== "USAGE_INVALID"
-    ? error.cause.message
-    : null;
+  const isForeign = cause instanceof Error && !message.includes(cause.message);
+  return isForeign ? cause.message : null;
+}
+
+function withLogPath(text: string, logPath: unknown): string {
+  return typeof logPath === "string" ? `${text}   (${logPath})` : text;
 }
 
 function indent(text: string): string {

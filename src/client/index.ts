@@ -12,6 +12,7 @@ export {
   OUTPUT_KEPT_BYTES_DEFAULT,
 } from "./collect-output.ts";
 export { type ConnectOptions, connectDaemon } from "./connect.ts";
+export { drained } from "./drained.ts";
 export { type OperationStream, openStream, type StreamEvent } from "./operation-stream.ts";
 export type {
   AttachOptions,

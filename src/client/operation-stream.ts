@@ -1,4 +1,3 @@
-import { once } from "node:events";
 import type { Socket } from "node:net";
 import { type ErrorWire, WaypointError } from "../errors/index.ts";
 import {
@@ -15,6 +14,7 @@ import {
   WAYPOINT_VERSION,
 } from "../protocol/index.ts";
 import { type ConnectOptions, connectDaemon } from "./connect.ts";
+import { drained } from "./drained.ts";
 
 /** Something that arrives while an operation runs. */
 export type StreamEvent =
@@ -147,7 +147,7 @@ class SocketStream<Output> implements OperationStream<Output> {
 
   async #send(frame: Buffer): Promise<void> {
     if (!this.#socket.writable || this.#socket.write(frame)) return;
-    await Promise.race([once(this.#socket, "drain"), once(this.#socket, "close")]);
+    await drained(this.#socket);
   }
 }
 

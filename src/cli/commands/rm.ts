@@ -15,7 +15,9 @@ export async function run({
   });
   const result = await call(context, "rm", { session, force: options.force === true });
   await printResult(context, result, ({ name, checkpointsRemoved, checkpointsKept }) => [
-    `Removed session ${printable(name)} and ${countCheckpoints(checkpointsRemoved)}.`,
+    checkpointsRemoved === 0
+      ? `Removed session ${printable(name)}.`
+      : `Removed session ${printable(name)} and ${countCheckpoints(checkpointsRemoved)}.`,
     ...(checkpointsKept === 0
       ? []
       : [`Kept ${countCheckpoints(checkpointsKept)} that forks descend from.`]),

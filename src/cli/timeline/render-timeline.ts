@@ -116,13 +116,13 @@ function titleOf(
   { row, ids, paint }: { row: LaneRow; ids: ReadonlyMap<string, string>; paint: Paint },
 ): string {
   const { name, intent, trigger, parent } = checkpoint;
-  const made = trigger === "manual" ? "" : paint("dim", `(${trigger.replace("-", " ")})`);
+  const isManual = trigger === "manual";
+  const said = intent ?? (isManual ? "" : trigger.replaceAll("-", " "));
   const from =
     row.isDetached && parent !== null ? paint("dim", `(from ${shortId(ids, parent)})`) : "";
   return [
     name === null ? "" : paint("bold", printable(name)),
-    intent === null ? "" : printable(intent),
-    made,
+    isManual || said === "" ? printable(said) : paint("dim", printable(said)),
     from,
   ]
     .filter((part) => part !== "")
