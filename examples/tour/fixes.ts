@@ -61,7 +61,7 @@ export async function compareFixes(forks: Session[], original: Shell): Promise<v
 /** Shows that the feature is missing where the forks come from. */
 export async function showFailingTest(shell: Shell): Promise<void> {
   await shell.run("npm test --silent", { exitCode: 1 });
-  say("Express shipping has no price yet. Three ways to give it one:\n");
+  say("Express shipping has no price yet. Three ways to give it one:");
 }
 
 /** Starts the forks; `all` gets each of them, so that they are removed whatever happens next. */

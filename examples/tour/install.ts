@@ -20,7 +20,7 @@ const PACKAGE_OF_COMMAND: Record<string, string> = {
 /** Copies the shop to /srv/shop in the session; the host's files stay as they are. */
 export async function placeShop(shell: Shell): Promise<void> {
   if ((await shell.ask(`test -d '${SHOP_DIR}'`)).exitCode === 0) {
-    await shell.run(`mkdir -p /srv && cp -r '${SHOP_DIR}' /srv/shop && cd /srv/shop && ls`);
+    await shell.run(`mkdir -p /srv && cp -r '${SHOP_DIR}' /srv/shop && cd /srv/shop && ls -m`);
   } else {
     say("(The checkout lies on a mount of its own that the session does not see; it is sent in.)");
     await shell.read(

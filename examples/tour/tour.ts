@@ -58,8 +58,9 @@ async function giveTour(): Promise<void> {
   const forks = await branchOut(waypoint, shell, checkpointId);
   await lookBack(waypoint, [shell.session, ...forks]);
   const endMs = performance.now();
+  console.log();
   say(
-    `\n   Installing took ${seconds(installedMs - startMs)}, the rest ${seconds(endMs - installedMs)}.\n`,
+    `Installing took ${seconds(installedMs - startMs)}, the rest ${seconds(endMs - installedMs)}.`,
   );
 }
 
