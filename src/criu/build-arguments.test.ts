@@ -1,0 +1,48 @@
+import { expect, test } from "vitest";
+import { buildDumpArguments, buildRestoreArguments } from "./build-arguments.ts";
+import { buildCriuCommand } from "./criu-program.ts";
+import { parseUnixPeers } from "./read-process-facts.ts";
+
+const COMMON = { rootDir: "/m", imagesDir: "/i", workDir: "/w", logName: "a.log" };
+
+test("a dump lets the tree run on and takes the snapshot in its hook", () => {
+  const words = buildDumpArguments({ ...COMMON, pid: 7, snapshotHookPath: "/hook" }).join(" ");
+
+  expect(words).toMatch(/^dump --tree 7 --no-default-config /);
+  expect(words).toContain("--leave-running --action-script /hook --network-lock skip");
+});
+
+test("a restore detaches, and stops the tasks only if asked to", () => {
+  const running = buildRestoreArguments({ ...COMMON, pidFile: "/w/pid" });
+  const parked = buildRestoreArguments({ ...COMMON, pidFile: "/w/pid", leaveStopped: true });
+
+  expect(running).toContain("--restore-detached");
+  expect(running).not.toContain("--leave-stopped");
+  expect(parked).toEqual([...running, "--leave-stopped"]);
+});
+
+test("CRIU runs in the network namespace of the tree, if it has one", () => {
+  const criu = { argv: ["ld.so", "criu"], env: {} };
+
+  expect(buildCriuCommand(criu, null, ["check"])).toEqual(["ld.so", "criu", "check"]);
+  expect(buildCriuCommand(criu, "/run/netns/a", ["check"])).toEqual([
+    "nsenter",
+    "--net=/run/netns/a",
+    "--",
+    "ld.so",
+    "criu",
+    "check",
+  ]);
+});
+
+test("connected unix sockets are read from ss", () => {
+  const output = `u_str ESTAB 0 0                     * 18 * 19
+u_str ESTAB 0 0 /run/a.sock 19 * 18
+u_str LISTEN 0 5 /run/a.sock 20 * 0
+`;
+
+  expect(parseUnixPeers(output)).toEqual([
+    { inode: "18", peerInode: "19" },
+    { inode: "19", peerInode: "18" },
+  ]);
+});

@@ -1,0 +1,45 @@
+import { expect, test } from "vitest";
+import { messageField, numberField, readImageEntries, stringField } from "./image-format.ts";
+
+/** A tree of one process: two magic numbers, a length, then pid, ppid, pgid, sid and thread. */
+const PSTREE = Buffer.from("19435654303027500a00000008011000180120012801", "hex");
+
+test("the entries of a process tree are read", () => {
+  const [root] = readImageEntries(PSTREE, "pstree");
+
+  expect(root && [numberField(root, 1), numberField(root, 2), numberField(root, 5)]).toEqual([
+    1, 0, 1,
+  ]);
+});
+
+test("embedded messages, strings and large numbers are read", () => {
+  const inner = Buffer.from([0x32, 0x02, 0x73, 0x68, 0x08, 0xff, 0xff, 0xff, 0xff, 0x0f]);
+  const message = Buffer.concat([Buffer.from([0x1a, inner.length]), inner]);
+  const header = Buffer.from([
+    0x19,
+    0x43,
+    0x56,
+    0x54,
+    0x47,
+    0x38,
+    0x05,
+    0x55,
+    message.length,
+    0,
+    0,
+    0,
+  ]);
+
+  const [core] = readImageEntries(Buffer.concat([header, message]), "core");
+  const task = core && messageField(core, 3);
+
+  expect(task && stringField(task, 6)).toBe("sh");
+  expect(task && numberField(task, 1)).toBe(0xffffffff);
+});
+
+test("another kind of file and a cut one are refused", () => {
+  expect(() => readImageEntries(PSTREE, "core")).toThrow("this is not a CRIU core image");
+  expect(() => readImageEntries(Buffer.alloc(3), "core")).toThrow("this is not a CRIU core image");
+  expect(() => readImageEntries(PSTREE.subarray(0, 15), "pstree")).toThrow("cut off");
+  expect(() => readImageEntries(PSTREE.subarray(0, 10), "pstree")).toThrow("cut off");
+});

@@ -1,0 +1,197 @@
+import { spawn, spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
+import path from "node:path";
+import { pollUntil } from "../../src/base/index.ts";
+import { type CriuProgram, type DumpResult, dump, restore, warmUp } from "../../src/criu/index.ts";
+import { findCriu } from "../../src/host/index.ts";
+import { INSIDE_VARIABLE, ROOT } from "./private-namespace.ts";
+
+/** The program itself: a version manager's shim would add processes of its own. */
+export const PYTHON = "/usr/bin/python3";
+
+/** Counts in memory and writes each number to a file it keeps open. */
+export const COUNTER = [
+  PYTHON,
+  "-c",
+  `import subprocess, time
+subprocess.Popen(["sleep", "1000"])
+kept = open("/tmp/kept", "w")
+n = 0
+while True:
+    n += 1
+    kept.seek(0); kept.write(str(n)); kept.flush()
+    open("/ready", "w").close()
+    time.sleep(0.01)`,
+];
+
+/** Makes `$1` the root of namespaces with their own proc and devpts, and becomes the rest. */
+const BECOME_FIRST_PROCESS = `M=$1; shift
+mount --make-rprivate /
+mount -t proc proc $M/proc
+mount -t devpts -o newinstance,ptmxmode=0666 devpts $M/dev/pts
+cd $M; mkdir -p .old; pivot_root . .old; umount -l /.old; rmdir /.old
+exec setsid "$@" </dev/null >/dev/null 2>&1`;
+
+/** A running process tree with its root overlay and its network namespace. */
+export interface Tree {
+  pid: number;
+  name: string;
+  rootDir: string;
+}
+
+/** Process trees under test, on a btrfs of their own; only for use in a private namespace. */
+export class CriuTrees {
+  readonly directory = "/run/trees";
+  readonly #criu: CriuProgram;
+  readonly #pids: number[] = [];
+  #counter = 0;
+
+  private constructor(criu: CriuProgram) {
+    this.#criu = criu;
+  }
+
+  static async open(): Promise<CriuTrees> {
+    const trees = new CriuTrees(await findTestCriu());
+    await warmUp(trees.#criu);
+    sh(`mkdir ${trees.directory}; cd ${trees.directory}; mkdir store merged images work
+      gcc -O2 -static -o snapshot-hook ${ROOT}/native/snapshot-hook.c
+      truncate -s 1G store.img; mkfs.btrfs -q -m single store.img
+      mount -o loop,noatime store.img store`);
+    return trees;
+  }
+
+  /** Starts `program` as the first process of a tree and waits until it has made `/ready`. */
+  async start(...program: string[]): Promise<Tree> {
+    const name = `s${++this.#counter}`;
+    const rootDir = this.#makeRoot(name);
+    sh(`cd ${rootDir}; rm -rf dev; mkdir -p dev/pts
+      mknod -m 666 dev/null c 1 3; mknod -m 666 dev/zero c 1 5; mknod -m 666 dev/urandom c 1 9
+      ln -s pts/ptmx dev/ptmx`);
+    const enter = [`--net=/run/netns/${name}`, "--", "unshare"];
+    const namespaces = ["--mount", "--pid", "--fork", "--uts", "--ipc"];
+    const shell = ["sh", "-ec", BECOME_FIRST_PROCESS, "sh", rootDir];
+    const launcher = spawn("nsenter", [...enter, ...namespaces, ...shell, ...program], {
+      stdio: "ignore",
+      detached: true,
+    });
+    const pid = await pollUntil("the first process", { timeoutMs: 10_000 }, () => {
+      if (!existsSync(`${rootDir}/ready`)) return undefined;
+      const children = readFileSync(`/proc/${launcher.pid}/task/${launcher.pid}/children`, "utf8");
+      return Number(children.split(" ")[0]) || undefined;
+    });
+    this.#pids.push(pid);
+    return { pid, name, rootDir };
+  }
+
+  /** Root directory of the tree that is started next. */
+  nextRootDir(): string {
+    return `${this.directory}/merged/s${this.#counter + 1}`;
+  }
+
+  dump(tree: Tree, checkpoint: string, imagesDir?: string): Promise<DumpResult> {
+    const images = imagesDir ?? `${this.directory}/images/${checkpoint}`;
+    const workDir = `${this.directory}/work/${checkpoint}`;
+    mkdirSync(images, { recursive: true });
+    mkdirSync(workDir, { recursive: true });
+    return dump({
+      criu: this.#criu,
+      netnsPath: `/run/netns/${tree.name}`,
+      pid: tree.pid,
+      rootDir: tree.rootDir,
+      imagesDir: images,
+      workDir,
+      snapshotHookPath: `${this.directory}/snapshot-hook`,
+      snapshotSource: `${this.directory}/store/${tree.name}`,
+      snapshotTarget: `${this.directory}/store/${checkpoint}`,
+    });
+  }
+
+  /** Restores a checkpoint beside what runs, after `change` (a shell script) to its files. */
+  async restore(
+    checkpoint: string,
+    options: { change?: string; leaveStopped?: boolean } = {},
+  ): Promise<Tree> {
+    const { change = "", leaveStopped = false } = options;
+    const name = `r${++this.#counter}`;
+    const rootDir = this.#makeRoot(name, checkpoint);
+    const workDir = `${this.directory}/work/${name}`;
+    sh(`cd ${rootDir}; ${change}`);
+    mkdirSync(workDir);
+    const { pid } = await restore({
+      criu: this.#criu,
+      netnsPath: `/run/netns/${name}`,
+      rootDir,
+      imagesDir: `${this.directory}/images/${checkpoint}`,
+      workDir,
+      leaveStopped,
+    });
+    this.#pids.push(pid);
+    return { pid, name, rootDir };
+  }
+
+  /** Ends every tree. */
+  async endAll(): Promise<void> {
+    for (const pid of this.#pids.splice(0)) killIfThere(pid);
+    await pollUntil("the processes to end", { timeoutMs: 5000 }, () =>
+      treeProcesses().length === 0 ? true : undefined,
+    );
+  }
+
+  /** A root overlay whose upper is a new subvolume, or a writable snapshot of a checkpoint's. */
+  #makeRoot(name: string, checkpoint?: string): string {
+    const subvolume = `${this.directory}/store/${name}`;
+    const rootDir = `${this.directory}/merged/${name}`;
+    const layers = `lowerdir=/,upperdir=${subvolume}/upper,workdir=${subvolume}/work`;
+    const make =
+      checkpoint === undefined
+        ? `btrfs -q subvolume create ${subvolume}; mkdir ${subvolume}/upper ${subvolume}/work`
+        : `btrfs -q subvolume snapshot ${this.directory}/store/${checkpoint} ${subvolume}
+           rm -rf ${subvolume}/work; mkdir ${subvolume}/work`;
+    sh(`${make}; mkdir ${rootDir}
+      mount -t overlay overlay -o index=on,nfs_export=on,${layers} ${rootDir}
+      ip netns add ${name}; ip -n ${name} link set lo up`);
+    return rootDir;
+  }
+}
+
+/** Runs a shell script that must succeed. */
+export function sh(script: string): void {
+  const { status, stderr } = spawnSync("sh", ["-ec", script], { encoding: "utf8" });
+  if (status !== 0) throw new Error(`${script}: ${stderr}`);
+}
+
+/** State letter of a process: S, R, D where it runs, T where it is stopped. */
+export function stateOf(pid: number): string | undefined {
+  return readFileSync(`/proc/${pid}/stat`, "utf8").split(" ")[2];
+}
+
+/** Processes of this run's trees: in a pid namespace of their own, with this run's environment. */
+export function treeProcesses(): string[] {
+  const mark = `${INSIDE_VARIABLE}=${process.env[INSIDE_VARIABLE]}`;
+  return readdirSync("/proc").filter((name) => {
+    if (!/^\d+$/.test(name)) return false;
+    try {
+      const ids = /^NSpid:\s*(.*)$/m.exec(readFileSync(`/proc/${name}/status`, "utf8"))?.[1] ?? "";
+      const environment = readFileSync(path.join("/proc", name, "environ"), "utf8");
+      return ids.trim().includes("\t") && environment.includes(mark);
+    } catch {
+      return false;
+    }
+  });
+}
+
+/** `$CRIU` as words, or the CRIU that the set-up chose. */
+async function findTestCriu(): Promise<CriuProgram> {
+  const words = process.env["CRIU"]?.split(" ");
+  if (words !== undefined) return { argv: words, env: {} };
+  const rlimitPreloadPath = path.join(ROOT, ".tools/native/rlimit-preload.so");
+  return findCriu({ packageRoot: ROOT, rlimitPreloadPath });
+}
+
+function killIfThere(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch {
+    // It has ended by itself.
+  }
+}

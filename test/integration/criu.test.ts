@@ -1,0 +1,83 @@
+import { readFileSync } from "node:fs";
+import { afterEach, beforeAll, expect, test } from "vitest";
+import { pollUntil } from "../../src/base/index.ts";
+import { readImageProcesses } from "../../src/criu/index.ts";
+import { COUNTER, CriuTrees, sh, stateOf, type Tree, treeProcesses } from "./criu-trees.ts";
+import { inPrivateNamespace } from "./private-namespace.ts";
+
+const title = "CRIU dumps a running tree and restores it side by side";
+inPrivateNamespace(import.meta.filename, { title, network: false }, () => {
+  let trees: CriuTrees;
+  beforeAll(async () => {
+    trees = await CriuTrees.open();
+  });
+  afterEach(() => trees.endAll());
+
+  const countOf = (tree: Tree) => Number(readFileSync(`${tree.rootDir}/tmp/kept`, "utf8"));
+
+  test("a dumped tree runs on, and its image can be restored side by side", async () => {
+    const tree = await trees.start(...COUNTER);
+
+    const result = await trees.dump(tree, "c1");
+    const counted = Number(readFileSync(`${trees.directory}/store/c1/upper/tmp/kept`, "utf8"));
+    const copies = await Promise.all([trees.restore("c1"), trees.restore("c1")]);
+
+    expect(result.pauseMs).toBeGreaterThan(0);
+    expect(result.durationMs).toBeGreaterThan(result.pauseMs);
+    expect(result.memoryBytes).toBe(result.pagesWritten * 4096);
+    for (const running of [tree, ...copies]) {
+      await pollUntil("the count to go on", { timeoutMs: 5000 }, () =>
+        countOf(running) > counted ? true : undefined,
+      );
+    }
+    expect(await readImageProcesses(`${trees.directory}/images/c1`)).toEqual([
+      { pid: 1, parentPid: 0, command: "python3" },
+      { pid: expect.any(Number), parentPid: 1, command: "sleep" },
+    ]);
+  });
+
+  test("a tree restored stopped does nothing until it is let run", async () => {
+    await trees.dump(await trees.start(...COUNTER), "c2");
+    const counted = Number(readFileSync(`${trees.directory}/store/c2/upper/tmp/kept`, "utf8"));
+
+    const parked = await trees.restore("c2", { leaveStopped: true });
+    await new Promise((resolve) => setTimeout(resolve, 100));
+
+    expect(countOf(parked)).toBe(counted);
+    expect(stateOf(parked.pid)).toBe("T");
+  });
+
+  test.each([
+    { change: "rm tmp/kept", code: "CRIU_RESTORE_FAILED", reason: "file_missing" },
+    {
+      change: "echo longer-than-it-was > tmp/kept",
+      code: "CRIU_RESTORE_FAILED",
+      reason: "file_changed",
+    },
+  ])("a restore after `$change` fails with $reason and leaves no process", async (sample) => {
+    const checkpoint = `c-${sample.reason}`;
+    const tree = await trees.start(...COUNTER);
+    await trees.dump(tree, checkpoint);
+    await trees.endAll();
+
+    const failure = await trees
+      .restore(checkpoint, { change: sample.change })
+      .catch((error: unknown) => error);
+
+    expect(failure).toMatchObject({ code: sample.code, detail: { reason: sample.reason } });
+    expect(treeProcesses()).toEqual([]);
+  });
+
+  test("a cut image is CHECKPOINT_INCOMPLETE, for the reader and for a restore", async () => {
+    await trees.dump(await trees.start(...COUNTER), "c-cut");
+    sh(`truncate -s 20 ${trees.directory}/images/c-cut/core-1.img`);
+
+    const read = await readImageProcesses(`${trees.directory}/images/c-cut`).catch(
+      (e: unknown) => e,
+    );
+    const restored = await trees.restore("c-cut").catch((error: unknown) => error);
+
+    expect(read).toMatchObject({ code: "CHECKPOINT_INCOMPLETE" });
+    expect(restored).toMatchObject({ code: "CHECKPOINT_INCOMPLETE" });
+  });
+});

@@ -1,0 +1,49 @@
+import { spawnSync } from "node:child_process";
+import path from "node:path";
+import { describe, expect, test } from "vitest";
+
+export const ROOT = path.resolve(import.meta.dirname, "../..");
+/** Set, to a word of its own, in the copy of a run that is inside the namespace. */
+export const INSIDE_VARIABLE = "WAYPOINT_TEST_NAMESPACE";
+
+/**
+ * Runs the tests of a file again in namespaces that end with the run, with a tmpfs on /run, so that
+ * mounts, links, rules and settings can neither disturb the machine nor be left behind.
+ */
+export function inPrivateNamespace(
+  file: string,
+  options: { title: string; network: boolean },
+  tests: () => void,
+): void {
+  if (process.env[INSIDE_VARIABLE] !== undefined) {
+    describe("in a namespace", tests);
+    return;
+  }
+  test(options.title, () => {
+    const { status, stdout, stderr } = runAgain(file, options.network);
+
+    expect({ status, output: status === 0 ? "" : stdout + stderr }).toEqual({
+      status: 0,
+      output: "",
+    });
+  });
+}
+
+function runAgain(file: string, network: boolean) {
+  const vitest = path.join(ROOT, "node_modules/vitest/vitest.mjs");
+  const run = [
+    process.execPath,
+    vitest,
+    "run",
+    "--project",
+    "integration",
+    path.relative(ROOT, file),
+  ];
+  const namespaces = ["--mount", "--propagation", "private", ...(network ? ["--net"] : [])];
+  const script = 'mount -t tmpfs tmpfs /run && exec "$@"';
+  return spawnSync("unshare", [...namespaces, "--", "sh", "-ec", script, "sh", ...run], {
+    cwd: ROOT,
+    env: { ...process.env, NO_COLOR: "1", [INSIDE_VARIABLE]: `run-${process.pid}` },
+    encoding: "utf8",
+  });
+}
