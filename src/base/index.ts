@@ -8,5 +8,6 @@ export { createLogger, type Logger } from "./logger.ts";
 export { Rollback } from "./rollback.ts";
 export { type ProcessResult, type RunProcessOptions, runProcess } from "./run-process.ts";
 export { SerialQueues } from "./serial-queue.ts";
+export { settleAll } from "./settle-all.ts";
 export { STATE_DIR_DEFAULT, type StateLayout, stateLayout } from "./state-dir.ts";
 export { isSystemError } from "./system-error.ts";

@@ -5,6 +5,7 @@ import {
   adoptInstance,
   type EnginePorts,
   endInstance,
+  killInstance,
   type LiveInstance,
   removeInstance,
 } from "../session/index.ts";
@@ -133,6 +134,7 @@ async function bringUp(
   }
 }
 
+/** Puts the new incarnation in the old one's place and ends the old one's processes. */
 async function swap(session: SessionRow, live: LiveInstance, ports: EnginePorts): Promise<void> {
   const old = ports.live.get(session.id);
   adoptInstance(live, ports);
@@ -141,7 +143,15 @@ async function swap(session: SessionRow, live: LiveInstance, ports: EnginePorts)
       hint: "The command ran in the state that was left; run it again.",
     }),
   );
-  if (session.instance !== null) await removeInstance(session.instance, ports);
+  const { instance } = session;
+  if (instance === null) return;
+  await killInstance(instance, ports);
+  // Its mount, network and files cost time and disturb nobody: they go after the answer.
+  void ports.background
+    .run("remove", () => removeInstance(instance, ports))
+    .catch((error: unknown) =>
+      ports.logger.error("remove an old incarnation", error, { instance }),
+    );
 }
 
 async function leave(session: SessionRow, old: LiveInstance, ports: EnginePorts): Promise<void> {

@@ -13,6 +13,7 @@ export {
   buildFreshInstance,
   buildInstanceFrom,
   endInstance,
+  killInstance,
   reconnectInstance,
   removeInstance,
   workDirOf,

@@ -1,5 +1,5 @@
 import { mkdirSync, rmSync } from "node:fs";
-import { Rollback } from "../base/index.ts";
+import { Rollback, settleAll } from "../base/index.ts";
 import type { CheckpointRow, SessionRow } from "../catalog/index.ts";
 import type { InitLink } from "../terminal/index.ts";
 import type { LiveInstance } from "./live-sessions.ts";
@@ -72,18 +72,22 @@ export async function buildInstanceFrom(
   await using rollback = new Rollback();
   beginInstance(session.id, instanceId, ports, rollback);
 
-  const [paths, network] = await Promise.all([
+  const [paths, namespace] = await settleAll([
     store.createInstanceFrom(instanceId, checkpoint.id),
-    session.net === "host" ? null : ports.network.create(instanceId, session.net),
+    session.net === "host" ? noNetwork() : ports.network.createNamespace(instanceId),
   ]);
   const rootDir = sandbox.mountRoot({ instanceId, baseDir: session.base, ...paths });
-  const { pid } = await ports.criu.restore({
-    criu: settings.criu,
-    netnsPath: network?.netnsPath ?? null,
-    rootDir,
-    imagesDir,
-    workDir: workDirOf(instanceId),
-  });
+  // CRIU needs the namespace and its addresses; the way to the outside can come meanwhile.
+  const [{ pid }, network] = await settleAll([
+    ports.criu.restore({
+      criu: settings.criu,
+      netnsPath: namespace?.netnsPath ?? null,
+      rootDir,
+      imagesDir,
+      workDir: workDirOf(instanceId),
+    }),
+    session.net === "nat" ? ports.network.connect(instanceId) : noNetwork(),
+  ]);
   const live = await connect(session.id, instanceId, pid, network?.address ?? null, ports);
 
   rollback.keep();
@@ -104,18 +108,25 @@ export async function removeInstance(instanceId: string, ports: EnginePorts): Pr
 
 /** Ends an incarnation's processes and gives back its mount and network; its files stay. */
 export async function endInstance(instanceId: string, ports: EnginePorts): Promise<void> {
+  await killInstance(instanceId, ports);
+  ports.sandbox.unmountRoot(instanceId);
+  await ports.network.remove(instanceId);
+}
+
+/** Ends an incarnation's processes and resolves when they are gone. Idempotent. */
+export async function killInstance(instanceId: string, ports: EnginePorts): Promise<void> {
   const { sandbox, store, catalog } = ports;
   const row = catalog.instance(instanceId);
-  if (row?.pid != null && row.startTicks !== null) await sandbox.killTree(row.pid, row.startTicks);
-  else {
-    const { upperDir } = store.instancePaths(instanceId);
-    for (const pid of sandbox.findInitsByUpper(upperDir)) {
-      await sandbox.killTree(pid, sandbox.startTicks(pid) ?? 0);
-    }
+  if (row?.pid != null && row.startTicks !== null) {
+    await sandbox.killTree(row.pid, row.startTicks);
+    catalog.updateInstance(instanceId, { pid: null, startTicks: null });
+    return;
   }
-  sandbox.unmountRoot(instanceId);
-  await ports.network.remove(instanceId);
-  if (row !== undefined) catalog.updateInstance(instanceId, { pid: null, startTicks: null });
+  // A crash between the start of PID 1 and its row leaves only its root to know it by.
+  const { upperDir } = store.instancePaths(instanceId);
+  for (const pid of sandbox.findInitsByUpper(upperDir)) {
+    await sandbox.killTree(pid, sandbox.startTicks(pid) ?? 0);
+  }
 }
 
 /** Connects to the PID 1 of an incarnation that runs already (after a daemon's death). */
@@ -133,6 +144,10 @@ export async function reconnectInstance(
 /** Returns where CRIU writes its logs of an incarnation; on the tmpfs of the namespace. */
 export function workDirOf(instanceId: string): string {
   return `/run/waypoint/work/${instanceId}`;
+}
+
+function noNetwork(): Promise<null> {
+  return Promise.resolve(null);
 }
 
 function prepareFiles(session: SessionRow, instanceId: string, ports: EnginePorts) {
