@@ -44,7 +44,7 @@ function dnsChains(nameServer: string): string {
     ${dnsOf(RESOLVER_ADDRESS)} dnat to ${nameServer}
   }
   chain input {
-    type nat hook input priority srcnat
+    type nat hook input priority 100
     ${dnsOf(nameServer)} snat to 127.0.0.1
   }
 `;

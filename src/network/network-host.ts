@@ -125,10 +125,8 @@ export class NetworkHost {
   async connect(instanceId: string): Promise<SessionNetwork> {
     const netnsPath = this.netnsPath(instanceId);
     const alias = linkAlias(this.#ownerKey, instanceId);
-    const [{ link, linkIndex }] = await Promise.all([
-      this.#makeLink({ instanceId, netnsPath, alias }),
-      this.#prepareHost(),
-    ]);
+    await this.#prepareHost();
+    const { link, linkIndex } = await this.#makeLink({ instanceId, netnsPath, alias });
     await Promise.all([
       // Looked at again now that the link exists: see putForwardingBack.
       switchForwardingOn(),
