@@ -33,7 +33,7 @@ export function processOutput(): Output {
   const write = (stream: NodeJS.WriteStream, data: string | Uint8Array) =>
     writeAll(stream, data, closed);
   return {
-    columns: stdout.isTTY ? stdout.columns : Number.POSITIVE_INFINITY,
+    columns: stdout.isTTY && stdout.columns > 0 ? stdout.columns : Number.POSITIVE_INFINITY,
     paint: paintFor(stdout, process.env),
     lines: (lines) => write(stdout, lines.map((line) => `${line}\n`).join("")),
     json: (value) => write(stdout, `${JSON.stringify(value)}\n`),

@@ -13,11 +13,10 @@ export interface NewOptions {
 /** Returns the input of the operation `new`; the session's terminal gets this terminal's size. */
 export function newInput(options: NewOptions): OperationInput<"new"> {
   const { name, base, cwd, net, user, env } = options;
-  const size = process.stdout.isTTY
-    ? { columns: process.stdout.columns, rows: process.stdout.rows }
-    : {};
-  const given = { name, base, cwd, net, user, env, ...size };
-  return withoutUndefined(given);
+  const { columns, rows } = process.stdout;
+  // A terminal that nobody sized says 0.
+  const size = columns > 0 && rows > 0 ? { columns, rows } : {};
+  return withoutUndefined({ name, base, cwd, net, user, env, ...size });
 }
 
 /** Leaves out what was not given, so that the daemon's defaults apply. */

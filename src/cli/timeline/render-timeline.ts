@@ -136,7 +136,7 @@ function shortId(ids: ReadonlyMap<string, string>, id: string): string {
 /** Fits the lines into the terminal: first the title gets shorter, then facts are left out. */
 function fitLines(lines: readonly TimelineLine[], { columns }: TimelineOptions): string[] {
   const widthOf = (field: keyof TimelineLine) =>
-    Math.max(...lines.map((line) => displayWidth(line[field])));
+    Math.max(0, ...lines.filter(isAbout(field)).map((line) => displayWidth(line[field])));
   const isNarrow = columns < 60;
   const widths = {
     at: isNarrow ? 0 : widthOf("at"),
@@ -154,21 +154,33 @@ function fitLines(lines: readonly TimelineLine[], { columns }: TimelineOptions):
     if (titleColumns() < TITLE_COLUMNS_MIN) widths[field] = 0;
   }
   const titleWidth = Math.max(8, Math.min(widthOf("title"), titleColumns()));
-  return lines.map((line) => layoutLine(line, { ...widths, title: titleWidth }));
+  return lines.map((line) =>
+    line.id === ""
+      ? layoutSentence(line, widths, columns)
+      : layoutCheckpoint(line, { ...widths, title: titleWidth }),
+  );
 }
 
-function layoutLine(line: TimelineLine, widths: Record<keyof TimelineLine, number>): string {
-  const isCheckpoint = line.id !== "";
-  if (!isCheckpoint) {
-    // What happened is a sentence: it may use the columns of a checkpoint's facts.
-    const columns = Object.values(widths).reduce((sum, width) => sum + width + GAP.length, 0);
-    const room = columns - widths.at - widths.tree - 2 * GAP.length;
-    const head = cells([
-      [line.at, widths.at],
-      [line.tree, widths.tree],
-    ]);
-    return `${head}${GAP}${truncate(line.title, room)}`.trimEnd();
-  }
+/** What happened between checkpoints is a sentence: it has no part in the width of the titles. */
+function isAbout(field: keyof TimelineLine) {
+  return (line: TimelineLine) => field !== "title" || line.id !== "";
+}
+
+/** A sentence may use the columns of a checkpoint's facts. */
+function layoutSentence(
+  line: TimelineLine,
+  widths: { at: number; tree: number },
+  columns: number,
+): string {
+  const place = cells([
+    [line.at, widths.at],
+    [line.tree, widths.tree],
+  ]);
+  const head = `${place}${GAP}`;
+  return `${head}${truncate(line.title, columns - displayWidth(head))}`.trimEnd();
+}
+
+function layoutCheckpoint(line: TimelineLine, widths: Record<keyof TimelineLine, number>): string {
   return cells([
     [line.at, widths.at],
     [line.tree, widths.tree],

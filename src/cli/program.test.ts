@@ -1,0 +1,106 @@
+import { CommanderError } from "commander";
+import { expect, test } from "vitest";
+import { ERROR_REGISTRY, WaypointError } from "../errors/index.ts";
+import { COMMAND_TABLE } from "./command-table.ts";
+import { buildProgram, helpTail, type ParsedCommand } from "./program.ts";
+import { exitCodeOf, renderError } from "./render-error.ts";
+import { plain } from "./text/style.ts";
+
+async function parse(line: readonly string[]): Promise<ParsedCommand & { command: string }> {
+  let parsed: (ParsedCommand & { command: string }) | undefined;
+  const program = buildProgram(async (spec, values) => {
+    parsed = { command: spec.name, ...values };
+  });
+  await program.parseAsync([...line], { from: "user" });
+  if (parsed === undefined) throw new Error("no command was called");
+  return parsed;
+}
+
+test("what stands after -- belongs to the command in the session", async () => {
+  const parsed = await parse(["exec", "web", "--tty", "--", "ls", "-la", "--json", "--", "x"]);
+
+  expect(parsed.args).toEqual(["web"]);
+  expect(parsed.rest).toEqual(["ls", "-la", "--json", "--", "x"]);
+  expect(parsed.options).toEqual({ tty: true });
+  expect(parsed.globals.json).toBeUndefined();
+});
+
+test("global options are understood before and after the command", async () => {
+  const before = await parse(["--json", "--dir", "/tmp/a", "ls"]);
+  const after = await parse(["ls", "--dir", "/tmp/a", "--json"]);
+
+  expect(before.globals).toEqual({ json: true, dir: "/tmp/a" });
+  expect(after.globals).toEqual({ json: true, dir: "/tmp/a" });
+});
+
+test("values are turned into what the contract wants", async () => {
+  const exec = await parse(["exec", "web", "--timeout", "1.5", "true"]);
+  const fork = await parse(["fork", "web@", "-n", "8"]);
+  const made = await parse(["new", "-e", "A=1", "--env", "B=x=y", "--net", "none"]);
+  const stopped = await parse(["stop", "web", "--no-checkpoint"]);
+
+  expect(exec.options).toEqual({ timeout: 1500 });
+  expect(fork.options).toEqual({ count: 8 });
+  expect(made.options).toEqual({ env: { A: "1", B: "x=y" }, net: "none" });
+  expect(stopped.options).toEqual({ checkpoint: false });
+});
+
+test("the daemon has subcommands and an action of its own", async () => {
+  expect((await parse(["daemon"])).command).toBe("daemon");
+  expect((await parse(["daemon", "status"])).command).toBe("status");
+  expect(await parse(["daemon", "stop", "--sessions"])).toMatchObject({
+    command: "stop",
+    options: { sessions: true },
+  });
+});
+
+test.for([
+  ["an unknown option", ["ls", "--bogus"]],
+  ["an option of the command without --", ["exec", "web", "ls", "-la"]],
+  ["an unknown command", ["lss"]],
+  ["a missing argument", ["restore", "web"]],
+  ["too many arguments", ["ps", "a", "b"]],
+  ["a count of nothing", ["fork", "x", "-n", "0"]],
+  ["a time that is no number", ["exec", "web", "--timeout", "soon", "x"]],
+  ["a variable without a value", ["new", "-e", "A"]],
+  ["a network that does not exist", ["new", "--net", "moon"]],
+] as const)("%s is refused", async ([, line]) => {
+  await expect(parse(line)).rejects.toBeInstanceOf(CommanderError);
+});
+
+test("every command has examples that start with its own name, and exit codes", () => {
+  for (const spec of COMMAND_TABLE) {
+    const tail = helpTail(spec);
+
+    expect(spec.examples.length, spec.name).toBeGreaterThan(0);
+    for (const [line] of spec.examples) expect(line).toMatch(`waypoint ${spec.name}`);
+    expect(tail).toContain("Exit codes:");
+    expect(spec.summary).toMatch(/^[A-Z].*[^.]$/);
+  }
+});
+
+test("every command's file can be loaded", async () => {
+  const specs = COMMAND_TABLE.flatMap((spec) => [spec, ...(spec.subcommands ?? [])]);
+
+  for (const spec of specs) expect(typeof (await spec.load()).run, spec.name).toBe("function");
+});
+
+test("an error is told as message, cause and hint", () => {
+  const error = new WaypointError("CRIU_DUMP_FAILED", "CRIU could not dump session s7.", {
+    hint: "Start the session with `waypoint run`.",
+    detail: { criuErrors: ["tty: dangling\u001b[2J", "second"], logPath: "/x/dump.log" },
+  });
+
+  expect(renderError(error, plain)).toEqual([
+    "Error: CRIU could not dump session s7.",
+    "Cause: tty: dangling␛[2J\n       second   (/x/dump.log)",
+    "Hint:  Start the session with `waypoint run`.",
+  ]);
+  expect(exitCodeOf(error)).toBe(ERROR_REGISTRY.CRIU_DUMP_FAILED.exitCode);
+});
+
+test("a code of a newer daemon ends with exit code 1", () => {
+  const wire = { code: "SOMETHING_NEW", message: "New.", hint: null, detail: {} };
+
+  expect(exitCodeOf(WaypointError.fromJSON(wire))).toBe(1);
+});

@@ -1,0 +1,203 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type {
+  Checkpoint,
+  OperationOutput,
+  OperationRecord,
+  Session,
+} from "../../protocol/index.ts";
+import { plain } from "../text/style.ts";
+import { assignLanes, LANES_MAX } from "./lanes.ts";
+import { renderTimeline } from "./render-timeline.ts";
+import { shortenIds } from "./shorten-ids.ts";
+
+const NOW_MS = Date.parse("2026-03-04T15:00:00.000Z");
+const zone = process.env["TZ"];
+
+beforeAll(() => {
+  process.env["TZ"] = "UTC";
+});
+
+afterAll(() => {
+  if (zone === undefined) delete process.env["TZ"];
+  else process.env["TZ"] = zone;
+});
+
+function at(minute: number): string {
+  return `2026-03-04T14:${String(minute).padStart(2, "0")}:00.000Z`;
+}
+
+function checkpoint(minute: number, id: string, facts: Partial<Checkpoint> = {}): Checkpoint {
+  return {
+    id: `${id}00000000`,
+    session: "s1",
+    sessionName: "web",
+    parent: null,
+    name: null,
+    intent: null,
+    trigger: "manual",
+    content: "full",
+    createdAt: at(minute),
+    pauseMs: 12,
+    totalMs: 40,
+    memoryBytes: 1024,
+    stage: "durable",
+    verification: null,
+    changes: { summary: "" },
+    ...facts,
+  };
+}
+
+function session(id: string, name: string, head: string): Session {
+  return {
+    id,
+    name,
+    state: "running",
+    base: "/",
+    net: "nat",
+    user: "root",
+    cwd: "/root",
+    createdAt: at(0),
+    head: `${head}00000000`,
+    forkedFrom: null,
+    pid: 1,
+    address: null,
+    memoryBytes: null,
+  };
+}
+
+function operation(minute: number, facts: Partial<OperationRecord>): OperationRecord {
+  return {
+    id: minute,
+    session: "s1",
+    kind: "new",
+    checkpoint: null,
+    undo: null,
+    at: at(minute),
+    readyMs: null,
+    ...facts,
+  };
+}
+
+const PASSED = { command: "npm test", exitCode: 0, durationMs: 1, at: at(4) };
+
+/** A session that went wrong, was put back, and was forked twice. */
+const LOG: OperationOutput<"log"> = {
+  checkpoints: [
+    checkpoint(1, "aa", { name: "clean", intent: "fresh checkout" }),
+    checkpoint(3, "bb", {
+      parent: "aa00000000",
+      intent: "npm ci",
+      changes: { summary: "+1200 files" },
+      verification: PASSED,
+    }),
+    checkpoint(5, "cc", {
+      parent: "bb00000000",
+      intent: "before the restore of aa",
+      trigger: "before-restore",
+      verification: { ...PASSED, exitCode: 1 },
+    }),
+    checkpoint(7, "dd", {
+      parent: "bb00000000",
+      intent: "upgrade\u001b[31m the framework",
+      pauseMs: 250,
+    }),
+    checkpoint(9, "ee", { parent: "bb00000000", session: "s2", content: "files" }),
+  ],
+  operations: [
+    operation(0, { readyMs: 80 }),
+    operation(6, { kind: "restore", checkpoint: "bb00000000", undo: "cc00000000", readyMs: 35 }),
+    operation(8, { kind: "fork", session: "s2", checkpoint: "bb00000000", readyMs: 28 }),
+  ],
+  sessions: [session("s1", "web", "dd"), session("s2", "try", "ee")],
+};
+
+test("a wide terminal shows the whole tree", () => {
+  const lines = renderTimeline(LOG, { nowMs: NOW_MS, columns: 120, paint: plain });
+
+  expect(lines).toEqual([
+    "14:00:00         + web started, 80 ms",
+    "14:01:00  ●        aa0000  clean fresh checkout                      12 ms",
+    "14:03:00  ●      ✓ bb0000  npm ci                       +1200 files   12 ms",
+    "          ├─┬─╮",
+    "14:05:00  ● │ │  ✗ cc0000  before the restore of aa                  12 ms",
+    "14:06:00    │ │  ↶ web restored to bb0000, before it cc0000, 35 ms",
+    "14:07:00    ● │    dd0000  upgrade␛[31m the framework               250 ms  ● web",
+    "14:08:00      │  ⑂ try forked from bb0000, 28 ms",
+    "14:09:00      ○    ee0000                                            12 ms  ● try",
+  ]);
+});
+
+test("a narrow terminal leaves facts out and keeps tree, titles and places", () => {
+  const lines = renderTimeline(LOG, { nowMs: NOW_MS, columns: 58, paint: plain });
+
+  expect(lines).toEqual([
+    "       + web started, 80 ms",
+    "●        aa0000  clean fresh checkout         12 ms",
+    "●      ✓ bb0000  npm ci                       12 ms",
+    "├─┬─╮",
+    "● │ │  ✗ cc0000  before the restore of aa     12 ms",
+    "  │ │  ↶ web restored to bb0000, before it cc0000, 35 ms",
+    "  ● │    dd0000  upgrade␛[31m the framework  250 ms  ● web",
+    "    │  ⑂ try forked from bb0000, 28 ms",
+    "    ○    ee0000                               12 ms  ● try",
+  ]);
+  for (const line of lines) expect(line.length).toBeLessThanOrEqual(58);
+});
+
+test("an output that is no terminal is never cut", () => {
+  const long = { ...LOG, checkpoints: [checkpoint(1, "aa", { intent: "x".repeat(500) })] };
+
+  const lines = renderTimeline(long, {
+    nowMs: NOW_MS,
+    columns: Number.POSITIVE_INFINITY,
+    paint: plain,
+  });
+
+  expect(lines.join("\n")).toContain("x".repeat(500));
+});
+
+test("moments of another day carry their date", () => {
+  const lines = renderTimeline(
+    { ...LOG, operations: [] },
+    { nowMs: NOW_MS + 86_400_000, columns: 120, paint: plain },
+  );
+
+  expect(lines[0]).toMatch(/^2026-03-04 14:01:00 {2}●/);
+});
+
+test("an empty timeline says how to begin", () => {
+  const empty = { checkpoints: [], operations: [], sessions: [] };
+
+  expect(renderTimeline(empty, { nowMs: NOW_MS, columns: 80, paint: plain })).toEqual([
+    "No checkpoints yet. Make one with `waypoint checkpoint`.",
+  ]);
+});
+
+test("a lane that has ended is used again", () => {
+  const rows = assignLanes([
+    { id: "a", parent: null, session: "s" },
+    { id: "b", parent: null, session: "t" },
+    { id: "c", parent: "a", session: "s" },
+  ]);
+
+  expect(rows.map(({ lane }) => lane)).toEqual([0, 1, 0]);
+});
+
+test("a tree that is too wide says in words where a branch comes from", () => {
+  const children = Array.from({ length: LANES_MAX + 3 }, (_, index) => ({
+    id: `c${index}`,
+    parent: "root",
+    session: `s${index}`,
+  }));
+
+  const rows = assignLanes([{ id: "root", parent: null, session: "s" }, ...children]);
+
+  expect(Math.max(...rows.map(({ lane }) => lane))).toBeLessThanOrEqual(LANES_MAX);
+  expect(rows.filter(({ isDetached }) => isDetached).length).toBeGreaterThan(0);
+});
+
+test("ids are cut to what tells them apart", () => {
+  const short = shortenIds(["abcdefgh12", "abcdefgh34", "zz00000000"]);
+
+  expect([...short.values()].toSorted()).toEqual(["abcdefgh1", "abcdefgh3", "zz0000"]);
+});
