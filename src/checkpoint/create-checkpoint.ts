@@ -38,7 +38,7 @@ export async function createCheckpoint(
   await using rollback = new Rollback();
   rollback.defer("remove the unfinished checkpoint", () => ports.store.deleteCheckpoint(id));
 
-  await ports.store.syncIfDirty();
+  await ports.store.flushIfDirty();
   const captured =
     live === undefined
       ? await captureFiles(session, id, ports)

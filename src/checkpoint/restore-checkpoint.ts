@@ -3,6 +3,7 @@ import { hasCode, WaypointError } from "../errors/index.ts";
 import type { OperationOutput } from "../protocol/index.ts";
 import {
   adoptInstance,
+  clearInstance,
   type EnginePorts,
   endInstance,
   killInstance,
@@ -148,7 +149,7 @@ async function swap(session: SessionRow, live: LiveInstance, ports: EnginePorts)
   await killInstance(instance, ports);
   // Its mount, network and files cost time and disturb nobody: they go after the answer.
   void ports.background
-    .run("remove", () => removeInstance(instance, ports))
+    .run("remove", () => clearInstance(instance, ports))
     .catch((error: unknown) =>
       ports.logger.error("remove an old incarnation", error, { instance }),
     );

@@ -12,6 +12,7 @@ export { execInSession } from "./exec-in-session.ts";
 export {
   buildFreshInstance,
   buildInstanceFrom,
+  clearInstance,
   endInstance,
   killInstance,
   reconnectInstance,

@@ -100,7 +100,13 @@ export async function buildInstanceFrom(
  * Idempotent; finds its processes by their root filesystem when no row tells them.
  */
 export async function removeInstance(instanceId: string, ports: EnginePorts): Promise<void> {
-  await endInstance(instanceId, ports);
+  await killInstance(instanceId, ports);
+  await clearInstance(instanceId, ports);
+}
+
+/** Removes what an incarnation whose processes have ended has left: mount, network, files, row. */
+export async function clearInstance(instanceId: string, ports: EnginePorts): Promise<void> {
+  await releaseInstance(instanceId, ports);
   ports.store.deleteInstance(instanceId);
   rmSync(workDirOf(instanceId), { recursive: true, force: true });
   ports.catalog.deleteInstance(instanceId);
@@ -109,6 +115,10 @@ export async function removeInstance(instanceId: string, ports: EnginePorts): Pr
 /** Ends an incarnation's processes and gives back its mount and network; its files stay. */
 export async function endInstance(instanceId: string, ports: EnginePorts): Promise<void> {
   await killInstance(instanceId, ports);
+  await releaseInstance(instanceId, ports);
+}
+
+async function releaseInstance(instanceId: string, ports: EnginePorts): Promise<void> {
   ports.sandbox.unmountRoot(instanceId);
   await ports.network.remove(instanceId);
 }

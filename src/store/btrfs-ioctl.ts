@@ -6,6 +6,9 @@ import { ioctl } from "../kernel/index.ts";
 const BTRFS_IOC_SNAP_DESTROY = 0x5000940f;
 const BTRFS_IOC_SNAP_CREATE_V2 = 0x50009417;
 const BTRFS_IOC_SUBVOL_CREATE_V2 = 0x50009418;
+const BTRFS_IOC_FS_INFO = 0x8400941f;
+const FS_INFO_BYTES = 1024;
+const FS_INFO_FSID_OFFSET = 16;
 const BTRFS_SUBVOL_RDONLY = 2n;
 const VOL_ARGS_BYTES = 4096;
 const V1_NAME_OFFSET = 8;
@@ -36,6 +39,16 @@ export function deleteSubvolume(subvolumePath: string): void {
   const argument = new Uint8Array(VOL_ARGS_BYTES);
   writeName(argument, V1_NAME_OFFSET, path.basename(subvolumePath));
   inDirectory(path.dirname(subvolumePath), (fd) => ioctl(fd, BTRFS_IOC_SNAP_DESTROY, argument));
+}
+
+/** Returns the UUID of the filesystem that holds `directory`, as /sys/fs/btrfs names it. */
+export function filesystemUuid(directory: string): string {
+  const argument = new Uint8Array(FS_INFO_BYTES);
+  inDirectory(directory, (fd) => ioctl(fd, BTRFS_IOC_FS_INFO, argument));
+  const hex = Buffer.from(
+    argument.subarray(FS_INFO_FSID_OFFSET, FS_INFO_FSID_OFFSET + 16),
+  ).toString("hex");
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
 }
 
 function argumentsV2(fields: { sourceFd: number; name: string; flags: bigint }): Uint8Array {

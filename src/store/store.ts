@@ -7,17 +7,17 @@ import {
   readFileSync,
   statfsSync,
 } from "node:fs";
-import { cp, mkdir, open, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { cp, mkdir, open, readdir, rename, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { isSystemError, type StateLayout } from "../base/index.ts";
 import { WaypointError } from "../errors/index.ts";
 import { explainFullDisk, syncFilesystem } from "../kernel/index.ts";
-import { createSnapshot, createSubvolume, deleteSubvolume } from "./btrfs-ioctl.ts";
+import { createSnapshot, createSubvolume, deleteSubvolume, filesystemUuid } from "./btrfs-ioctl.ts";
 
 /** Below this much free space nothing new is begun, so that what runs can go on. */
 const FREE_BYTES_MIN = 64 * 1024 * 1024;
 /** Above this much unwritten data a checkpoint writes it out before it freezes anything. */
-const DIRTY_BYTES_WORTH_SYNCING = 8 * 1024 * 1024;
+const DIRTY_BYTES_WORTH_FLUSHING = 8 * 1024 * 1024;
 
 /** Where the files of a live instance lie. */
 export interface InstancePaths {
@@ -46,6 +46,7 @@ export class Store {
   readonly #layout: StateLayout;
   readonly #instancesDir: string;
   readonly #checkpointsDir: string;
+  #uuid: string | undefined;
 
   constructor(layout: StateLayout) {
     this.#layout = layout;
@@ -232,25 +233,37 @@ export class Store {
     return readdir(this.#layout.imagesDir);
   }
 
-  /** Writes out what is dirty, when it is enough to lengthen the pause of a snapshot. */
-  async syncIfDirty(): Promise<void> {
-    const meminfo = await readFile("/proc/meminfo", "utf8");
-    const dirtyKib = Number(/^Dirty:\s+(\d+)/m.exec(meminfo)?.[1] ?? 0);
-    if (dirtyKib * 1024 > DIRTY_BYTES_WORTH_SYNCING) await this.sync();
+  /**
+   * Writes out what is dirty in the store, when it is enough to lengthen the pause of a snapshot:
+   * a snapshot writes the subvolume's dirty pages while the processes stand still.
+   */
+  async flushIfDirty(): Promise<void> {
+    if (this.#unwrittenBytes() > DIRTY_BYTES_WORTH_FLUSHING) await this.#flush();
   }
 
   /** Writes everything in the store to the disk. */
   async sync(): Promise<void> {
+    await this.#flush();
+    if (!existsSync(this.#layout.storeImagePath)) return;
+    // The image's own blocks must reach the disk below it too.
+    await using image = await open(this.#layout.storeImagePath, "r+");
+    await image.sync();
+  }
+
+  async #flush(): Promise<void> {
     const fd = openSync(this.#layout.storeDir, "r");
     try {
       await syncFilesystem(fd);
     } finally {
       closeSync(fd);
     }
-    if (!existsSync(this.#layout.storeImagePath)) return;
-    // The image's own blocks must reach the disk below it too.
-    await using image = await open(this.#layout.storeImagePath, "r+");
-    await image.sync();
+  }
+
+  /** Space that btrfs has promised to data which is still in memory only. */
+  #unwrittenBytes(): number {
+    this.#uuid ??= filesystemUuid(this.#layout.storeDir);
+    const file = `/sys/fs/btrfs/${this.#uuid}/allocation/data/bytes_may_use`;
+    return Number(readFileSync(file, "utf8"));
   }
 
   /** Returns the space used and free; free is what both the store and the disk below it have. */
