@@ -34,7 +34,11 @@ export class Channel {
   #isClosed = false;
 
   /** Connects and exchanges HELLO. @throws TOOL_FAILED  nobody answers, or with another version. */
-  static async open(socketPath: string, events: ChannelEvents, timeoutMs: number): Promise<Channel> {
+  static async open(
+    socketPath: string,
+    events: ChannelEvents,
+    timeoutMs: number,
+  ): Promise<Channel> {
     const socket = connect({ path: socketPath, allowHalfOpen: true });
     const channel = new Channel(socket, events);
     const timer = setTimeout(() => socket.destroy(new Error("no answer")), timeoutMs);

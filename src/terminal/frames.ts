@@ -43,7 +43,11 @@ export interface Frame {
 }
 
 /** Returns the bytes of one frame. */
-export function encodeFrame(kind: number, id: number, payload: Uint8Array = new Uint8Array()): Buffer {
+export function encodeFrame(
+  kind: number,
+  id: number,
+  payload: Uint8Array = new Uint8Array(),
+): Buffer {
   const bytes = Buffer.allocUnsafe(FRAME_HEADER_BYTES + payload.length);
   bytes.writeUInt32LE(payload.length, 0);
   bytes.writeUInt16LE(kind, 4);
@@ -56,14 +60,14 @@ export function encodeFrame(kind: number, id: number, payload: Uint8Array = new 
 /** Returns 32-bit numbers one after another. */
 export function encodeNumbers(...values: number[]): Buffer {
   const bytes = Buffer.allocUnsafe(4 * values.length);
-  values.forEach((value, index) => bytes.writeUInt32LE(value >>> 0, 4 * index));
+  for (const [index, value] of values.entries()) bytes.writeUInt32LE(value >>> 0, 4 * index);
   return bytes;
 }
 
 /** Returns 64-bit offsets one after another. */
 export function encodeOffsets(...values: bigint[]): Buffer {
   const bytes = Buffer.allocUnsafe(8 * values.length);
-  values.forEach((value, index) => bytes.writeBigUInt64LE(value, 8 * index));
+  for (const [index, value] of values.entries()) bytes.writeBigUInt64LE(value, 8 * index);
   return bytes;
 }
 

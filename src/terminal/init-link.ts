@@ -1,13 +1,10 @@
-import { setTimeout as delay } from "node:timers/promises";
 import { WaypointError } from "../errors/index.ts";
-import { Channel } from "./channel.ts";
+import { CONNECT_TIMEOUT_MS, Connections } from "./connections.ts";
 import { encodeNumbers, type Frame, FrameKind } from "./frames.ts";
 import { type InitState, parseCommands, parseTerminals } from "./init-state.ts";
 import { encodeProgram, type ProgramSpec } from "./program-spec.ts";
 import { CommandReader, type Reader, type ReaderHost, TerminalReader } from "./readers.ts";
 
-const CONNECT_TIMEOUT_MS = 10_000;
-const CONNECT_RETRY_MS = 5;
 /** Small enough for init's input buffer to take several, large enough for a paste to be fast. */
 const WRITE_CHUNK_BYTES = 16 * 1024;
 const SCRIPT_CHUNK_BYTES = 60 * 1024;
@@ -40,13 +37,8 @@ export interface RunInShellOptions {
 export class InitLink {
   /** Resolves when the first process is gone, or {@link end} was called. */
   readonly ended: Promise<void>;
-  readonly #socketPath: string;
-  readonly #channels = new Map<string, Promise<Channel>>();
-  readonly #queues = new Map<string, Promise<unknown>>();
+  readonly #connections: Connections;
   readonly #readers = new Set<Reader>();
-  readonly #opening = new Set<Promise<unknown>>();
-  #gate: { opened: Promise<void>; open: () => void } | undefined;
-  #failure: Error | undefined;
   #resolveEnded!: () => void;
 
   /**
@@ -54,18 +46,17 @@ export class InitLink {
    *
    * @throws SESSION_ENDED  it did not answer within `timeoutMs`.
    */
-  static async connect(socketPath: string, options: { timeoutMs?: number } = {}): Promise<InitLink> {
+  static async connect(
+    socketPath: string,
+    options: { timeoutMs?: number } = {},
+  ): Promise<InitLink> {
     const link = new InitLink(socketPath);
-    try {
-      await link.#channel("control", options.timeoutMs ?? CONNECT_TIMEOUT_MS);
-    } catch (cause) {
-      throw endedError(cause);
-    }
+    await link.#connections.connect(options.timeoutMs ?? CONNECT_TIMEOUT_MS);
     return link;
   }
 
   private constructor(socketPath: string) {
-    this.#socketPath = socketPath;
+    this.#connections = new Connections(socketPath, (reason) => this.end(reason));
     this.ended = new Promise((resolve) => {
       this.#resolveEnded = resolve;
     });
@@ -104,7 +95,11 @@ export class InitLink {
    * @throws USAGE_INVALID  the script is too large or contains NUL.
    * @throws TOOL_FAILED    there is no such terminal, or its program has ended.
    */
-  async runInShell(terminalId: number, script: string, options: RunInShellOptions): Promise<number> {
+  async runInShell(
+    terminalId: number,
+    script: string,
+    options: RunInShellOptions,
+  ): Promise<number> {
     const bytes = Buffer.from(script);
     if (bytes.length > SCRIPT_BYTES_MAX || bytes.includes(0)) {
       throw new WaypointError("USAGE_INVALID", "A script is text of at most 1 MiB without NUL.");
@@ -138,7 +133,7 @@ export class InitLink {
   /** Writes to a terminal or to the input of an own command; resolves when init has taken all of it. */
   write(id: number, bytes: Uint8Array): Promise<void> {
     // A connection of its own: a terminal that takes no input must not hold up other requests.
-    return this.#inOrder(`input ${id}`, async (key) => {
+    return this.#connections.inOrder(`input ${id}`, async (key) => {
       for (let at = 0; at < bytes.length; at += WRITE_CHUNK_BYTES) {
         await this.#call(FrameKind.write, id, bytes.subarray(at, at + WRITE_CHUNK_BYTES), key);
       }
@@ -147,7 +142,7 @@ export class InitLink {
 
   /** Ends the input of an own command after what was written. */
   closeInput(id: number): Promise<void> {
-    return this.#inOrder(`input ${id}`, async (key) => {
+    return this.#connections.inOrder(`input ${id}`, async (key) => {
       await this.#call(FrameKind.closeInput, id, undefined, key);
     });
   }
@@ -169,56 +164,40 @@ export class InitLink {
   /** Hangs up a terminal and forgets it. */
   async closeTerminal(id: number): Promise<void> {
     await this.#call(FrameKind.close, id);
-    await this.#closeChannel(`input ${id}`);
+    await this.#connections.close(`input ${id}`);
   }
 
   /** Ends all connections in good order, for a dump; resolves when init has closed them. */
   async quiesce(): Promise<void> {
-    if (this.#failure !== undefined) throw this.#failure;
-    if (this.#gate === undefined) {
-      const { promise, resolve } = Promise.withResolvers<void>();
-      this.#gate = { opened: promise, open: resolve };
-    }
-    // Connections being made must be complete first: init has to know them to close them.
-    await Promise.allSettled(this.#opening);
-    const channels = await Promise.allSettled(this.#channels.values());
-    const closing = channels.map((each) => (each.status === "fulfilled" ? each.value.halfClose() : undefined));
-    await Promise.all([...closing, ...[...this.#readers].map((reader) => reader.detach())]);
-    this.#channels.clear();
+    const detach = () => Promise.all([...this.#readers].map((reader) => reader.detach()));
+    await this.#connections.quiesce(detach);
   }
 
   /** Connects again after a dump. @throws SESSION_ENDED  the first process does not answer any more. */
   async resume(): Promise<void> {
-    const gate = this.#gate;
-    if (gate === undefined || this.#failure !== undefined) return;
-    this.#gate = undefined;
+    if (!this.#connections.isQuiesced) return;
     try {
-      await this.#channel("control", CONNECT_TIMEOUT_MS);
-    } catch (cause) {
-      this.end(endedError(cause));
-      throw this.#failure;
-    } finally {
-      gate.open();
+      await this.#connections.resume();
+    } catch (error) {
+      this.end(error as Error);
+      throw error;
     }
-    for (const reader of this.#readers) void this.#track(reader.attach());
+    for (const reader of this.#readers) void this.#connections.track(reader.attach());
   }
 
   /** Ends the link: the session was swapped or is over. All readers and calls reject with `reason`. */
   end(reason: Error): void {
-    if (this.#failure !== undefined) return;
-    this.#failure = reason;
-    for (const channel of this.#channels.values()) {
-      channel.then((each) => each.destroy()).catch(() => {});
-    }
+    if (this.#connections.failure !== undefined) return;
+    this.#connections.end(reason);
     for (const reader of this.#readers) reader.fail(reason);
-    this.#channels.clear();
     this.#readers.clear();
-    this.#gate?.open();
-    this.#gate = undefined;
     this.#resolveEnded();
   }
 
-  async #listAll<T extends { id: number }>(what: number, parse: (text: string) => T[]): Promise<T[]> {
+  async #listAll<T extends { id: number }>(
+    what: number,
+    parse: (text: string) => T[],
+  ): Promise<T[]> {
     const all: T[] = [];
     for (;;) {
       const frame = await this.#call(FrameKind.list, 0, encodeNumbers(what, all.at(-1)?.id ?? 0));
@@ -228,109 +207,34 @@ export class InitLink {
     }
   }
 
-  /** Sends one request and returns its answer; goes on after a dump when it came between. */
-  async #call(kind: number, id: number, payload?: Uint8Array, key = "control"): Promise<Frame> {
-    for (;;) {
-      // Nothing is awaited between this test and the request: a dump may begin at any time.
-      while (this.#gate !== undefined) await this.#gate.opened;
-      if (this.#failure !== undefined) throw this.#failure;
-      try {
-        const channel = await this.#channel(key, CONNECT_TIMEOUT_MS);
-        const answer = await channel.request(kind, id, payload);
-        if (answer !== undefined) return answer;
-      } catch (error) {
-        throw this.#failure ?? error;
-      }
-    }
-  }
-
-  /** Runs `work` after all earlier work with the same key, so that input keeps its order over a dump. */
-  #inOrder<T>(key: string, work: (key: string) => Promise<T>): Promise<T> {
-    const earlier = this.#queues.get(key) ?? Promise.resolve();
-    const own = earlier.then(() => work(key));
-    const settled = own.then(() => {}, () => {});
-    this.#queues.set(key, settled);
-    void settled.then(() => {
-      if (this.#queues.get(key) === settled) this.#queues.delete(key);
-    });
-    return own;
-  }
-
-  #channel(key: string, timeoutMs: number): Promise<Channel> {
-    let channel = this.#channels.get(key);
-    if (channel === undefined) {
-      channel = this.#open({ onClose: (isOrderly) => this.#channelClosed(key, isOrderly) }, timeoutMs);
-      this.#channels.set(key, channel);
-      channel.catch(() => this.#channels.delete(key));
-    }
-    return channel;
-  }
-
-  #channelClosed(key: string, isOrderly: boolean): void {
-    if (isOrderly) return;
-    this.#channels.delete(key);
-    // A connection that never got its HELLO is tried again by #open.
-    if (key === "control" && this.#gate === undefined && this.#isConnected) this.end(endedError());
-  }
-
-  #isConnected = false;
-
-  async #open(events: Parameters<typeof Channel.open>[1], timeoutMs: number): Promise<Channel> {
-    const endsAtMs = performance.now() + timeoutMs;
-    for (;;) {
-      if (this.#failure !== undefined) throw this.#failure;
-      try {
-        const leftMs = Math.max(1, endsAtMs - performance.now());
-        const channel = await this.#track(Channel.open(this.#socketPath, events, leftMs));
-        this.#isConnected = true;
-        return channel;
-      } catch (error) {
-        if (performance.now() >= endsAtMs) throw error;
-      }
-      await delay(CONNECT_RETRY_MS);
-    }
-  }
-
-  #track<T>(work: Promise<T>): Promise<T> {
-    const settled = work.then(() => {}, () => {});
-    this.#opening.add(settled);
-    void settled.then(() => this.#opening.delete(settled));
-    return work;
-  }
-
-  async #closeChannel(key: string): Promise<void> {
-    const channel = this.#channels.get(key);
-    this.#channels.delete(key);
-    await (await channel?.catch(() => undefined))?.halfClose();
+  #call(kind: number, id: number, payload?: Uint8Array, key?: string): Promise<Frame> {
+    return this.#connections.call(kind, id, payload, key);
   }
 
   #readerHost(): ReaderHost {
     return {
-      openChannel: (onFrame, onClose) => this.#open({ onFrame, onClose }, CONNECT_TIMEOUT_MS),
+      openChannel: (onFrame, onClose) => this.#connections.open({ onFrame, onClose }),
       readerClosed: (reader) => this.#readers.delete(reader),
       commandRead: (id) => {
         this.discard(id).catch(() => {}); // already gone is as good
-        void this.#closeChannel(`input ${id}`);
+        void this.#connections.close(`input ${id}`);
       },
     };
   }
 
   #startReader<R extends Reader>(reader: R): R {
-    if (this.#failure !== undefined) {
-      reader.fail(this.#failure);
+    const { failure, isQuiesced } = this.#connections;
+    if (failure !== undefined) {
+      reader.fail(failure);
       return reader;
     }
     this.#readers.add(reader);
     // While quiesced, resume() attaches it.
-    if (this.#gate === undefined) void this.#track(reader.attach());
+    if (!isQuiesced) void this.#connections.track(reader.attach());
     return reader;
   }
 }
 
 function encodeSize(cols: number, rows: number): Buffer {
   return encodeNumbers((cols & 0xffff) | ((rows & 0xffff) << 16));
-}
-
-function endedError(cause?: unknown): WaypointError {
-  return new WaypointError("SESSION_ENDED", "The session's first process is gone.", { cause });
 }

@@ -44,7 +44,13 @@ export interface InitState {
   commands: CommandState[];
 }
 
-const END_REASONS: readonly EndReason[] = ["exited", "aborted", "shell-ended", "refused", "cancelled"];
+const END_REASONS: readonly EndReason[] = [
+  "exited",
+  "aborted",
+  "shell-ended",
+  "refused",
+  "cancelled",
+];
 
 /** Names the number with which init reports why a command ended. */
 export function endReason(value: number): EndReason {
@@ -93,12 +99,15 @@ function parseLines(text: string): Line[] {
     .split("\n")
     .filter((line) => line !== "")
     .map((line) => {
-      const pairs = line.split(" ").slice(1).map((word): [string, string] => {
-        const at = word.indexOf("=");
-        return [word.slice(0, at), word.slice(at + 1)];
-      });
+      const pairs = line
+        .split(" ")
+        .slice(1)
+        .map((word): [string, string] => {
+          const at = word.indexOf("=");
+          return [word.slice(0, at), word.slice(at + 1)];
+        });
       const values = new Map(pairs);
-      const valueOf = (key: string) => values.get(key) ?? "0";
-      return { text: valueOf, number: (key) => Number(valueOf(key)) };
+      const textOf = (key: string) => values.get(key) ?? "0";
+      return { text: textOf, number: (key) => Number(textOf(key)) };
     });
 }

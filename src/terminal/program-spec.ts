@@ -24,18 +24,33 @@ const PREFIX_BYTES_MAX = 16;
 export function encodeProgram(spec: ProgramSpec): Buffer {
   const variables = Object.entries(spec.env).map(([name, value]) => `${name}=${value}`);
   const strings = [spec.cwd, ...spec.argv, ...variables];
-  if (spec.argv.length === 0) throw new WaypointError("USAGE_INVALID", "A program needs an argument vector.");
+  if (spec.argv.length === 0)
+    throw new WaypointError("USAGE_INVALID", "A program needs an argument vector.");
   if (strings.some((text) => text.includes("\0"))) {
-    throw new WaypointError("USAGE_INVALID", "Arguments and environment of a program cannot contain NUL.");
+    throw new WaypointError(
+      "USAGE_INVALID",
+      "Arguments and environment of a program cannot contain NUL.",
+    );
   }
   const bytes = Buffer.concat([
-    encodeNumbers(spec.uid, spec.gid, spec.groups.length, spec.argv.length, variables.length, ...spec.groups),
+    encodeNumbers(
+      spec.uid,
+      spec.gid,
+      spec.groups.length,
+      spec.argv.length,
+      variables.length,
+      ...spec.groups,
+    ),
     ...strings.map((text) => Buffer.from(`${text}\0`)),
   ]);
   if (bytes.length + PREFIX_BYTES_MAX > PAYLOAD_BYTES_MAX) {
-    throw new WaypointError("USAGE_INVALID", "Arguments and environment of a program exceed 64 KiB.", {
-      detail: { sizeBytes: bytes.length },
-    });
+    throw new WaypointError(
+      "USAGE_INVALID",
+      "Arguments and environment of a program exceed 64 KiB.",
+      {
+        detail: { sizeBytes: bytes.length },
+      },
+    );
   }
   return bytes;
 }

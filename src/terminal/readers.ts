@@ -26,7 +26,10 @@ export interface ProgramResult {
 
 /** What a reader needs of the link it belongs to. */
 export interface ReaderHost {
-  openChannel(onFrame: (frame: Frame) => void, onClose: (isOrderly: boolean) => void): Promise<Channel>;
+  openChannel(
+    onFrame: (frame: Frame) => void,
+    onClose: (isOrderly: boolean) => void,
+  ): Promise<Channel>;
   readerClosed(reader: Reader): void;
   /** The reader got the exit of a command, which init may forget now. */
   commandRead(id: number): void;
@@ -106,7 +109,8 @@ export class Reader {
       return;
     }
     const offset = frame.payload.readBigUInt64LE(0);
-    this.#offsets[frame.kind === FrameKind.stderr ? 1 : 0] = offset + BigInt(frame.payload.length - 8);
+    this.#offsets[frame.kind === FrameKind.stderr ? 1 : 0] =
+      offset + BigInt(frame.payload.length - 8);
     this.feed.push(frame);
     if (this.feed.isFull) this.#channel?.setFlowing(false);
   }

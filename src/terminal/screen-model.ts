@@ -59,12 +59,24 @@ export class ScreenModel {
   }
 
   async #create(): Promise<Emulator> {
-    const [headless, addon] = await Promise.all([import("@xterm/headless"), import("@xterm/addon-serialize")]);
+    const [headless, addon] = await Promise.all([
+      import("@xterm/headless"),
+      import("@xterm/addon-serialize"),
+    ]);
     // Both packages are CommonJS; what Node finds as a named export differs from what a bundler does.
-    const { Terminal } = headless.Terminal === undefined ? (headless as unknown as { default: typeof headless }).default : headless;
+    const { Terminal } =
+      headless.Terminal === undefined
+        ? (headless as unknown as { default: typeof headless }).default
+        : headless;
     const { SerializeAddon } =
-      addon.SerializeAddon === undefined ? (addon as unknown as { default: typeof addon }).default : addon;
-    const terminal = new Terminal({ ...this.#size, scrollback: SCROLLBACK_LINES, allowProposedApi: true });
+      addon.SerializeAddon === undefined
+        ? (addon as unknown as { default: typeof addon }).default
+        : addon;
+    const terminal = new Terminal({
+      ...this.#size,
+      scrollback: SCROLLBACK_LINES,
+      allowProposedApi: true,
+    });
     const serializer = new SerializeAddon();
     terminal.loadAddon(serializer);
     this.#ready = { terminal, serializer };

@@ -1,6 +1,5 @@
 import { execFileSync, spawnSync } from "node:child_process";
-import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
-import { writeFileSync } from "node:fs";
+import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { BASH_RC } from "../bash-integration.ts";
 import { InitLink } from "../init-link.ts";
@@ -45,7 +44,9 @@ export async function openSandbox(): Promise<Sandbox> {
   const directory = mkdtempSync("/var/tmp/waypoint-test-");
   copyFileSync(join(NATIVE, "waypoint-init"), join(directory, "waypoint-init"));
   writeFileSync(join(directory, "bashrc"), BASH_RC);
-  const started = spawnSync("unshare", ["-m", "sh", "-c", MOUNT, "sh", directory], { encoding: "utf8" });
+  const started = spawnSync("unshare", ["-m", "sh", "-c", MOUNT, "sh", directory], {
+    encoding: "utf8",
+  });
   const [holderPid = 0, pid = 0] = started.stdout.trim().split("\n").map(Number);
   const release = () => {
     for (const each of [pid, holderPid]) if (each > 0) endProcess(each);
@@ -77,14 +78,23 @@ function endProcess(pid: number): void {
     return; // it has ended
   }
   const endsAtMs = performance.now() + 5000;
-  const isThere = () => spawnSync("sh", ["-c", `[ -e /proc/${pid}/ns/pid ] && readlink /proc/${pid}/ns/pid`]).status === 0;
+  const isThere = () =>
+    spawnSync("sh", ["-c", `[ -e /proc/${pid}/ns/pid ] && readlink /proc/${pid}/ns/pid`]).status ===
+    0;
   while (isThere() && performance.now() < endsAtMs) spawnSync("sleep", ["0.01"]);
 }
 
 /** A program as root in the session. */
 export function rootProgram(argv: string[], env: Record<string, string> = {}): ProgramSpec {
   const path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
-  return { argv, env: { PATH: path, HOME: "/root", TERM: "xterm-256color", ...env }, cwd: "/", uid: 0, gid: 0, groups: [0] };
+  return {
+    argv,
+    env: { PATH: path, HOME: "/root", TERM: "xterm-256color", ...env },
+    cwd: "/",
+    uid: 0,
+    gid: 0,
+    groups: [0],
+  };
 }
 
 /** The session's bash with the integration. */
