@@ -16,7 +16,7 @@ import { EXIT_CODE_HOST, SetupError } from "./setup/setup-error.mjs";
 const PACKAGE_ROOT = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 const EXIT_CODE_USAGE = 2;
 const EXIT_CODE_CANCELLED = 130;
-const OUTPUT_LINES_MAX = 12;
+const OUTPUT_LINES_MAX = 16;
 
 /** What each sub-command runs after the set-up. */
 const PROGRAMS = {
@@ -83,7 +83,14 @@ function printFailure(error, isJson) {
   }
   process.stderr.write(`Error: ${error.message}\n`);
   const lines = error.output.split("\n").filter((line) => line.trim() !== "");
-  for (const line of lines.slice(-OUTPUT_LINES_MAX)) process.stderr.write(`  | ${line}\n`);
+  for (const line of excerpt(lines)) process.stderr.write(`  | ${line}\n`);
   if (error.hint !== null) process.stderr.write(`Hint:  ${error.hint}\n`);
   return EXIT_CODE_HOST;
+}
+
+/** The reason stands sometimes at the beginning of what a tool prints, sometimes at its end. */
+function excerpt(lines) {
+  if (lines.length <= OUTPUT_LINES_MAX) return lines;
+  const half = OUTPUT_LINES_MAX / 2;
+  return [...lines.slice(0, half), "…", ...lines.slice(-half)];
 }

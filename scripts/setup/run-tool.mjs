@@ -1,12 +1,12 @@
 import { spawn } from "node:child_process";
 import { SetupError } from "./setup-error.mjs";
 
-/** Characters kept of a tool's output, for the message when it fails. */
-const OUTPUT_KEPT_CHARS_MAX = 3000;
+/** Characters kept of the beginning and of the end of a tool's output, for when it fails. */
+const OUTPUT_KEPT_CHARS_MAX = 2000;
 const TIMEOUT_MS = 20 * 60_000;
 
 /**
- * Runs a program to its end and returns the end of what it printed.
+ * Runs a program to its end and returns what it printed, shortened in the middle.
  *
  * The program and all its children end with us, even when we are killed, unless `isContained` is
  * false: because ending them in the middle would do harm, or because they look at /proc.
@@ -27,9 +27,12 @@ export async function runTool(argv, options = {}) {
     timeout: timeoutMs,
     killSignal: "SIGKILL",
   });
-  let output = "";
+  let head = "";
+  let tail = "";
   const keep = (chunk) => {
-    output = (output + chunk).slice(-OUTPUT_KEPT_CHARS_MAX);
+    const room = OUTPUT_KEPT_CHARS_MAX - head.length;
+    head += chunk.slice(0, room);
+    tail = (tail + chunk.slice(room)).slice(-OUTPUT_KEPT_CHARS_MAX);
   };
   child.stdout.setEncoding("utf8").on("data", keep);
   child.stderr.setEncoding("utf8").on("data", keep);
@@ -37,6 +40,7 @@ export async function runTool(argv, options = {}) {
     child.once("error", (error) => resolve(error.message));
     child.once("close", (code, how) => resolve(code === 0 ? null : (how ?? `exit code ${code}`)));
   });
+  const output = head + tail;
   if (failure === null) return output;
   throw new SetupError("SETUP_FAILED", `\`${shortName(argv)}\` failed (${failure}).`, {
     output: output.trim(),
