@@ -1,11 +1,11 @@
 import type { Checkpoint as CheckpointInfo, OperationOutput } from "../protocol/index.ts";
-import type { ForkOptions } from "./options.ts";
+import type { CallControl, ForkOptions } from "./options.ts";
 import type { Session } from "./session.ts";
 
 /** What a checkpoint needs of the rest of the SDK, handed in because sessions make checkpoints. */
 export interface CheckpointActions {
   fork: (checkpoint: string, options: ForkOptions) => Promise<Session[]>;
-  show: (checkpoint: string) => Promise<OperationOutput<"show">>;
+  show: (checkpoint: string, control: CallControl) => Promise<OperationOutput<"show">>;
 }
 
 /** One captured moment of a session. Immutable: `info` is what was known when it was returned. */
@@ -36,8 +36,8 @@ export class Checkpoint {
   }
 
   /** Returns this checkpoint in full, as it is known now. @throws CHECKPOINT_NOT_FOUND */
-  async show(): Promise<OperationOutput<"show">> {
-    return await this.#actions.show(this.id);
+  async show(control: CallControl = {}): Promise<OperationOutput<"show">> {
+    return await this.#actions.show(this.id, control);
   }
 
   /** Returns {@link info}, so that `JSON.stringify` prints what the command line prints. */

@@ -32,8 +32,8 @@ export class Session {
   }
 
   /** Returns the session's facts as they are now. @throws SESSION_NOT_FOUND  it was removed. */
-  async info(): Promise<SessionInfo> {
-    const { sessions } = await callOperation(this.#stateDir, "ls", {});
+  async info(control: CallControl = {}): Promise<SessionInfo> {
+    const { sessions } = await callOperation(this.#stateDir, "ls", {}, control);
     return findSession(sessions, this.id);
   }
 
@@ -104,14 +104,15 @@ export class Session {
   }
 
   /** Returns the processes that run in the session. */
-  async ps(): Promise<SessionProcess[]> {
-    const { processes } = await callOperation(this.#stateDir, "ps", { session: this.id });
+  async ps(control: CallControl = {}): Promise<SessionProcess[]> {
+    const request = { session: this.id };
+    const { processes } = await callOperation(this.#stateDir, "ps", request, control);
     return processes;
   }
 
   /** Returns the session's timeline. */
-  async log(): Promise<OperationOutput<"log">> {
-    return await callOperation(this.#stateDir, "log", { session: this.id });
+  async log(control: CallControl = {}): Promise<OperationOutput<"log">> {
+    return await callOperation(this.#stateDir, "log", { session: this.id }, control);
   }
 
   /** Ends the session's processes; its files and checkpoints are kept. */
@@ -150,7 +151,7 @@ export function checkpointRef(checkpoint: string | Checkpoint): string {
 export function bindCheckpoint(stateDir: string, info: CheckpointInfo): Checkpoint {
   return new Checkpoint(info, {
     fork: (checkpoint, options) => forkCheckpoint(stateDir, checkpoint, options),
-    show: (checkpoint) => callOperation(stateDir, "show", { checkpoint }),
+    show: (checkpoint, control) => callOperation(stateDir, "show", { checkpoint }, control),
   });
 }
 

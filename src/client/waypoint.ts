@@ -60,30 +60,35 @@ export class Waypoint {
    *
    * @throws SESSION_NOT_FOUND | REFERENCE_AMBIGUOUS
    */
-  async session(reference: string): Promise<Session> {
-    const { sessions } = await callOperation(this.stateDir, "ls", {});
+  async session(reference: string, control: CallControl = {}): Promise<Session> {
+    const sessions = await this.sessions(control);
     return new Session(this.stateDir, findSession(sessions, reference));
   }
 
   /** Returns all sessions, also those that ended, as facts. */
-  async sessions(): Promise<SessionInfo[]> {
-    const { sessions } = await callOperation(this.stateDir, "ls", {});
+  async sessions(control: CallControl = {}): Promise<SessionInfo[]> {
+    const { sessions } = await callOperation(this.stateDir, "ls", {}, control);
     return sessions;
   }
 
   /** Returns the whole timeline: checkpoints, operations, and where each session stands. */
-  async log(): Promise<OperationOutput<"log">> {
-    return await callOperation(this.stateDir, "log", {});
+  async log(control: CallControl = {}): Promise<OperationOutput<"log">> {
+    return await callOperation(this.stateDir, "log", {}, control);
   }
 
   /** Returns one checkpoint in full. @throws CHECKPOINT_NOT_FOUND | REFERENCE_AMBIGUOUS */
-  async show(checkpoint: string | Checkpoint): Promise<OperationOutput<"show">> {
-    return await callOperation(this.stateDir, "show", { checkpoint: checkpointRef(checkpoint) });
+  async show(
+    checkpoint: string | Checkpoint,
+    control: CallControl = {},
+  ): Promise<OperationOutput<"show">> {
+    const request = { checkpoint: checkpointRef(checkpoint) };
+    return await callOperation(this.stateDir, "show", request, control);
   }
 
   /** Captures the session that `session` names. @see Session.checkpoint */
   async checkpoint(session: string, options: CheckpointOptions = {}): Promise<Checkpoint> {
-    return await (await this.session(session)).checkpoint(options);
+    const { control } = splitControl(options);
+    return await (await this.session(session, control)).checkpoint(options);
   }
 
   /**

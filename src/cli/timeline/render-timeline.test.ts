@@ -117,7 +117,7 @@ test("a wide terminal shows the whole tree", () => {
   expect(lines).toEqual([
     "14:00:00         + web started, 80 ms",
     "14:01:00  ●        aa0000  clean fresh checkout                      12 ms",
-    "14:03:00  ●      ✓ bb0000  npm ci                       +1200 files   12 ms",
+    "14:03:00  ●      ✓ bb0000  npm ci                      +1200 files   12 ms",
     "          ├─┬─╮",
     "14:05:00  ● │ │  ✗ cc0000  before the restore of aa                  12 ms",
     "14:06:00    │ │  ↶ web restored to bb0000, before it cc0000, 35 ms",

@@ -1,0 +1,83 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import { text } from "node:stream/consumers";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { openTestWaypoint, type TestWaypoint } from "../support/test-waypoint.ts";
+
+const PACKAGE_ROOT = fileURLToPath(new URL("../..", import.meta.url));
+
+let own: TestWaypoint;
+let projectDir: string;
+
+beforeAll(async () => {
+  own = await openTestWaypoint();
+  // A project of a user, in which the package is installed under its name.
+  projectDir = mkdtempSync(path.join(os.tmpdir(), "waypoint-sdk-"));
+  mkdirSync(path.join(projectDir, "node_modules"));
+  symlinkSync(PACKAGE_ROOT, path.join(projectDir, "node_modules", "waypoint"));
+});
+
+afterAll(async () => {
+  await own[Symbol.asyncDispose]();
+  rmSync(projectDir, { recursive: true });
+});
+
+function firstScript(document: string): string {
+  const markdown = readFileSync(path.join(PACKAGE_ROOT, document), "utf8");
+  const script = /```ts\n([\s\S]*?)```/.exec(markdown)?.[1];
+  if (script === undefined) throw new Error(`${document} has no script`);
+  return script;
+}
+
+test("the script of docs/sdk.md does what it says", async () => {
+  const scriptPath = path.join(projectDir, "tour.mjs");
+  writeFileSync(scriptPath, firstScript("docs/sdk.md"));
+
+  const child = spawn(process.execPath, [scriptPath], {
+    cwd: projectDir,
+    env: { ...process.env, WAYPOINT_DIR: own.stateDir },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const [stdout, stderr, [exitCode]] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    once(child, "close"),
+  ]);
+
+  expect(stderr).toBe("");
+  expect(exitCode).toBe(0);
+  expect(stdout).toMatch(/^\/srv\/app\n1\n/);
+  expect(await own.waypoint.sessions()).toEqual([]);
+});
+
+test("exec takes input and hands output over as it comes", async () => {
+  const session = await own.waypoint.new({ name: "io" });
+  const seen: string[] = [];
+
+  const result = await session.exec(["tr", "a-z", "A-Z"], {
+    shell: "own",
+    input: "text",
+    onStdout: (bytes) => seen.push(Buffer.from(bytes).toString()),
+  });
+
+  expect(result).toMatchObject({ exitCode: 0, stdout: "TEXT", truncated: false });
+  expect(seen.join("")).toBe("TEXT");
+});
+
+test("several programs that need the daemon at once share one", async () => {
+  const { waypoint } = own;
+  process.kill(await own.daemonPid(), "SIGKILL");
+
+  const answers = await Promise.all([1, 2, 3, 4].map(() => waypoint.sessions()));
+
+  expect(answers.map((sessions) => sessions.map(({ name }) => name))).toEqual([
+    ["io"],
+    ["io"],
+    ["io"],
+    ["io"],
+  ]);
+});
