@@ -33,7 +33,7 @@ export async function openEngine(options: EngineOptions): Promise<EnginePorts> {
   const { layout, packageRoot, logger } = options;
   const native = nativePaths(packageRoot);
   const store = await openStore(layout, os.totalmem(), options.limits);
-  const catalog = Catalog.open(layout.catalogPath);
+  const catalog = Catalog.open(layout.catalogPath, (id, row) => store.writeSession(id, row));
   const { rlimitPreloadPath, initBinaryPath, snapshotHookPath } = native;
   const criuProgram = await findCriu({ packageRoot, rlimitPreloadPath });
   const network = await NetworkHost.open({ ownerKey: layout.key, netnsDir: "/run/netns" });

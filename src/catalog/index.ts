@@ -1,11 +1,6 @@
 /**
  * catalog owns the SQLite index of sessions, instances, checkpoints and operations.
- * It decides nothing; what it says of checkpoints can be rebuilt from their manifests.
+ * It decides nothing; what it says of sessions and checkpoints can be rebuilt from the store.
  */
-export {
-  Catalog,
-  type CheckpointRow,
-  type InstanceRow,
-  type OperationRow,
-  type SessionRow,
-} from "./catalog.ts";
+export { Catalog, type SessionMirror } from "./catalog.ts";
+export type { CheckpointRow, InstanceRow, OperationRow, SessionRow } from "./rows.ts";

@@ -15,7 +15,11 @@ export async function showCheckpoint(
   ports: EnginePorts,
 ): Promise<OperationOutput<"show">> {
   const processes =
-    row.content === "full" ? await ports.criu.readImageProcesses(ports.store.imagesOf(row.id)) : [];
+    row.content === "full"
+      ? await ports.criu.readImageProcesses(
+          ports.store.images.locate(ports.store.checkpointPaths(row.id)),
+        )
+      : [];
   return {
     ...describeCheckpoint(row),
     processes: processes.map(({ pid, command }) => ({ pid, command })),

@@ -27,8 +27,8 @@ export async function makeDurable(checkpointId: string, ports: EnginePorts): Pro
 /** Frees the memory of old durable checkpoints until there is room for new ones. */
 async function trimMemory(ports: EnginePorts): Promise<void> {
   for (const row of ports.catalog.checkpoints()) {
-    if (ports.store.hasMemoryToSpare()) return;
+    if (ports.store.images.hasRoomToSpare()) return;
     if (row.stage !== "durable") continue;
-    await ports.store.forgetMemoryImages(row.id);
+    await ports.store.images.forget(ports.store.checkpointPaths(row.id));
   }
 }

@@ -32,7 +32,8 @@ export async function restoreCheckpoint(
 ): Promise<OperationOutput<"restore">> {
   const { catalog } = ports;
   const startedAtMs = performance.now();
-  if (checkpoint.content === "full") ports.store.imagesOf(checkpoint.id);
+  if (checkpoint.content === "full")
+    ports.store.images.locate(ports.store.checkpointPaths(checkpoint.id));
   const before = await captureBefore(session, checkpoint, ports);
 
   const restoreStartedAtMs = performance.now();

@@ -9,6 +9,7 @@ import {
   reconnectInstance,
   removeInstance,
 } from "../session/index.ts";
+import { rebuildSessions } from "./rebuild-sessions.ts";
 
 /** How long to wait for a CRIU that the last daemon left behind; then it is taken to hang. */
 const LEFT_CRIU_TIMEOUT_MS = 60_000;
@@ -21,6 +22,7 @@ const LEFT_CRIU_TIMEOUT_MS = 60_000;
  */
 export async function recover(ports: EnginePorts): Promise<void> {
   await waitForLeftCriu(ports);
+  rebuildSessions(ports);
   await recoverCheckpoints(ports);
   await removeOrphans(ports);
   await reconnectSessions(ports);
@@ -60,7 +62,7 @@ async function recoverCheckpoints(ports: EnginePorts): Promise<void> {
       const row = fromManifest(manifest);
       catalog.insertCheckpoint(row);
       const session = catalog.session(row.session);
-      if (session !== undefined && session.head === row.parent) {
+      if (session !== undefined && session.head === row.parent && !catalog.isNew) {
         catalog.updateSession(row.session, { head: id });
       }
     } catch (error) {
@@ -68,7 +70,7 @@ async function recoverCheckpoints(ports: EnginePorts): Promise<void> {
       logger.error("checkpoint not recovered", error, { id });
     }
   }
-  for (const id of await store.listMemoryImages()) {
+  for (const id of await store.images.list()) {
     if (catalog.checkpoint(id) === undefined) await store.deleteCheckpoint(id);
   }
   for (const row of catalog.checkpoints()) {

@@ -68,7 +68,7 @@ export async function buildInstanceFrom(
   ports: EnginePorts,
 ): Promise<LiveInstance> {
   const { store, sandbox, settings } = ports;
-  const imagesDir = store.imagesOf(checkpoint.id);
+  const imagesDir = store.images.locate(store.checkpointPaths(checkpoint.id));
   await using rollback = new Rollback();
   beginInstance(session.id, instanceId, ports, rollback);
 

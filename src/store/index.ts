@@ -4,4 +4,5 @@
  * docs/FORMAT.md has the layout, docs/notes/btrfs the facts.
  */
 export { openStore, type StoreLimits } from "./open-store.ts";
-export { type CheckpointPaths, type InstancePaths, Store } from "./store.ts";
+export type { CheckpointPaths, ProcessImages } from "./process-images.ts";
+export { type InstancePaths, Store } from "./store.ts";

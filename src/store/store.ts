@@ -5,14 +5,17 @@ import {
   openSync,
   readdirSync,
   readFileSync,
+  renameSync,
+  rmSync,
   statfsSync,
+  writeFileSync,
 } from "node:fs";
-import { cp, mkdir, open, readdir, rename, rm, writeFile } from "node:fs/promises";
+import { mkdir, open, readdir, rename, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { isSystemError, type StateLayout } from "../base/index.ts";
-import { WaypointError } from "../errors/index.ts";
 import { explainFullDisk, syncFilesystem } from "../kernel/index.ts";
 import { createSnapshot, createSubvolume, deleteSubvolume, filesystemUuid } from "./btrfs-ioctl.ts";
+import { type CheckpointPaths, ProcessImages } from "./process-images.ts";
 
 /** Below this much free space nothing new is begun, so that what runs can go on. */
 const FREE_BYTES_MIN = 64 * 1024 * 1024;
@@ -26,32 +29,25 @@ export interface InstancePaths {
   workDir: string;
 }
 
-/** Where the parts of a checkpoint lie. */
-export interface CheckpointPaths {
-  checkpointDir: string;
-  /** Read-only snapshot of the instance's subvolume. */
-  snapshotPath: string;
-  /** Process images in the store, once they are durable. */
-  imagesDir: string;
-  /** Process images in memory, until they are durable and room is needed. */
-  memoryImagesDir: string;
-  manifestPath: string;
-}
-
 /**
  * The btrfs filesystem that holds every session's files and every checkpoint, and the tmpfs in
  * front of it that takes process images at memory speed. docs/FORMAT.md describes the layout.
  */
 export class Store {
+  readonly images: ProcessImages;
   readonly #layout: StateLayout;
   readonly #instancesDir: string;
   readonly #checkpointsDir: string;
+  readonly #sessionsDir: string;
   #uuid: string | undefined;
 
   constructor(layout: StateLayout) {
     this.#layout = layout;
+    this.images = new ProcessImages(layout.imagesDir);
     this.#instancesDir = path.join(layout.storeDir, "instances");
     this.#checkpointsDir = path.join(layout.storeDir, "checkpoints");
+    this.#sessionsDir = path.join(layout.storeDir, "sessions");
+    mkdirSync(this.#sessionsDir, { recursive: true, mode: 0o700 });
     mkdirSync(this.#instancesDir, { recursive: true, mode: 0o700 });
     mkdirSync(this.#checkpointsDir, { recursive: true, mode: 0o700 });
   }
@@ -126,11 +122,7 @@ export class Store {
     const paths = this.checkpointPaths(checkpointId);
     try {
       await mkdir(paths.checkpointDir, { mode: 0o700 });
-      const memory = statfsSync(this.#layout.imagesDir);
-      const imagesDir =
-        memory.bavail * memory.bsize > expectedBytes ? paths.memoryImagesDir : paths.imagesDir;
-      await mkdir(imagesDir, { mode: 0o700 });
-      return imagesDir;
+      return await this.images.prepare(paths, expectedBytes);
     } catch (error) {
       throw explainFullDisk(error, "take a checkpoint");
     }
@@ -143,6 +135,24 @@ export class Store {
     this.#orFull("take a checkpoint", () =>
       createSnapshot(subvolumePath, snapshotPath, { readOnly: true }),
     );
+  }
+
+  /** Writes what is known of a session, atomically for readers; `null` removes it. */
+  writeSession(sessionId: string, session: object | null): void {
+    const filePath = path.join(this.#sessionsDir, `${sessionId}.json`);
+    if (session === null) {
+      rmSync(filePath, { force: true });
+      return;
+    }
+    writeFileSync(`${filePath}.new`, `${JSON.stringify(session, null, 2)}\n`, { mode: 0o600 });
+    renameSync(`${filePath}.new`, filePath);
+  }
+
+  /** Returns what was written of every session. */
+  readSessions(): unknown[] {
+    return readdirSync(this.#sessionsDir)
+      .filter((name) => name.endsWith(".json"))
+      .map((name) => JSON.parse(readFileSync(path.join(this.#sessionsDir, name), "utf8")));
   }
 
   /** Writes the manifest, atomically for readers. A checkpoint without one does not exist. */
@@ -167,52 +177,10 @@ export class Store {
     }
   }
 
-  /** Returns the directory with a checkpoint's process images. @throws CHECKPOINT_INCOMPLETE */
-  imagesOf(checkpointId: string): string {
-    const { imagesDir, memoryImagesDir } = this.checkpointPaths(checkpointId);
-    if (existsSync(path.join(memoryImagesDir, "inventory.img"))) return memoryImagesDir;
-    if (existsSync(path.join(imagesDir, "inventory.img"))) return imagesDir;
-    throw new WaypointError(
-      "CHECKPOINT_INCOMPLETE",
-      `The process images of checkpoint ${checkpointId} are gone.`,
-      {
-        hint: "The machine restarted before they were durable; its files are still there.",
-        detail: { imagesDir },
-      },
-    );
-  }
-
-  /**
-   * Moves a checkpoint's images from memory into the store and syncs it.
-   *
-   * Idempotent; readers find the images in memory until the copy in the store is whole.
-   */
+  /** Makes a checkpoint survive a loss of power: its images move to the disk, which is synced. */
   async makeDurable(checkpointId: string): Promise<void> {
-    const { imagesDir, memoryImagesDir, checkpointDir } = this.checkpointPaths(checkpointId);
-    if (existsSync(memoryImagesDir) && !existsSync(imagesDir)) {
-      const unfinishedDir = path.join(checkpointDir, "images.new");
-      await rm(unfinishedDir, { recursive: true, force: true });
-      try {
-        await cp(memoryImagesDir, unfinishedDir, { recursive: true });
-        await rename(unfinishedDir, imagesDir);
-      } catch (error) {
-        await rm(unfinishedDir, { recursive: true, force: true });
-        throw explainFullDisk(error, "make a checkpoint durable");
-      }
-    }
+    await this.images.copyToStore(this.checkpointPaths(checkpointId));
     await this.sync();
-  }
-
-  /** Tells whether the images in memory leave half of their room to new ones. */
-  hasMemoryToSpare(): boolean {
-    const memory = statfsSync(this.#layout.imagesDir);
-    return memory.bavail * 2 >= memory.blocks;
-  }
-
-  /** Frees the memory of a durable checkpoint's images. */
-  async forgetMemoryImages(checkpointId: string): Promise<void> {
-    const { imagesDir, memoryImagesDir } = this.checkpointPaths(checkpointId);
-    if (existsSync(imagesDir)) await rm(memoryImagesDir, { recursive: true, force: true });
   }
 
   /** Removes a checkpoint; succeeds when it is gone already. The manifest goes first. */
@@ -226,11 +194,6 @@ export class Store {
 
   async listCheckpoints(): Promise<string[]> {
     return readdir(this.#checkpointsDir);
-  }
-
-  /** Lists the checkpoints that have images in memory. */
-  async listMemoryImages(): Promise<string[]> {
-    return readdir(this.#layout.imagesDir);
   }
 
   /**

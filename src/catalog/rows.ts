@@ -1,0 +1,67 @@
+import type {
+  CheckpointContent,
+  CheckpointStage,
+  CheckpointTrigger,
+  NetMode,
+  OperationRecord,
+  SessionState,
+} from "../protocol/index.ts";
+
+/** A session as the catalog keeps it. */
+export interface SessionRow {
+  id: string;
+  name: string;
+  state: SessionState;
+  base: string;
+  net: NetMode;
+  user: string;
+  cwd: string;
+  createdAt: string;
+  head: string | null;
+  forkedFrom: string | null;
+  /** The live or last incarnation: its subvolume, its mount, its network. */
+  instance: string | null;
+  /** Incarnations made so far; names the next one. */
+  instanceCount: number;
+}
+
+/** One incarnation of a session: a row from before it is made until all of it is gone. */
+export interface InstanceRow {
+  id: string;
+  session: string;
+  pid: number | null;
+  startTicks: number | null;
+  address: string | null;
+}
+
+/** A checkpoint as the catalog and its manifest keep it. */
+export interface CheckpointRow {
+  id: string;
+  session: string;
+  sessionName: string;
+  parent: string | null;
+  name: string | null;
+  intent: string | null;
+  trigger: CheckpointTrigger;
+  content: CheckpointContent;
+  createdAt: string;
+  pauseMs: number;
+  totalMs: number;
+  memoryBytes: number;
+  stage: CheckpointStage;
+  base: string;
+  net: NetMode;
+  user: string;
+  cwd: string;
+  /** Id of the main terminal in its init; `null` without processes. */
+  terminal: number | null;
+  kernel: string;
+  criu: string;
+  arch: string;
+}
+
+/** An operation as the log keeps it, with what `undo` needs to know. */
+export interface OperationRow extends OperationRecord {
+  /** State of the session before the operation; `null` where it had none. */
+  stateBefore: SessionState | null;
+}

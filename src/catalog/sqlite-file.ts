@@ -1,0 +1,98 @@
+import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
+import { WaypointError } from "../errors/index.ts";
+
+/** A row to write: column names and values. */
+export type Row = Record<string, SQLInputValue>;
+
+/** An SQLite file with numbered migrations, and statements prepared once. */
+export class SqliteFile implements Disposable {
+  readonly #db: DatabaseSync;
+  readonly #statements = new Map<string, StatementSync>();
+
+  /**
+   * Opens or makes the file and brings its schema up to date.
+   *
+   * @throws FORMAT_TOO_NEW  a newer Waypoint has written it; a plain error when it is damaged.
+   */
+  constructor(path: string, migrations: readonly string[]) {
+    this.#db = new DatabaseSync(path);
+    this.#db.exec(
+      "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA busy_timeout = 5000;",
+    );
+    const check = this.get<{ quick_check: string }>("PRAGMA quick_check(1)");
+    if (check?.quick_check !== "ok") throw new Error(`damaged: ${check?.quick_check}`);
+    this.#migrate(migrations);
+  }
+
+  [Symbol.dispose](): void {
+    this.#db.close();
+  }
+
+  /** Runs `change` as one transaction: all of it happens or nothing. */
+  transaction<T>(change: () => T): T {
+    this.#db.exec("BEGIN IMMEDIATE");
+    try {
+      const result = change();
+      this.#db.exec("COMMIT");
+      return result;
+    } catch (error) {
+      this.#db.exec("ROLLBACK");
+      throw error;
+    }
+  }
+
+  insert(table: string, row: Row): void {
+    const columns = Object.keys(row);
+    const marks = columns.map(() => "?").join(", ");
+    this.run(
+      `INSERT INTO ${table} (${columns.join(", ")}) VALUES (${marks})`,
+      ...Object.values(row),
+    );
+  }
+
+  /** Changes some columns of the row with this id; nothing when there is none. */
+  update(table: string, id: string, change: object): void {
+    const columns = Object.keys(change);
+    if (columns.length === 0) return;
+    const assignments = columns.map((column) => `${column} = ?`).join(", ");
+    const values = Object.values(change) as SQLInputValue[];
+    this.run(`UPDATE ${table} SET ${assignments} WHERE id = ?`, ...values, id);
+  }
+
+  run(sql: string, ...values: SQLInputValue[]): void {
+    this.#prepare(sql).run(...values);
+  }
+
+  get<T>(sql: string, ...values: SQLInputValue[]): T | undefined {
+    return this.#prepare(sql).get(...values) as T | undefined;
+  }
+
+  all<T>(sql: string, ...values: SQLInputValue[]): T[] {
+    return this.#prepare(sql).all(...values) as T[];
+  }
+
+  #migrate(migrations: readonly string[]): void {
+    const version = this.get<{ user_version: number }>("PRAGMA user_version")?.user_version ?? 0;
+    if (version > migrations.length) {
+      throw new WaypointError("FORMAT_TOO_NEW", "The catalog was written by a newer Waypoint.", {
+        hint: "Install that version again, or set WAYPOINT_DIR to another directory.",
+        detail: { found: version, known: migrations.length },
+      });
+    }
+    for (const [index, migration] of migrations.entries()) {
+      if (index < version) continue;
+      this.transaction(() => {
+        this.#db.exec(migration);
+        this.#db.exec(`PRAGMA user_version = ${index + 1}`);
+      });
+    }
+  }
+
+  #prepare(sql: string): StatementSync {
+    const known = this.#statements.get(sql);
+    if (known !== undefined) return known;
+    const statement = this.#db.prepare(sql);
+    this.#statements.set(sql, statement);
+    return statement;
+  }
+}

@@ -1,0 +1,54 @@
+import { z } from "zod";
+import type { SessionRow } from "../catalog/index.ts";
+import type { EnginePorts } from "../session/index.ts";
+
+const sessionSchema = z.object({
+  id: z.string(),
+  name: z.string(),
+  state: z.enum(["running", "stopped", "ended"]),
+  base: z.string(),
+  net: z.enum(["nat", "none", "host"]),
+  user: z.string(),
+  cwd: z.string(),
+  createdAt: z.string(),
+  head: z.string().nullable(),
+  forkedFrom: z.string().nullable(),
+  instance: z.string().nullable(),
+  instanceCount: z.number(),
+});
+
+/**
+ * Makes the rows of all sessions again from what the store holds, after the loss of the catalog.
+ *
+ * With a catalog that was there, a file of a session that it does not know is what a removal left.
+ */
+export function rebuildSessions(ports: EnginePorts): void {
+  const { catalog, store, logger } = ports;
+  for (const written of store.readSessions()) {
+    const parsed = sessionSchema.safeParse(written);
+    if (!parsed.success) {
+      logger.warn("a session's file cannot be read", { reason: parsed.error.message });
+      continue;
+    }
+    const session: SessionRow = parsed.data;
+    if (catalog.session(session.id) !== undefined) continue;
+    if (catalog.isNew) rebuildSession(session, ports);
+    else store.writeSession(session.id, null);
+  }
+}
+
+function rebuildSession(session: SessionRow, ports: EnginePorts): void {
+  const { catalog, store, sandbox, logger } = ports;
+  logger.warn("a session was found without its row", { session: session.name });
+  catalog.insertSession(session);
+  if (session.instance === null) return;
+  const { upperDir } = store.instancePaths(session.instance);
+  const pid = sandbox.findInitsByUpper(upperDir)[0] ?? null;
+  catalog.insertInstance({
+    id: session.instance,
+    session: session.id,
+    pid,
+    startTicks: pid === null ? null : sandbox.startTicks(pid),
+    address: null,
+  });
+}

@@ -1,0 +1,54 @@
+import { readdirSync, rmSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { callOperation } from "../../src/client/index.ts";
+import { openTestWaypoint, type TestWaypoint } from "../support/test-waypoint.ts";
+
+let own: TestWaypoint;
+
+beforeAll(async () => {
+  own = await openTestWaypoint();
+});
+afterAll(async () => {
+  await own[Symbol.asyncDispose]();
+});
+
+async function stopDaemon(): Promise<void> {
+  await callOperation(own.stateDir, "daemon.stop", {});
+}
+
+test("a session and its checkpoints survive the loss of the catalog", async () => {
+  const session = await own.waypoint.new({ name: "kept" });
+  await session.exec("X=before");
+  const checkpoint = await session.checkpoint({ name: "good", intent: "all is well" });
+  await session.exec("X=after");
+  await stopDaemon();
+  for (const ending of ["", "-wal", "-shm"]) {
+    rmSync(path.join(own.stateDir, `catalog.sqlite${ending}`), { force: true });
+  }
+
+  const found = await own.waypoint.session("kept");
+
+  expect(found.id).toBe(session.id);
+  expect((await found.exec("echo $X")).stdout).toBe("after\n");
+  expect(await own.waypoint.show("good")).toMatchObject({
+    id: checkpoint.id,
+    intent: "all is well",
+  });
+  await found.restore("good");
+  expect((await found.exec("echo $X")).stdout).toBe("before\n");
+  await found.remove({ force: true });
+});
+
+test("a damaged catalog is kept aside and made anew", async () => {
+  const session = await own.waypoint.new({ name: "kept-too" });
+  await session.exec("X=1");
+  await stopDaemon();
+  writeFileSync(path.join(own.stateDir, "catalog.sqlite"), "no database at all ".repeat(100));
+
+  const found = await own.waypoint.session("kept-too");
+
+  expect((await found.exec("echo $X")).stdout).toBe("1\n");
+  expect(readdirSync(own.stateDir).some((name) => name.includes(".damaged-"))).toBe(true);
+  await found.remove({ force: true });
+});
