@@ -1,0 +1,117 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { CheckpointInfo, Session } from "../../src/index.ts";
+import { TestTerminal } from "../support/test-terminal.ts";
+import { eventually, openTestWaypoint, type TestWaypoint } from "../support/test-waypoint.ts";
+
+const CHECKPOINTS = 6;
+
+/** Writes the monotonic clock to a file about every millisecond until it is told to stop. */
+const TICKER = `
+import os, time
+with open("/root/ticks", "w") as ticks:
+    while not os.path.exists("/root/stop"):
+        time.sleep(0.001)
+        ticks.write(f"{time.monotonic_ns()}\\n")
+        ticks.flush()
+`;
+
+/** Prints numbers without an end until it is told to stop. */
+const COUNTER =
+  "i=0; until [ -e /root/stop ]; do i=$((i+1)); echo n=$i.; read -t 0.0005 _ < /dev/zero; done; echo last=$i.";
+
+let own: TestWaypoint;
+
+beforeAll(async () => {
+  own = await openTestWaypoint();
+});
+
+afterAll(async () => {
+  await own?.[Symbol.asyncDispose]();
+});
+
+/** Takes checkpoints, each when `isReady` says that the program has moved on since the last. */
+async function takeCheckpoints(
+  session: Session,
+  progress: () => number | Promise<number>,
+): Promise<CheckpointInfo[]> {
+  const checkpoints: CheckpointInfo[] = [];
+  for (let number = 0; number < CHECKPOINTS; number += 1) {
+    const before = await progress();
+    await eventually("progress", progress, (now) => now >= before + 20);
+    checkpoints.push((await session.checkpoint()).info);
+  }
+  const before = await progress();
+  await eventually("progress", progress, (now) => now >= before + 20);
+  return checkpoints;
+}
+
+/** Returns the numbers 1 to `count`. */
+function upTo(count: number): number[] {
+  return Array.from({ length: count }, (_, index) => index + 1);
+}
+
+describe("a program that runs while checkpoints are taken", () => {
+  test("ticks on, stands still for no longer than the checkpoint, and sees no error", async () => {
+    const session = await own.waypoint.new();
+    await session.exec(["tee", "/root/ticker.py"], { shell: "own", input: TICKER });
+    await session.exec("/usr/bin/python3 /root/ticker.py 2> /root/errors & ticker=$!");
+    const readTicks = async () => {
+      const { stdout } = await session.exec("cat /root/ticks", { shell: "own" });
+      return stdout.trim().split("\n").map(Number);
+    };
+
+    const checkpoints = await takeCheckpoints(session, async () => (await readTicks()).length);
+    const { exitCode } = await session.exec("touch /root/stop; wait $ticker");
+
+    expect((await session.exec("cat /root/errors")).stdout).toBe("");
+    expect(exitCode).toBe(0);
+    const ticks = await readTicks();
+    const gapsMs = ticks.slice(1).map((tick, index) => (tick - (ticks[index] ?? 0)) / 1e6);
+    const longestFirst = gapsMs.toSorted((one, other) => other - one);
+    const totalsMs = checkpoints.map(({ totalMs }) => totalMs);
+    // The gap after those of the checkpoints is what this machine does to a program anyway.
+    const [ordinaryMs = 0] = longestFirst.slice(CHECKPOINTS);
+    expect(Math.min(...gapsMs)).toBeGreaterThan(0);
+    expect(longestFirst[0]).toBeLessThan(Math.max(...totalsMs) + ordinaryMs);
+    await session.remove({ force: true });
+  });
+
+  test("prints every number once, as an attached terminal sees it", async () => {
+    const session = await own.waypoint.new();
+    const terminal = await TestTerminal.attach(session);
+    const seen = () => [...terminal.raw().matchAll(/n=(\d+)\./g)].map((match) => Number(match[1]));
+    await terminal.type(`${COUNTER}\r`);
+    await terminal.waitFor(/^n=1\.$/);
+
+    await takeCheckpoints(session, () => seen().length);
+    await session.exec("touch /root/stop", { shell: "own" });
+    const [, last] = await terminal.waitFor(/^last=(\d+)\./);
+
+    expect(seen()).toEqual(upTo(Number(last)));
+    await terminal[Symbol.asyncDispose]();
+    await session.remove({ force: true });
+  });
+
+  test.each(["live", "own"] as const)(
+    "prints every number once, as exec sees it in a shell that is %s",
+    async (shell) => {
+      const session = await own.waypoint.new();
+      let output = "";
+      const onStdout = (bytes: Uint8Array) => {
+        output += Buffer.from(bytes).toString("latin1");
+      };
+      const finished = session.exec(COUNTER, { shell, onStdout });
+      const seen = () => [...output.matchAll(/n=(\d+)\./g)].map((match) => Number(match[1]));
+      await eventually("a first number", seen, (numbers) => numbers.length > 0);
+
+      await takeCheckpoints(session, () => seen().length);
+      await session.exec("touch /root/stop", { shell: "own" });
+      const { exitCode } = await finished;
+
+      expect(exitCode).toBe(0);
+      const [, last] = /last=(\d+)\.\n$/.exec(output) ?? [];
+      expect(seen()).toEqual(upTo(Number(last)));
+      await session.remove({ force: true });
+    },
+  );
+});

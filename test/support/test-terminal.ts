@@ -1,0 +1,80 @@
+import type { Session } from "../../src/index.ts";
+import { ScreenModel } from "../../src/terminal/index.ts";
+import { eventually } from "./test-waypoint.ts";
+
+const COLUMNS = 100;
+const ROWS = 30;
+
+/** An attached terminal with a screen, and hands that type. */
+export class TestTerminal implements AsyncDisposable {
+  readonly #stream: Awaited<ReturnType<Session["attach"]>>;
+  readonly #screen = new ScreenModel(COLUMNS, ROWS);
+  readonly #chunks: Uint8Array[] = [];
+  readonly #ended: Promise<void>;
+
+  private constructor(stream: Awaited<ReturnType<Session["attach"]>>) {
+    this.#stream = stream;
+    this.#ended = this.#show();
+    // The owner of the stream reads the reason from `result`; here an end is no failure.
+    this.#ended.catch(() => {});
+  }
+
+  static async attach(session: Session): Promise<TestTerminal> {
+    const terminal = new TestTerminal(await session.attach({ columns: COLUMNS, rows: ROWS }));
+    // Keys are taken from the moment at which the first picture is there.
+    await eventually(
+      "the first picture of a terminal",
+      () => terminal.#chunks.length,
+      (count) => count > 0,
+    );
+    return terminal;
+  }
+
+  /** Types keys; a line ends with `\r`. */
+  async type(keys: string): Promise<void> {
+    await this.#stream.write(Buffer.from(keys, "utf8"));
+  }
+
+  /** Returns the visible lines. */
+  screen(): string[] {
+    return this.#screen.text();
+  }
+
+  /** Waits until a visible line matches, and returns the match. */
+  async waitFor(pattern: RegExp): Promise<RegExpExecArray> {
+    const find = () => {
+      const matches = this.screen().map((line) => pattern.exec(line));
+      return matches.find((match) => match !== null) ?? null;
+    };
+    const show = () =>
+      new Error(`no ${pattern} on the screen:\n${this.screen().join("\n").trim()}`);
+    try {
+      await eventually("a line on the screen", find, (match) => match !== null);
+    } catch {
+      throw show();
+    }
+    const match = find();
+    if (match === null) throw show();
+    return match;
+  }
+
+  /** Returns everything that the daemon has sent, redraws included. */
+  raw(): string {
+    return Buffer.concat(this.#chunks).toString("utf8");
+  }
+
+  /** Leaves the session; resolves when the daemon has let go. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stream.control({ control: "detach" });
+    await this.#ended.catch(() => {});
+    this.#screen.dispose();
+  }
+
+  async #show(): Promise<void> {
+    for await (const event of this.#stream) {
+      if (event.kind !== "stdout") continue;
+      await this.#screen.write(event.bytes);
+      this.#chunks.push(event.bytes);
+    }
+  }
+}
