@@ -105,10 +105,11 @@ export class NetworkHost {
    * **On failure** nothing of it is left.
    */
   async create(instanceId: string, mode: NetworkMode): Promise<SessionNetwork> {
+    const network = await this.createNamespace(instanceId);
+    if (mode === "none") return network;
     await using rollback = new Rollback();
     rollback.defer("remove the network", () => this.remove(instanceId));
-    const network = await this.createNamespace(instanceId);
-    const connected = mode === "none" ? network : await this.connect(instanceId);
+    const connected = await this.connect(instanceId);
     rollback.keep();
     return connected;
   }
@@ -117,7 +118,11 @@ export class NetworkHost {
   async createNamespace(instanceId: string): Promise<SessionNetwork> {
     const netnsPath = this.netnsPath(instanceId);
     await (await openFile(netnsPath, "wx")).close();
+    // From here on: a second creation under this id must not take the first one away.
+    await using rollback = new Rollback();
+    rollback.defer("remove the namespace", () => this.remove(instanceId));
     await runProcess(buildNamespaceCommand(netnsPath), { input: buildNamespaceBatch() });
+    rollback.keep();
     return { netnsPath, address: null, linkIndex: null };
   }
 

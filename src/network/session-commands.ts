@@ -23,7 +23,9 @@ export function buildNamespaceBatch(): string {
  * Returns the shell script that links a namespace to the host.
  *
  * The first command reserves the link's number: it fails with "File exists" if another daemon has
- * it. No IPv6 address is generated, so the link has no neighbour discovery to wait for.
+ * it. The namespace gets its translation meanwhile, which names no address and needs no link, so
+ * that another attempt with the next number may repeat it. No IPv6 address is generated, so the
+ * link has no neighbour discovery to wait for.
  */
 export function buildConnectScript(options: {
   netnsPath: string;
@@ -31,25 +33,27 @@ export function buildConnectScript(options: {
   alias: string;
 }): string {
   const { netnsPath, link, alias } = options;
-  return `ip -batch - <<'END'
+  const inside = `nsenter --net=${netnsPath} --`;
+  return `
+${inside} nft -f - <<'END' &
+table ip waypoint {
+  chain postrouting {
+    type nat hook postrouting priority srcnat
+    oifname ${INNER_LINK_NAME} masquerade
+  }
+}
+END
+translation=$!
+ip -batch - <<'END'
 link add name ${link.linkName} type veth peer name ${INNER_LINK_NAME} netns ${netnsPath}
 link set dev ${link.linkName} alias ${alias} addrgenmode none up
 address add ${link.hostAddress}/31 dev ${link.linkName}
 END
-nsenter --net=${netnsPath} -- sh -ec '
-ip -batch - <<END
+${inside} ip -batch - <<'END'
 link set dev ${INNER_LINK_NAME} addrgenmode none up
 address add ${link.sessionAddress}/31 dev ${INNER_LINK_NAME}
 route add default via ${link.hostAddress} dev ${INNER_LINK_NAME} src ${INNER_ADDRESS}
 END
-nft -f - <<END
-table ip waypoint {
-  chain postrouting {
-    type nat hook postrouting priority srcnat
-    oifname ${INNER_LINK_NAME} snat to ${link.sessionAddress}
-  }
-}
-END
-'
+wait $translation
 `;
 }
