@@ -80,7 +80,8 @@ function commonArguments(options: {
     "--link-remap",
     ...["--ghost-limit", GHOST_FILE_SIZE_MAX],
     "--manage-cgroups=ignore",
-    // The files come from a snapshot of the same instant, so their build ids need no look.
-    ...["--file-validation", "filesize"],
+    // Below a session lies a base that may be updated: a library of the same size and another
+    // content must fail the restore. "filesize" alone saves nothing measurable.
+    ...["--file-validation", "buildid"],
   ];
 }
