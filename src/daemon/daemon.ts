@@ -66,8 +66,7 @@ export class Daemon {
 
   /** Stops listening and finishes the operations under way; the sessions live on. */
   async shutDown(): Promise<void> {
-    this.#server.close();
-    rmSync(this.#layout.socketPath, { force: true });
+    this.#stopListening();
     await this.#ports.leases.idle();
     await this.#ports.background.idle();
     this.#ports.catalog[Symbol.dispose]();
@@ -92,6 +91,12 @@ export class Daemon {
     }
   }
 
+  #stopListening(): void {
+    if (!this.#server.listening) return;
+    this.#server.close();
+    rmSync(this.#layout.socketPath, { force: true });
+  }
+
   #status(): OperationOutput<"daemon.status"> {
     const { usedBytes, freeBytes } = this.#ports.store.usage();
     return {
@@ -107,8 +112,10 @@ export class Daemon {
   }
 
   async #stop(withSessions: boolean): Promise<OperationOutput<"daemon.stop">> {
+    // Whoever comes from now on finds no daemon, and starts the next one.
+    this.#stopListening();
     if (withSessions) await this.#releaseEverything();
-    // The answer must leave before the socket closes.
+    // The answer must leave before this process ends.
     setImmediate(() => void this.shutDown());
     return { stopped: true };
   }

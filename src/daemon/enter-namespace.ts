@@ -1,7 +1,8 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { connect } from "node:net";
 import process from "node:process";
-import { runProcess, type StateLayout } from "../base/index.ts";
-import { WaypointError } from "../errors/index.ts";
+import { pollUntil, runProcess, type StateLayout } from "../base/index.ts";
+import { hasCode, WaypointError } from "../errors/index.ts";
 import {
   keepOnExec,
   MS_NODEV,
@@ -14,6 +15,8 @@ import {
 /** Tells the second start of the program that it is inside the namespace. */
 const INSIDE_VARIABLE = "WAYPOINT_INSIDE";
 const HOST_NAMESPACE_VARIABLE = "WAYPOINT_HOST_NAMESPACE_FD";
+/** Longest time that a daemon needs to start or to stop. */
+const LOCK_TIMEOUT_MS = 20_000;
 /** Marks the tmpfs that was mounted over /run. */
 const RUN_MARKER = "/run/waypoint-namespace";
 
@@ -34,11 +37,7 @@ export function isInsideNamespace(): boolean {
  */
 export async function enterNamespace(layout: StateLayout, readyFd: number): Promise<never> {
   mkdirSync(layout.stateDir, { recursive: true, mode: 0o700 });
-  if (tryLockFile(layout.lockPath) === null) {
-    throw new WaypointError("STATE_DIR_BUSY", `Another daemon runs on ${layout.stateDir}.`, {
-      hint: "`waypoint daemon status` shows it; `waypoint daemon stop` ends it.",
-    });
-  }
+  await takeLock(layout);
   if (existsSync(`/proc/self/fd/${readyFd}`)) keepOnExec(readyFd);
   const hostNamespaceFd = openInherited("/proc/self/ns/mnt");
   if (!isNamespaceKept(layout)) await prepareNamespaceDir(layout);
@@ -52,6 +51,33 @@ export async function enterNamespace(layout: StateLayout, readyFd: number): Prom
     [HOST_NAMESPACE_VARIABLE]: String(hostNamespaceFd),
   });
   throw new WaypointError("INTERNAL", "The daemon could not start itself again.");
+}
+
+/** Waits for a daemon that is starting or stopping; one that answers keeps its lock. */
+async function takeLock(layout: StateLayout): Promise<void> {
+  const busy = new WaypointError("STATE_DIR_BUSY", `Another daemon runs on ${layout.stateDir}.`, {
+    hint: "`waypoint daemon status` shows it; `waypoint daemon stop` ends it.",
+  });
+  try {
+    await pollUntil("the lock", { timeoutMs: LOCK_TIMEOUT_MS, intervalMs: 20 }, async () => {
+      if (tryLockFile(layout.lockPath) !== null) return true;
+      if (await isAnswering(layout.socketPath)) throw busy;
+      return undefined;
+    });
+  } catch (error) {
+    throw hasCode(error, "DEADLINE_EXCEEDED") ? busy : error;
+  }
+}
+
+function isAnswering(socketPath: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(socketPath);
+    socket.once("connect", () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.once("error", () => resolve(false));
+  });
 }
 
 /** Mounts the tmpfs on /run, where CRIU caches its probe of the kernel and netns files lie. */

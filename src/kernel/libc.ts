@@ -34,6 +34,7 @@ const native = {
   mknod: libc.func("int mknod(const char *path, unsigned int mode, unsigned long device)"),
   flock: libc.func("int flock(int fd, int operation)"),
   open: libc.func("int open(const char *path, int flags, unsigned int mode)"),
+  close: libc.func("int close(int fd)"),
   fcntl: libc.func("int fcntl(int fd, int command, int argument)"),
   closeRange: libc.func("int close_range(unsigned int first, unsigned int last, int flags)"),
   syncfs: libc.func("int syncfs(int fd)"),
@@ -114,6 +115,7 @@ export function keepOnExec(fd: number): void {
 export function tryLockFile(path: string): number | null {
   const fd = check(`open ${path}`, native.open(path, O_RDWR | O_CREAT, 0o600));
   if (native.flock(fd, LOCK_EX | LOCK_NB) === 0) return fd;
+  native.close(fd);
   return null;
 }
 

@@ -1,8 +1,8 @@
-import { readdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { callOperation } from "../../src/client/index.ts";
-import { openTestWaypoint, type TestWaypoint } from "../support/test-waypoint.ts";
+import { eventually, openTestWaypoint, type TestWaypoint } from "../support/test-waypoint.ts";
 
 let own: TestWaypoint;
 
@@ -13,8 +13,15 @@ afterAll(async () => {
   await own[Symbol.asyncDispose]();
 });
 
+/** Stops the daemon and waits until it has let go of the catalog. */
 async function stopDaemon(): Promise<void> {
+  const pid = await own.daemonPid();
   await callOperation(own.stateDir, "daemon.stop", {});
+  await eventually(
+    "the end of the daemon",
+    () => existsSync(`/proc/${pid}`),
+    (exists) => !exists,
+  );
 }
 
 test("a session and its checkpoints survive the loss of the catalog", async () => {
