@@ -16,6 +16,7 @@ export const BASH_RC: string = String.raw`# Written by Waypoint; changes are los
 if [[ -p /run/waypoint/t/${"$"}{WAYPOINT_TERMINAL-}/control ]]; then
   __waypoint_dir=/run/waypoint/t/$WAYPOINT_TERMINAL
 
+  __waypoint_none=
   # Whether a command is continued over lines: PS2 sets it, each new prompt clears it.
   __waypoint_watch_lines() {
     [[ $PS2 == *__waypoint_more=1* ]] || PS2='${"$"}{__waypoint_none:$((__waypoint_more=1)):0}'$PS2

@@ -213,7 +213,7 @@ export class InitLink {
 
   #readerHost(): ReaderHost {
     return {
-      openChannel: (onFrame, onClose) => this.#connections.open({ onFrame, onClose }),
+      openChannel: (onFrame) => this.#connections.open({ onFrame }),
       readerClosed: (reader) => this.#readers.delete(reader),
       commandRead: (id) => {
         this.discard(id).catch(() => {}); // already gone is as good

@@ -26,10 +26,7 @@ export interface ProgramResult {
 
 /** What a reader needs of the link it belongs to. */
 export interface ReaderHost {
-  openChannel(
-    onFrame: (frame: Frame) => void,
-    onClose: (isOrderly: boolean) => void,
-  ): Promise<Channel>;
+  openChannel(onFrame: (frame: Frame) => void): Promise<Channel>;
   readerClosed(reader: Reader): void;
   /** The reader got the exit of a command, which init may forget now. */
   commandRead(id: number): void;
@@ -66,13 +63,11 @@ export class Reader {
   async attach(): Promise<void> {
     if (this.feed.isOver) return;
     try {
-      const channel = await this.#host.openChannel(
-        (frame) => this.#take(frame),
-        () => {
-          if (this.#channel === channel) this.#channel = undefined;
-        },
-      );
+      const channel = await this.#host.openChannel((frame) => this.#take(frame));
       this.#channel = channel;
+      void channel.closed.then(() => {
+        if (this.#channel === channel) this.#channel = undefined;
+      });
       await channel.request(FrameKind.read, this.id, encodeOffsets(...this.#offsets));
       if (this.feed.isOver) channel.destroy();
     } catch (error) {
