@@ -16,6 +16,8 @@ export function interruption(): Promise<never> {
     for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
       process.once(signal, () => reject(new Interrupted(signal)));
     }
+    // Nobody reads any more, as with `npm start | head`.
+    process.stdout.on("error", (error) => reject(new Interrupted(error.message)));
   });
 }
 
@@ -29,7 +31,9 @@ export async function offerToAttach(session: Session): Promise<void> {
   say(`${dim("remove:")} bin/waypoint rm ${session.name} --force\n`);
   const lines = createInterface({ input: process.stdin, output: process.stdout });
   const closed = once(lines, "close").then(() => "n");
-  const answer = await Promise.race([lines.question("   Attach to it now? [Y/n] "), closed]);
+  // Ctrl-C and the end of input are a no, not a failure of the tour.
+  const asked = lines.question("   Attach to it now? [Y/n] ").catch(() => "n");
+  const answer = await Promise.race([asked, closed]);
   lines.close();
   if (/^n/i.test(answer.trim())) return;
   const child = spawn(PROGRAM, ["attach", session.name], { stdio: "inherit" });
@@ -40,17 +44,4 @@ export async function offerToAttach(session: Session): Promise<void> {
 export function explainAttach(): void {
   say("In a terminal the tour keeps its session and ends inside it:");
   say("  bin/waypoint attach tour");
-}
-
-/** Removes sessions that this run made; one that cannot be removed does not keep the others. */
-export async function removeSessions(sessions: Session[]): Promise<void> {
-  for (const session of sessions) {
-    try {
-      await session.remove({ force: true });
-    } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
-      console.error(`The session ${session.name} could not be removed: ${reason}`);
-      process.exitCode = 1;
-    }
-  }
 }

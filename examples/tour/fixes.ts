@@ -1,6 +1,7 @@
 import type { Session, Waypoint } from "../../src/index.ts";
 import { confirm, milliseconds, say, showCommand, table } from "./display.ts";
 import { expectSame, expectThat } from "./expectation.ts";
+import type { MadeSessions } from "./made-sessions.ts";
 import { Shell } from "./shell.ts";
 import { RIGHT_TOTAL, readTotal, START_SERVER, waitForServer } from "./shop.ts";
 
@@ -39,8 +40,6 @@ const FIXES: Fix[] = [
   },
 ];
 
-export const FORK_COUNT = FIXES.length;
-
 /** Tries the fixes side by side, each in a fork of its own, and compares what came out. */
 export async function compareFixes(forks: Session[], original: Shell): Promise<void> {
   const { pid: serverPid } = await readTotal(original);
@@ -64,20 +63,17 @@ export async function showFailingTest(shell: Shell): Promise<void> {
   say("Express shipping has no price yet. Three ways to give it one:");
 }
 
-/** Starts the forks; `all` gets each of them, so that they are removed whatever happens next. */
+/** Starts one fork per fix. */
 export async function startForks(
   waypoint: Waypoint,
   checkpointId: string,
   name: string,
-  all: Session[],
+  made: MadeSessions,
 ): Promise<Session[]> {
   const startMs = performance.now();
-  const forks = await waypoint.fork(checkpointId, { count: FORK_COUNT, name });
-  all.push(...forks);
-  const tookMs = performance.now() - startMs;
-  confirm(
-    `${forks.length} forks after ${milliseconds(tookMs)}: ${forks.map((f) => f.name).join(", ")}\n`,
-  );
+  const forks = await made.addForks(waypoint.fork(checkpointId, { count: FIXES.length, name }));
+  const names = forks.map((fork) => fork.name).join(", ");
+  confirm(`${forks.length} forks after ${milliseconds(performance.now() - startMs)}: ${names}`);
   return forks;
 }
 

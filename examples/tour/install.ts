@@ -44,10 +44,13 @@ export async function installPrograms(shell: Shell): Promise<void> {
 
 /** Installs the shop's npm package from its lock file. */
 export async function installNpmPackages(shell: Shell): Promise<void> {
-  const result = await shell.run("npm ci --prefer-offline --no-audit --no-fund --loglevel=error", {
-    timeoutMs: INSTALL_TIMEOUT_MS,
-    exitCode: "any",
-  });
+  const result = await shell.run(
+    "npm ci --prefer-offline --no-audit --no-fund --fetch-retries=1 --loglevel=error",
+    {
+      timeoutMs: INSTALL_TIMEOUT_MS,
+      exitCode: "any",
+    },
+  );
   if (result.exitCode === 0) return;
   throw new TourFailure(
     `The session could not get the shop's npm package: ${lastLine(result)}`,
@@ -118,5 +121,6 @@ function packShop(): string {
 }
 
 function lastLine(result: { stdout: string; stderr: string }): string {
-  return (result.stderr.trim() || result.stdout.trim()).split("\n").at(-1) ?? "no output";
+  const lines = (result.stderr.trim() || result.stdout.trim()).split("\n");
+  return lines.findLast((line) => !line.includes("A complete log of this run")) ?? "no output";
 }

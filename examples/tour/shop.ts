@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import path from "node:path";
 import { expectThat, TourFailure, waitFor } from "./expectation.ts";
 import type { Shell } from "./shell.ts";
 
@@ -10,6 +11,8 @@ const ORDER = "http://127.0.0.1:3000/total?sku=mug&quantity=2";
 export const TOTAL_COMMAND = `curl -sS '${ORDER}'`;
 export const START_SERVER = "node server.mjs >>server.log 2>&1 </dev/null &";
 
+export const SHOP_PROGRAMS = ["redis-server", "node", "sqlite3", "tmux", "python"];
+
 /** What can be observed of the running shop from inside its session. */
 export interface Stock {
   total: string;
@@ -18,7 +21,7 @@ export interface Stock {
   /** The variable that only the Python prompt knows, and its address in memory. */
   variable: string;
   ticks: number;
-  /** Process id and command of everything that lives longer than a moment. */
+  /** Process id and command of each of the shop's programs. */
   processes: string[];
 }
 
@@ -98,18 +101,18 @@ async function waitForPrompt(shell: Shell): Promise<void> {
   });
 }
 
-/** Looks twice, because the background job makes a process that lives for a moment. */
+/** Lists the shop's own processes: a prompt's helpers and the job's `sleep` come and go. */
 async function listProcesses(shell: Shell): Promise<string[]> {
-  const first = new Set(await listProcessesOnce(shell));
-  return (await listProcessesOnce(shell)).filter((line) => first.has(line));
-}
-
-async function listProcessesOnce(shell: Shell): Promise<string[]> {
   const processes = await shell.session.ps();
   return processes
-    .filter(({ command }) => !command.startsWith("sleep "))
+    .filter(({ command }) => isOfShop(command))
     .toSorted((a, b) => a.pid - b.pid)
     .map(({ pid, command }) => `${pid} ${command}`);
+}
+
+function isOfShop(command: string): boolean {
+  const program = path.basename(command.split(" ", 1)[0] ?? "");
+  return SHOP_PROGRAMS.some((name) => program.startsWith(name));
 }
 
 async function waitUntilSucceeds(shell: Shell, what: string, command: string): Promise<void> {

@@ -14,20 +14,27 @@ import {
   interruption,
   isInteractive,
   offerToAttach,
-  removeSessions,
 } from "./ending.ts";
 import { expectSame, expectThat, TourFailure } from "./expectation.ts";
 import { compareFixes, showFailingTest, startForks } from "./fixes.ts";
 import { installNpmPackages, installPrograms, placeShop } from "./install.ts";
+import { MadeSessions } from "./made-sessions.ts";
 import { breakShop, putDatabaseBack, undoAndReturn } from "./mishap.ts";
 import { Shell } from "./shell.ts";
-import { RIGHT_TOTAL, readTicks, type Stock, showTotal, startShop, takeStock } from "./shop.ts";
+import {
+  RIGHT_TOTAL,
+  readTicks,
+  SHOP_PROGRAMS,
+  type Stock,
+  showTotal,
+  startShop,
+  takeStock,
+} from "./shop.ts";
 import { showTimeline } from "./timeline.ts";
 
 const EXIT_CODE_CANCELLED = 130;
 
-/** What this run made; the session first, its forks after it. */
-const made: { session: Session | null; forks: Session[] } = { session: null, forks: [] };
+const made = new MadeSessions();
 
 // An interrupted tour may still wait for something, so the end is said and not waited for.
 process.exit(await main());
@@ -36,11 +43,11 @@ async function main(): Promise<number> {
   try {
     await Promise.race([giveTour(), interruption()]);
   } catch (error) {
-    await cleanUp();
+    await made.remove({ keepMain: isInteractive && !(error instanceof Interrupted) });
     return explainFailure(error);
   }
-  await cleanUp();
-  if (isInteractive && made.session !== null) await offerToAttach(made.session);
+  await made.remove({ keepMain: isInteractive });
+  if (isInteractive && made.main !== null) await offerToAttach(made.main);
   else explainAttach();
   return Number(process.exitCode ?? 0);
 }
@@ -68,8 +75,7 @@ async function startSession(waypoint: Waypoint): Promise<Shell> {
   heading("A session: a live computer on top of this host's own root filesystem");
   const name = await freeName(waypoint);
   const startMs = performance.now();
-  const session = await waypoint.new({ name, cwd: "/" });
-  made.session = session;
+  const session = await made.addMain(waypoint.new({ name, cwd: "/" }));
   confirm(`session ${name} started in ${milliseconds(performance.now() - startMs)}`);
   const shell = new Shell(session);
   await shell.run("hostname; whoami; echo shell $$; ls -d /usr /etc /home");
@@ -137,10 +143,12 @@ async function comeBack(shell: Shell, checkpointId: string, before: Stock): Prom
 function compareStock(before: Stock, after: Stock): void {
   expectSame("Total of two mugs after the restore", after.total, RIGHT_TOTAL);
   expectSame("Job table after the restore", after.jobs, before.jobs);
+  expectSame("Number of the shop's programs", after.processes.length, SHOP_PROGRAMS.length);
   expectSame("Processes after the restore", after.processes, before.processes);
   expectSame("Variable of the Python prompt after the restore", after.variable, before.variable);
   confirm(`two mugs cost ${after.total} again`);
-  confirm(`the same ${after.processes.length} processes with the same ids, the same job table`);
+  confirm("the same processes with the same ids, the same job table");
+  for (const line of after.processes) say(`    ${line}`);
   confirm(`the same variable at the same address in the Python prompt: ${after.variable}`);
 }
 
@@ -151,7 +159,7 @@ async function branchOut(
 ): Promise<Session[]> {
   heading("Three fixes side by side, in three forks of the same moment");
   await showFailingTest(shell);
-  const forks = await startForks(waypoint, checkpointId, `${shell.session.name}-fix`, made.forks);
+  const forks = await startForks(waypoint, checkpointId, `${shell.session.name}-fix`, made);
   await compareFixes(forks, shell);
   return forks;
 }
@@ -170,23 +178,16 @@ async function freeName(waypoint: Waypoint): Promise<string> {
   }
 }
 
-async function cleanUp(): Promise<void> {
-  const isKept = isInteractive && made.session !== null;
-  await removeSessions(
-    isKept || made.session === null ? made.forks : [...made.forks, made.session],
-  );
-}
-
 function explainFailure(error: unknown): number {
   if (error instanceof Interrupted) {
-    console.error("\nThe tour was interrupted.");
+    console.error(`\nThe tour was interrupted (${error.message}).`);
     return EXIT_CODE_CANCELLED;
   }
   if (!(error instanceof TourFailure || error instanceof WaypointError)) throw error;
   console.error(`\nError: ${error.message}`);
   if (error.hint !== null) console.error(`Hint:  ${error.hint}`);
-  if (isInteractive && made.session !== null) {
-    console.error(`The session is kept: bin/waypoint attach ${made.session.name}`);
+  if (isInteractive && made.main !== null) {
+    console.error(`The session is kept: bin/waypoint attach ${made.main.name}`);
   }
   return 1;
 }
