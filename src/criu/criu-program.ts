@@ -99,12 +99,16 @@ function cannotStart(program: string, cause: Error): WaypointError {
 }
 
 function killWithChildren(criuPid: number): void {
-  for (const pid of [...childrenOf(criuPid), criuPid]) {
-    try {
-      process.kill(pid, "SIGKILL");
-    } catch {
-      // It ended by itself in the meantime, which is what was wanted.
-    }
+  // Stopped first, so that it starts no other child between the look and the kill.
+  signal(criuPid, "SIGSTOP");
+  for (const pid of [...childrenOf(criuPid), criuPid]) signal(pid, "SIGKILL");
+}
+
+function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch {
+    // It ended by itself in the meantime, which is what was wanted.
   }
 }
 

@@ -109,9 +109,9 @@ export class CriuTrees {
   /** Restores a checkpoint beside what runs, after `change` (a shell script) to its files. */
   async restore(
     checkpoint: string,
-    options: { change?: string; leaveStopped?: boolean } = {},
+    options: { change?: string; leaveStopped?: boolean; timeoutMs?: number } = {},
   ): Promise<Tree> {
-    const { change = "", leaveStopped = false } = options;
+    const { change = "", leaveStopped = false, timeoutMs = 30_000 } = options;
     const name = `r${++this.#counter}`;
     const rootDir = this.#makeRoot(name, checkpoint);
     const workDir = `${this.directory}/work/${name}`;
@@ -124,6 +124,7 @@ export class CriuTrees {
       imagesDir: `${this.directory}/images/${checkpoint}`,
       workDir,
       leaveStopped,
+      timeoutMs,
     });
     this.#pids.push(pid);
     return { pid, name, rootDir };

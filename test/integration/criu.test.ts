@@ -68,6 +68,17 @@ inPrivateNamespace(import.meta.filename, { title, network: false }, () => {
     expect(treeProcesses()).toEqual([]);
   });
 
+  test.each([2, 6, 10])("a restore ended after %i ms leaves no process", async (timeoutMs) => {
+    const checkpoint = `c-late-${timeoutMs}`;
+    await trees.dump(await trees.start(...COUNTER), checkpoint);
+    await trees.endAll();
+
+    const failure = await trees.restore(checkpoint, { timeoutMs }).catch((e: unknown) => e);
+
+    expect(failure).toMatchObject({ code: "DEADLINE_EXCEEDED", detail: { reason: "timeout" } });
+    expect(treeProcesses()).toEqual([]);
+  });
+
   test("a cut image is CHECKPOINT_INCOMPLETE, for the reader and for a restore", async () => {
     await trees.dump(await trees.start(...COUNTER), "c-cut");
     sh(`truncate -s 20 ${trees.directory}/images/c-cut/core-1.img`);
