@@ -4,34 +4,23 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { pollUntil } from "../../src/base/index.ts";
 import { INNER_ADDRESS, NetworkHost, type SessionNetwork } from "../../src/network/index.ts";
+import {
+  askName,
+  askNameLater,
+  ECHO_SERVER,
+  enter,
+  FORWARD,
+  HOST_ADDRESS,
+  HOST_NAMESPACE,
+  hostState,
+  NAME_SERVER,
+  NETNS_DIR,
+  reach,
+  run,
+  sh,
+  WORLD_ADDRESS,
+} from "./network-world.ts";
 import { inPrivateNamespace } from "./private-namespace.ts";
-
-const NETNS_DIR = "/run/netns";
-const FORWARD = "/proc/sys/net/ipv4/ip_forward";
-/** The world has no route back to the sessions: only translated packets get an answer. */
-const WORLD_ADDRESS = "198.51.100.2";
-const HOST_ADDRESS = "198.51.100.1";
-const ECHO_SERVER = `
-import socket, threading
-def echo(connection, peer):
-    connection.sendall((peer[0] + "\\n").encode())
-    while True:
-        data = connection.recv(100)
-        if not data: return
-        connection.sendall(data)
-server = socket.create_server(("", 8000))
-while True:
-    threading.Thread(target=echo, args=server.accept(), daemon=True).start()
-`;
-const NAME_SERVER = `
-import socket, threading
-names = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); names.bind(("", 53))
-def answer_names():
-    while True:
-        query, peer = names.recvfrom(512)
-        names.sendto(query[:2] + b"\\x81\\x80" + query[4:], peer)
-threading.Thread(target=answer_names, daemon=True).start()
-`;
 
 const title = "sessions reach the world through the host and not each other";
 inPrivateNamespace(import.meta.filename, { title, network: true }, () => {
@@ -270,56 +259,3 @@ inPrivateNamespace(import.meta.filename, { title, network: true }, () => {
     expect(existsSync(`${NETNS_DIR}/waypoint-a1-i1`)).toBe(false);
   });
 });
-
-const HOST_NAMESPACE = { netnsPath: "/proc/self/ns/net", address: null, linkIndex: null };
-
-function enter(session: SessionNetwork): string[] {
-  return [`--net=${session.netnsPath}`, "--"];
-}
-
-function run(session: SessionNetwork, command: string): string {
-  return spawnSync("nsenter", [...enter(session), "sh", "-c", command], { encoding: "utf8" })
-    .stdout;
-}
-
-/** First line of the server at an address, which is the client's address as it sees it. */
-function reach(session: SessionNetwork, address: string): string {
-  const script = `exec 3<>/dev/tcp/${address}/8000 && read -u3 line && echo $line`;
-  return run(session, `timeout 1 bash -c '${script}' 2>/dev/null`).trim();
-}
-
-const ASK = `import socket, sys
-s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); s.settimeout(2)
-s.connect((sys.argv[1], 53)); s.send(b"\\x12\\x34\\x01\\x00\\x00\\x01\\x00\\x00\\x00\\x00\\x00\\x00")
-print("answered" if s.recv(512)[:2] == b"\\x12\\x34" else "wrong")`;
-
-function askName(session: SessionNetwork, server: string): string {
-  return spawnSync("nsenter", [...enter(session), "/usr/bin/python3", "-c", ASK, server], {
-    encoding: "utf8",
-  }).stdout.trim();
-}
-
-/** Like {@link askName}, while this process answers. */
-async function askNameLater(session: SessionNetwork, server: string): Promise<string> {
-  const child = spawn("nsenter", [...enter(session), "/usr/bin/python3", "-c", ASK, server]);
-  let said = "";
-  for await (const chunk of child.stdout) said += String(chunk);
-  return said.trim();
-}
-
-function hostState(): string {
-  const { stdout } = spawnSync(
-    "sh",
-    [
-      "-c",
-      `nft list ruleset; ip -o link show | sed 's/.*: \\(.*\\)@.*/\\1/' | cut -d: -f1,2; ip -4 route; ls ${NETNS_DIR}; cat ${FORWARD}`,
-    ],
-    { encoding: "utf8" },
-  );
-  return stdout;
-}
-
-function sh(script: string): void {
-  const { status, stderr } = spawnSync("sh", ["-ec", script], { encoding: "utf8" });
-  if (status !== 0) throw new Error(`${script}: ${stderr}`);
-}
