@@ -83,7 +83,11 @@ function usageError(thrown: CommanderError, command: CommandSpec | undefined): W
 
 /** Returns the command that was meant, for the hint of an error of the parser. */
 function findCommand(argv: readonly string[]): CommandSpec | undefined {
-  return COMMAND_TABLE.find(({ name }) => argv.includes(name));
+  for (const word of argv) {
+    const command = COMMAND_TABLE.find(({ name }) => name === word);
+    if (command !== undefined) return command;
+  }
+  return undefined;
 }
 
 /** Looks for --json without a parser, because it is the parser that may have failed. */

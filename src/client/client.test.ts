@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { startScriptedDaemon } from "../../test/support/scripted-daemon.ts";
 import { FRAME_KIND, WAYPOINT_VERSION } from "../protocol/index.ts";
 import { callOperation, collectOutput, connectDaemon, openStream, Waypoint } from "./index.ts";
@@ -83,6 +83,21 @@ test("a state directory too deep for a socket is refused before anything is star
   const connecting = connectDaemon(`/tmp/${"deep/".repeat(30)}`);
 
   await expect(connecting).rejects.toMatchObject({ code: "USAGE_INVALID" });
+});
+
+test("a state directory that cannot be made is the caller's mistake", async () => {
+  const connecting = connectDaemon("/dev/null/state");
+
+  await expect(connecting).rejects.toMatchObject({ code: "USAGE_INVALID" });
+});
+
+test("whoever is not root is told so at once, and nothing is started", async () => {
+  const asUser = vi.spyOn(process, "geteuid" as never).mockReturnValue(1000 as never);
+
+  const connecting = connectDaemon("/nowhere/to/be/found");
+
+  await expect(connecting).rejects.toMatchObject({ code: "PRIVILEGE_MISSING" });
+  asUser.mockRestore();
 });
 
 test("input, its end and control messages arrive in the order in which they were sent", async () => {

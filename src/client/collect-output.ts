@@ -3,7 +3,7 @@ import type { OperationOutput } from "../protocol/index.ts";
 import type { OperationStream } from "./operation-stream.ts";
 
 /** Output of each stream that a client keeps unless told otherwise. */
-export const OUTPUT_KEPT_BYTES_DEFAULT = 16 * 1024 * 1024;
+const OUTPUT_KEPT_BYTES_DEFAULT = 16 * 1024 * 1024;
 
 /** What to do with a command's output besides keeping it. */
 export interface CollectOptions {

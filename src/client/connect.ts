@@ -1,6 +1,7 @@
-import { createConnection, type Socket } from "node:net";
-import { isSystemError, stateLayout } from "../base/index.ts";
+import type { Socket } from "node:net";
+import { stateLayout } from "../base/index.ts";
 import { WaypointError } from "../errors/index.ts";
+import { tryConnect } from "./try-connect.ts";
 
 /** Longest path of a unix socket on Linux, in bytes (unix(7), without the final NUL). */
 const SOCKET_PATH_BYTES_MAX = 107;
@@ -33,41 +34,6 @@ export async function connectDaemon(
   refuseOtherThanRoot();
   const { startDaemon } = await import("./start-daemon.ts");
   return await startDaemon(stateDir, options.signal);
-}
-
-/**
- * Returns a connected socket, or `null` when no daemon listens there.
- *
- * A socket file on which nobody listens is what a daemon leaves that died, so it counts as none.
- */
-export function tryConnect(socketPath: string): Promise<Socket | null> {
-  return new Promise((resolve, reject) => {
-    const socket = createConnection(socketPath);
-    const onError = (cause: Error) => {
-      if (isSystemError(cause, "ENOENT", "ECONNREFUSED", "ENOTDIR")) return resolve(null);
-      reject(connectFailure(socketPath, cause));
-    };
-    socket.once("error", onError);
-    socket.once("connect", () => {
-      socket.off("error", onError);
-      resolve(socket);
-    });
-  });
-}
-
-function connectFailure(socketPath: string, cause: Error): WaypointError {
-  if (isSystemError(cause, "EACCES", "EPERM")) {
-    return new WaypointError(
-      "PRIVILEGE_MISSING",
-      `This user may not use the Waypoint daemon at ${socketPath}.`,
-      { hint: "Run the command as root.", detail: { socketPath }, cause },
-    );
-  }
-  return new WaypointError(
-    "DAEMON_UNREACHABLE",
-    `The Waypoint daemon at ${socketPath} cannot be reached (${cause.message}).`,
-    { hint: "Read daemon.log in the state directory.", detail: { socketPath }, cause },
-  );
 }
 
 function noDaemon(stateDir: string): WaypointError {

@@ -6,11 +6,7 @@
  */
 export { type CallOptions, callOperation } from "./call-operation.ts";
 export { Checkpoint } from "./checkpoint.ts";
-export {
-  type CollectOptions,
-  collectOutput,
-  OUTPUT_KEPT_BYTES_DEFAULT,
-} from "./collect-output.ts";
+export { type CollectOptions, collectOutput } from "./collect-output.ts";
 export { type ConnectOptions, connectDaemon } from "./connect.ts";
 export { drained } from "./drained.ts";
 export { type OperationStream, openStream, type StreamEvent } from "./operation-stream.ts";

@@ -6,8 +6,8 @@ import type { Readable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
 import { stateLayout } from "../base/index.ts";
 import { type ErrorWire, hasCode, WaypointError } from "../errors/index.ts";
-import { tryConnect } from "./connect.ts";
 import { findPackageRoot } from "./package-root.ts";
+import { tryConnect } from "./try-connect.ts";
 
 /** The first start makes the store, which takes seconds on a slow disk. */
 const START_TIMEOUT_MS = 30_000;
@@ -84,9 +84,7 @@ function spawnDaemon(stateDir: string): ChildProcess {
       detail: { programPath },
     });
   }
-  const { logPath } = stateLayout(stateDir);
-  mkdirSync(stateDir, { recursive: true, mode: 0o700 });
-  const logFd = openSync(logPath, "a", 0o600);
+  const logFd = openLog(stateDir);
   try {
     const child = spawn(process.execPath, [programPath], {
       cwd: "/",
@@ -98,6 +96,20 @@ function spawnDaemon(stateDir: string): ChildProcess {
     return child;
   } finally {
     closeSync(logFd);
+  }
+}
+
+function openLog(stateDir: string): number {
+  try {
+    mkdirSync(stateDir, { recursive: true, mode: 0o700 });
+    return openSync(stateLayout(stateDir).logPath, "a", 0o600);
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new WaypointError("USAGE_INVALID", `${stateDir} cannot be a state directory.`, {
+      hint: "Choose another one with --dir or WAYPOINT_DIR.",
+      detail: { stateDir, reason },
+      cause,
+    });
   }
 }
 

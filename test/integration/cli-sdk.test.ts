@@ -1,12 +1,20 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { openTestWaypoint, type TestWaypoint } from "../support/test-waypoint.ts";
+import { eventually, openTestWaypoint, type TestWaypoint } from "../support/test-waypoint.ts";
 
 const PACKAGE_ROOT = fileURLToPath(new URL("../..", import.meta.url));
 
@@ -70,7 +78,13 @@ test("exec takes input and hands output over as it comes", async () => {
 
 test("several programs that need the daemon at once share one", async () => {
   const { waypoint } = own;
-  process.kill(await own.daemonPid(), "SIGKILL");
+  const pid = await own.daemonPid();
+  process.kill(pid, "SIGKILL");
+  await eventually(
+    "the daemon's end",
+    () => existsSync(`/proc/${pid}`),
+    (isThere) => !isThere,
+  );
 
   const answers = await Promise.all([1, 2, 3, 4].map(() => waypoint.sessions()));
 

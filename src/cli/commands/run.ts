@@ -21,7 +21,9 @@ export async function run({
   const { detachKeys } = options;
   const attached = { session: session.name, detachKeys, command: rest };
   const { reason, exitCode } = await attachTerminal(context, attached);
-  note(context, describeEnd(session.name, reason));
+  const isDone = reason === "ended";
+  const end = `The command has ended; session ${session.name} lives on.`;
+  note(context, isDone ? end : describeEnd(session.name, reason));
   return exitCode ?? 0;
 }
 

@@ -4,7 +4,7 @@ import { hasCode, WaypointError } from "../../errors/index.ts";
 import type { OperationOutput } from "../../protocol/index.ts";
 import { type CommandContext, note } from "../context.ts";
 import { DetachKeys, describeDetachKeys, parseDetachKeys } from "./detach-keys.ts";
-import { pumpKeys } from "./pump-keys.ts";
+import { KeyPump } from "./key-pump.ts";
 import { RawTerminal } from "./raw-terminal.ts";
 
 /** How long a lost daemon is looked for before the user gets the terminal back. */
@@ -51,7 +51,8 @@ export async function attachTerminal(
     `Attached to ${options.session}; ${describeDetachKeys(options.detachKeys)} detaches.`,
   );
   using terminal = new RawTerminal();
-  const visit = new Visit(context, terminal, new DetachKeys(keys));
+  using pump = new KeyPump(new DetachKeys(keys));
+  const visit = new Visit(context, terminal, pump);
   let stream = await visit.open(options);
   for (;;) {
     try {
@@ -67,12 +68,12 @@ export async function attachTerminal(
 class Visit {
   readonly #context: CommandContext;
   readonly #terminal: RawTerminal;
-  readonly #detachKeys: DetachKeys;
+  readonly #keys: KeyPump;
 
-  constructor(context: CommandContext, terminal: RawTerminal, detachKeys: DetachKeys) {
+  constructor(context: CommandContext, terminal: RawTerminal, keys: KeyPump) {
     this.#context = context;
     this.#terminal = terminal;
-    this.#detachKeys = detachKeys;
+    this.#keys = keys;
   }
 
   open(options: { session: string; command?: readonly string[] }): Promise<AttachStream> {
@@ -84,10 +85,12 @@ class Visit {
     });
   }
 
-  /** Opens again after the daemon was lost. The command was typed already and runs on. */
+  /**
+   * Opens again after the daemon was lost. The command was typed already and runs on; what is typed
+   * meanwhile is sent afterwards, except that the chord and Ctrl-C give the terminal back at once.
+   */
   async reopen(session: string): Promise<AttachStream> {
     const endsAtMs = performance.now() + RECONNECT_TIMEOUT_MS;
-    using _leaving = this.#leaveOnDetach();
     process.stderr.write("\r\n[waypoint] The daemon was lost; connecting again…\r\n");
     for (;;) {
       try {
@@ -109,13 +112,16 @@ class Visit {
       setTimeout(() => stream.close(), DETACH_TIMEOUT_MS).unref();
     };
     const onResize = () => stream.control({ control: "resize", ...this.#terminal.size });
-    const stopKeys = pumpKeys({ stream, detachKeys: this.#detachKeys, onDetach });
     process.stdout.on("resize", onResize);
     try {
+      let isShown = false;
       for await (const event of stream) {
         if (event.kind === "notice") continue;
         this.#terminal.watch(event.bytes);
         await this.#context.output.bytes("stdout", event.bytes);
+        // Keys are for what the user sees: none is sent before the session has drawn itself.
+        if (!isShown) this.#keys.sendTo(stream, onDetach);
+        isShown = true;
       }
       return await stream.result;
     } catch (error) {
@@ -124,18 +130,9 @@ class Visit {
       throw error;
     } finally {
       process.stdout.off("resize", onResize);
-      stopKeys();
+      this.#keys.hold();
       stream.close();
     }
-  }
-
-  /** While there is no connection, the chord (and Ctrl-C) gives the terminal back at once. */
-  #leaveOnDetach(): Disposable {
-    const onData = (bytes: Uint8Array) => {
-      if (bytes.includes(3) || this.#detachKeys.push(bytes).isDetached) process.exit(130);
-    };
-    process.stdin.on("data", onData).resume();
-    return { [Symbol.dispose]: () => void process.stdin.off("data", onData).pause() };
   }
 }
 

@@ -1,34 +1,68 @@
 import type { OperationStream } from "../../client/index.ts";
 import type { DetachKeys } from "./detach-keys.ts";
 
-/**
- * Sends what is typed to a stream until the user detaches or the returned function is called.
- *
- * Reading pauses while the stream takes no more, so that a large paste needs no memory.
- */
-export function pumpKeys(options: {
-  stream: OperationStream<unknown>;
-  detachKeys: DetachKeys;
-  onDetach: () => void;
-}): () => void {
-  const { stream, detachKeys, onDetach } = options;
-  const { stdin } = process;
-  const onData = (bytes: Uint8Array) => {
-    const { forward, isDetached } = detachKeys.push(bytes);
-    if (forward.length > 0) {
-      stdin.pause();
-      // The stream's reader reports a lost connection; here it only means that nothing more goes.
-      stream.write(forward).then(
-        () => stdin.resume(),
-        () => {},
-      );
-    }
-    if (isDetached) onDetach();
-  };
-  stdin.on("data", onData);
-  stdin.resume();
-  return () => {
-    stdin.off("data", onData);
-    stdin.pause();
-  };
+const CTRL_C = 3;
+
+/** Typed keys that are kept while there is nobody to send them to; what is more is dropped. */
+const HELD_BYTES_MAX = 64 * 1024;
+
+/** Exit code of a user who gave up waiting. */
+const EXIT_CODE_LEFT = 130;
+
+/** What is typed: kept while nobody takes it, then sent. Disposing of it stops reading. */
+export class KeyPump implements Disposable {
+  readonly #detachKeys: DetachKeys;
+  #stream: OperationStream<unknown> | null = null;
+  #onDetach: () => void = leaveProcess;
+  #held = Buffer.alloc(0);
+  readonly #onData = (bytes: Uint8Array) => this.#take(bytes);
+
+  constructor(detachKeys: DetachKeys) {
+    this.#detachKeys = detachKeys;
+    process.stdin.on("data", this.#onData).resume();
+  }
+
+  /** Sends what was kept and everything from now on to `stream`. */
+  sendTo(stream: OperationStream<unknown>, onDetach: () => void): void {
+    this.#stream = stream;
+    this.#onDetach = onDetach;
+    if (this.#held.length > 0) this.#send(this.#held);
+    this.#held = Buffer.alloc(0);
+  }
+
+  /** Keeps what is typed from now on; the chord and Ctrl-C end this process meanwhile. */
+  hold(): void {
+    this.#stream = null;
+    this.#onDetach = leaveProcess;
+    process.stdin.resume();
+  }
+
+  [Symbol.dispose](): void {
+    process.stdin.off("data", this.#onData).pause();
+  }
+
+  #take(bytes: Uint8Array): void {
+    const { forward, isDetached } = this.#detachKeys.push(bytes);
+    if (this.#stream === null) this.#keep(forward);
+    else if (forward.length > 0) this.#send(forward);
+    if (isDetached) this.#onDetach();
+  }
+
+  #keep(bytes: Uint8Array): void {
+    if (bytes.includes(CTRL_C)) leaveProcess();
+    const roomBytes = HELD_BYTES_MAX - this.#held.length;
+    if (bytes.length <= roomBytes) this.#held = Buffer.concat([this.#held, bytes]);
+  }
+
+  /** Reading pauses while the stream takes no more, so that a large paste needs no memory. */
+  #send(bytes: Uint8Array): void {
+    process.stdin.pause();
+    const goOn = () => void process.stdin.resume();
+    // A lost connection is reported by the stream's reader.
+    this.#stream?.write(bytes).then(goOn, goOn);
+  }
+}
+
+function leaveProcess(): void {
+  process.exit(EXIT_CODE_LEFT);
 }
