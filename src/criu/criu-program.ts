@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { pollUntil } from "../base/index.ts";
 import { WaypointError } from "../errors/index.ts";
 
 /** How to start CRIU on this machine. */
@@ -20,6 +21,7 @@ export interface CriuRun {
 }
 
 const OUTPUT_KEPT_BYTES_MAX = 16 * 1024;
+const END_TIMEOUT_MS = 10_000;
 
 // CRIU starts helpers (tar, ip, nft) by name; nothing else of the daemon's environment reaches it.
 const FIXED_ENV = { PATH: "/usr/sbin:/usr/bin:/sbin:/bin", LC_ALL: "C" };
@@ -71,9 +73,10 @@ export function runCriu(options: {
   child.stderr.on("data", keep);
   return new Promise((resolve, reject) => {
     let timedOut = false;
+    let killed: number[] = [];
     const timer = setTimeout(() => {
       timedOut = true;
-      if (child.pid !== undefined) killWithChildren(child.pid);
+      if (child.pid !== undefined) killed = killWithChildren(child.pid);
     }, timeoutMs);
     child.once("error", (cause) => {
       clearTimeout(timer);
@@ -81,7 +84,8 @@ export function runCriu(options: {
     });
     child.once("close", (exitCode) => {
       clearTimeout(timer);
-      resolve({ exitCode, timedOut, durationMs: performance.now() - startedAtMs, output });
+      const run = { exitCode, timedOut, durationMs: performance.now() - startedAtMs, output };
+      untilEnded(killed).then(() => resolve(run), reject);
     });
   });
 }
@@ -98,10 +102,30 @@ function cannotStart(program: string, cause: Error): WaypointError {
   );
 }
 
-function killWithChildren(criuPid: number): void {
+/** Ends CRIU and its children, and returns the children. */
+function killWithChildren(criuPid: number): number[] {
   // Stopped first, so that it starts no other child between the look and the kill.
   signal(criuPid, "SIGSTOP");
-  for (const pid of [...childrenOf(criuPid), criuPid]) signal(pid, "SIGKILL");
+  const children = childrenOf(criuPid);
+  for (const pid of [...children, criuPid]) signal(pid, "SIGKILL");
+  return children;
+}
+
+/** The first process of a pid namespace ends last, so that waiting for it is enough. */
+async function untilEnded(pids: readonly number[]): Promise<void> {
+  const isEnded = (pid: number) =>
+    !existsSync(`/proc/${pid}`) || /^State:\s*[XZ]/m.test(readStatus(pid));
+  await pollUntil("the half restored tree to end", { timeoutMs: END_TIMEOUT_MS }, () =>
+    pids.every(isEnded) ? true : undefined,
+  );
+}
+
+function readStatus(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/status`, "utf8");
+  } catch {
+    return "State: X";
+  }
 }
 
 function signal(pid: number, name: NodeJS.Signals): void {
