@@ -92,7 +92,8 @@ test("a state directory that cannot be made is the caller's mistake", async () =
 });
 
 test("whoever is not root is told so at once, and nothing is started", async () => {
-  const asUser = vi.spyOn(process, "geteuid" as never).mockReturnValue(1000 as never);
+  const user = process as Required<Pick<NodeJS.Process, "geteuid">>;
+  const asUser = vi.spyOn(user, "geteuid").mockReturnValue(1000);
 
   const connecting = connectDaemon("/nowhere/to/be/found");
 

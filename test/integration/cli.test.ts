@@ -1,5 +1,8 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import os from "node:os";
+import path from "node:path";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -224,6 +227,17 @@ describe("the rest", () => {
     expect(JSON.parse(missing.stderr).error.code).toBe("DAEMON_UNREACHABLE");
     expect(sessions.some(({ state }: { state: string }) => state === "running")).toBe(true);
     expect(after.pid).not.toBe(before.pid);
+  });
+
+  test("a daemon that cannot start says why", async () => {
+    const stateDir = mkdtempSync(path.join(os.tmpdir(), "waypoint-cli-"));
+    mkdirSync(path.join(stateDir, "daemon.lock"));
+
+    const { stderr, exitCode } = await waypoint(["--json", "--dir", stateDir, "ls"]);
+
+    expect(exitCode).not.toBe(0);
+    expect(JSON.parse(stderr).error.message).toContain("daemon.lock");
+    rmSync(stateDir, { recursive: true });
   });
 
   test("stop keeps a session's files, rm removes it", async () => {

@@ -1,4 +1,3 @@
-import path from "node:path";
 import { findPackageRoot } from "../../client/index.ts";
 import { ERROR_REGISTRY } from "../../errors/index.ts";
 import { checkHost, type HostCheck } from "../../host/index.ts";
@@ -6,19 +5,10 @@ import { type Invocation, printResult } from "../context.ts";
 import { printable } from "../text/printable.ts";
 import type { Paint } from "../text/style.ts";
 
-/** Files that the build and the set-up make; without one of them no session can start. */
-const BUILT_FILES = [
-  "dist/daemon.mjs",
-  ".tools/native/waypoint-init",
-  ".tools/native/snapshot-hook",
-  ".tools/native/rlimit-preload.so",
-];
-
 /** Checks what this machine can do; needs no daemon. */
 export async function run({ context }: Invocation): Promise<number> {
   const packageRoot = findPackageRoot();
-  const builtPaths = BUILT_FILES.map((file) => path.join(packageRoot, file));
-  const checks = await checkHost({ stateDir: context.stateDir, packageRoot, builtPaths });
+  const checks = await checkHost({ stateDir: context.stateDir, packageRoot });
   const result = { ok: checks.every(({ ok }) => ok), checks };
   await printResult(context, result, () => renderChecks(checks, context.output.paint));
   return result.ok ? 0 : ERROR_REGISTRY.HOST_UNSUPPORTED.exitCode;
