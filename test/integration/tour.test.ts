@@ -10,17 +10,18 @@ const TOUR = fileURLToPath(new URL("../../examples/tour/tour.ts", import.meta.ur
 const TOUR_TIMEOUT_MS = 300_000;
 
 describe("the tour", () => {
-  let own: TestWaypoint;
+  let own: TestWaypoint | undefined;
   let output: string;
   let exitCode: number | null;
 
   beforeAll(async () => {
-    own = await openTestWaypoint();
-    ({ output, exitCode } = await runTour(own.stateDir));
+    const opened = await openTestWaypoint();
+    own = opened;
+    ({ output, exitCode } = await runTour(opened.stateDir));
   }, TOUR_TIMEOUT_MS);
 
   afterAll(async () => {
-    await own[Symbol.asyncDispose]();
+    await own?.[Symbol.asyncDispose]();
   });
 
   test("runs to its end", () => {
@@ -65,7 +66,7 @@ describe("the tour", () => {
   });
 
   test("removes its session and its forks", async () => {
-    expect(await own.waypoint.sessions()).toEqual([]);
+    expect(await own?.waypoint.sessions()).toEqual([]);
   });
 });
 
