@@ -13,19 +13,15 @@ const REQUIRED_COMMANDS = [
   { name: "flock", debianPackage: "util-linux" },
   { name: "losetup", debianPackage: "mount" },
   { name: "gcc", debianPackage: "gcc" },
+  { name: "musl-gcc", debianPackage: "musl-tools" },
 ];
 
-/** Where the static C library lies, for the static program that runs inside a session. */
-const STATIC_LIBC_PATHS = [
-  "/usr/lib/x86_64-linux-gnu/libc.a",
-  "/usr/lib/aarch64-linux-gnu/libc.a",
-  "/usr/lib64/libc.a",
-  "/usr/lib/libc.a",
-];
+/** A header of the C library, for the object that is preloaded into CRIU. */
+const LIBC_HEADER_PATH = "/usr/include/stdio.h";
 
 /** Returns the tools that this machine lacks. */
 export function missingTools() {
   const missing = REQUIRED_COMMANDS.filter(({ name }) => findCommand(name) === null);
-  if (STATIC_LIBC_PATHS.some((file) => existsSync(file))) return missing;
-  return [...missing, { name: "libc.a", debianPackage: "libc6-dev" }];
+  if (existsSync(LIBC_HEADER_PATH)) return missing;
+  return [...missing, { name: "stdio.h", debianPackage: "libc6-dev" }];
 }
