@@ -99,13 +99,22 @@ export const DUMP_FAILURE_PATTERNS: readonly FailurePattern[] = [
   },
   {
     reason: "outside_terminal",
-    pattern:
-      /Found slave peer index (?<index>\d+) without correspond master|Found dangling tty|ctty inheritance detected/,
+    pattern: /Found slave peer index (?<index>\d+) without correspond master|Found dangling tty/,
     findCulprit: (match, facts) => holderOf(facts, `/dev/pts/${match.groups?.["index"]}`),
     resource: (match, culprit) => `terminal ${terminalOf(match)}${descriptorOf(culprit)}`,
     sentence: (who, match, culprit) =>
       `${who} has the terminal ${terminalOf(match)} open${descriptorOf(culprit)}, whose owner is outside of the session.`,
     hint: "Programs of a session must run in its own terminals; end this one and start it there.",
+  },
+  {
+    reason: "controlling_terminal",
+    // A shell opens /dev/tty for an instant when it starts, so this mostly passes by itself.
+    transient: true,
+    pattern: /ctty inheritance detected.*\(ctty pid_real (?<pid>\d+)/,
+    resource: () => "/dev/tty",
+    sentence: (who) =>
+      `${who} has /dev/tty open, but not the terminal itself, which cannot be checkpointed.`,
+    hint: "Start it with its input, output or errors on the terminal, or let it close /dev/tty.",
   },
   {
     reason: "ghost_file",

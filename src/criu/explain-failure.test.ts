@@ -104,6 +104,19 @@ test("a terminal from outside is found by its number", () => {
   expect(explain([line], known)).toMatchObject({ reason: "outside_terminal", pid: 12 });
 });
 
+test("the controlling terminal alone is told from a terminal from outside, and tried again", () => {
+  const line =
+    "Error (criu/tty.c:2286): tty: ctty inheritance detected sid/pgrp 2 (ctty pid_real 7971 pty pid_real 7000)";
+
+  expect(explain([line])).toMatchObject({
+    reason: "controlling_terminal",
+    message:
+      "Process 12 (node) has /dev/tty open, but not the terminal itself, which cannot be checkpointed.",
+    transient: true,
+    pid: 12,
+  });
+});
+
 test("a traced process is told from one that has ended", () => {
   const warning = "Warn  (compel/src/lib/infect.c:132): Unable to interrupt task: 7971";
   const end = "Error (compel/src/lib/infect.c:417): Unable to detach from 7971: No such process";
