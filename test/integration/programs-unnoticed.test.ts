@@ -4,6 +4,7 @@ import { TestTerminal } from "../support/test-terminal.ts";
 import { eventually, openTestWaypoint, type TestWaypoint } from "../support/test-waypoint.ts";
 
 const CHECKPOINTS = 6;
+const CHURNED_CHECKPOINTS = 30;
 
 /** Writes the monotonic clock to a file about every millisecond until it is told to stop. */
 const TICKER = `
@@ -114,4 +115,22 @@ describe("a program that runs while checkpoints are taken", () => {
       await session.remove({ force: true });
     },
   );
+
+  test("may start and end other programs all the time", async () => {
+    const session = await own.waypoint.new();
+    await session.exec("(while :; do x=$(bash -c 'echo y | cat' 2>/dev/null </dev/null); done) &");
+    await session.exec("(while :; do true & echo x | cat >> /root/lines; done) &");
+
+    let last = await session.checkpoint();
+    for (let number = 1; number < CHURNED_CHECKPOINTS; number += 1) {
+      last = await session.checkpoint();
+    }
+
+    const [fork] = await last.fork();
+    if (fork === undefined) throw new Error("no fork");
+    const { stdout } = await fork.exec("jobs -r | grep -c while; kill %1 %2");
+    expect(stdout).toBe("2\n");
+    await session.remove({ force: true });
+    await fork.remove({ force: true });
+  });
 });
