@@ -6,6 +6,6 @@
 export { type CheckpointOptions, createCheckpoint } from "./create-checkpoint.ts";
 export { describeCheckpoint, showCheckpoint } from "./describe-checkpoint.ts";
 export { forkCheckpoint } from "./fork-checkpoint.ts";
-export { makeDurable, scheduleDurable } from "./make-durable.ts";
+export { makeDurable, removeCheckpoints, scheduleDurable } from "./make-durable.ts";
 export { fromManifest } from "./manifest.ts";
 export { restoreCheckpoint, undoRestore } from "./restore-checkpoint.ts";

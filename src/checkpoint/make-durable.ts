@@ -24,6 +24,14 @@ export async function makeDurable(checkpointId: string, ports: EnginePorts): Pro
   });
 }
 
+/** Removes checkpoints, after whatever is being made durable: both work in the same directories. */
+export async function removeCheckpoints(ids: readonly string[], ports: EnginePorts): Promise<void> {
+  for (const id of ids) ports.catalog.deleteCheckpoint(id);
+  await ports.background.run(QUEUE, async () => {
+    for (const id of ids) await ports.store.deleteCheckpoint(id);
+  });
+}
+
 /** Frees the memory of old durable checkpoints until there is room for new ones. */
 async function trimMemory(ports: EnginePorts): Promise<void> {
   for (const row of ports.catalog.checkpoints()) {

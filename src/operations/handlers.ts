@@ -3,6 +3,7 @@ import {
   describeCheckpoint,
   forkCheckpoint,
   makeDurable,
+  removeCheckpoints,
   restoreCheckpoint,
   showCheckpoint,
   undoRestore,
@@ -83,10 +84,10 @@ export const HANDLERS: EngineOperations = {
       const removable = removableCheckpoints(session, ports.catalog);
       const kept = ports.catalog.checkpoints(session.id).length - removable.length;
       await removeSession(session, ports);
-      for (const { id } of removable) {
-        ports.catalog.deleteCheckpoint(id);
-        await ports.store.deleteCheckpoint(id);
-      }
+      await removeCheckpoints(
+        removable.map(({ id }) => id),
+        ports,
+      );
       return {
         session: session.id,
         name: session.name,

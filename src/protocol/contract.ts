@@ -63,7 +63,7 @@ const execInput = z.strictObject({
     .number()
     .int()
     .min(0)
-    .max(64 * 1024 * 1024)
+    .max(1024 * 1024)
     .default(0)
     .describe("Also return this much of each output in the result"),
 });

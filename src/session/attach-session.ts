@@ -11,8 +11,13 @@ import type { StreamPeer } from "./stream-peer.ts";
 type AttachInput = OperationParsedInput<"attach">;
 type AttachOutput = OperationOutput<"attach">;
 
-/** Clears the client's screen and its modes before a redraw. */
-const TERMINAL_RESET = "\u001bc";
+/**
+ * Takes a client's terminal to a plain, empty screen: alternate screen, mouse and paste modes off,
+ * soft reset, cursor home, screen cleared. A full reset would also clear what the person had above.
+ */
+const SCREEN_RESET =
+  "\u001b[?1049l\u001b[?1000l\u001b[?1002l\u001b[?1003l\u001b[?1006l\u001b[?2004l\u001b[?1l\u001b>" +
+  "\u001b[!p\u001b[H\u001b[2J";
 const SWAP_GRACE_MS = 30_000;
 
 /**
@@ -49,6 +54,9 @@ class Attachment {
   readonly #detached = Promise.withResolvers<AttachOutput>();
   #size: TerminalSize;
   #live: LiveInstance | undefined;
+  #hasDrawn = false;
+  /** Settled while an incarnation is followed; keys typed before it wait for it. */
+  #followed = Promise.withResolvers<LiveInstance>();
 
   constructor(session: SessionRow, input: AttachInput, peer: StreamPeer, ports: EnginePorts) {
     this.#session = session;
@@ -80,6 +88,7 @@ class Attachment {
   /** Shows one incarnation until it ends, is swapped, or the client leaves. */
   async follow(live: LiveInstance, commandId: number | null): Promise<AttachOutput | "swapped"> {
     this.#live = live;
+    this.#followed.resolve(live);
     const swapped = this.#ports.live.changed(live.sessionId).then(() => "swapped" as const);
     await this.#applySize();
     const reader = live.link.readTerminal(live.terminalId, 0);
@@ -93,6 +102,7 @@ class Attachment {
     } finally {
       reader.close();
       this.#live = undefined;
+      this.#followed = Promise.withResolvers();
       this.#ports.live.commonSize(live.sessionId, this, null);
     }
   }
@@ -152,8 +162,15 @@ class Attachment {
     }
     const picture = screen.serialize();
     screen.dispose();
-    await this.#peer.send("stdout", Buffer.from(TERMINAL_RESET + picture));
+    await this.#peer.send("stdout", Buffer.from(this.#emptyScreen() + picture));
     return drawnTo;
+  }
+
+  /** What is on the client's screen is pushed up into its history first, at the first drawing. */
+  #emptyScreen(): string {
+    const pushUp = this.#hasDrawn ? "" : "\r\n".repeat(this.#size.rows);
+    this.#hasDrawn = true;
+    return pushUp + SCREEN_RESET;
   }
 
   async #commandEnd(live: LiveInstance, commandId: number): Promise<AttachOutput> {
@@ -167,8 +184,8 @@ class Attachment {
   }
 
   async #type(bytes: Uint8Array): Promise<void> {
-    const live = this.#live;
-    if (live === undefined || bytes.length === 0) return;
+    if (bytes.length === 0) return;
+    const live = await this.#followed.promise;
     await live.link.write(live.terminalId, bytes);
   }
 
