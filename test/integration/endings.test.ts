@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Checkpoint, hasCode, type Session } from "../../src/index.ts";
-import { listInstances, runInDaemon } from "../support/run-in-daemon.ts";
+import { cutImagesShort, listInstances } from "../support/run-in-daemon.ts";
 import { eventually, openTestWaypoint, type TestWaypoint } from "../support/test-waypoint.ts";
 
 let own: TestWaypoint;
@@ -130,7 +130,7 @@ describe("a restore", () => {
     await remember(session, "second");
     const { pid } = await session.info();
     const instances = await listInstances(own);
-    await truncateImages(checkpoint);
+    await cutImagesShort(own, checkpoint);
 
     await expect(session.restore(checkpoint)).rejects.toSatisfy(
       (error: unknown) =>
@@ -153,7 +153,7 @@ describe("a restore", () => {
     const { session, checkpoint: good } = await startWith("first");
     const bad = await session.checkpoint();
     await killFirstProcess(session);
-    await truncateImages(bad);
+    await cutImagesShort(own, bad);
 
     await expect(session.restore(bad)).rejects.toThrow();
 
@@ -163,17 +163,6 @@ describe("a restore", () => {
     await session.remove({ force: true });
   });
 });
-
-/** Cuts a process image of a durable checkpoint short, in memory and in the store. */
-async function truncateImages(checkpoint: Checkpoint): Promise<void> {
-  await eventually(
-    "a durable checkpoint",
-    async () => (await checkpoint.show()).stage,
-    (stage) => stage === "durable",
-  );
-  const find = `find ${own.stateDir} -path '*/${checkpoint.id}/*' -name core-1.img`;
-  expect(await runInDaemon(own, `${find} -exec truncate -s 20 {} + -print`)).not.toBe("");
-}
 
 describe("the removal of a session", () => {
   test("leaves its forks running, and what they need", async () => {
