@@ -3,8 +3,9 @@
  * the state directory's layout, queues and the log.
  * It knows nothing of sessions or checkpoints, and makes no system call of its own (kernel).
  */
-export { pollUntil, withDeadline } from "./deadline.ts";
+
 export { createLogger, type Logger } from "./logger.ts";
+export { pollUntil } from "./poll-until.ts";
 export { Rollback } from "./rollback.ts";
 export { type ProcessResult, type RunProcessOptions, runProcess } from "./run-process.ts";
 export { SerialQueues } from "./serial-queue.ts";

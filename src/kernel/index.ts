@@ -8,8 +8,6 @@ export {
   explainFullDisk,
   ioctl,
   keepOnExec,
-  MNT_DETACH,
-  MS_NOATIME,
   MS_NODEV,
   MS_NOSUID,
   makeCharacterDevice,

@@ -42,8 +42,7 @@ const native = {
 
 export const MS_NOSUID = 2;
 export const MS_NODEV = 4;
-export const MS_NOATIME = 1024;
-export const MNT_DETACH = 2;
+const MNT_DETACH = 2;
 const LOCK_EX = 2;
 const LOCK_NB = 4;
 const CLOSE_RANGE_CLOEXEC = 4;

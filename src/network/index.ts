@@ -4,5 +4,4 @@
  * docs/network.md describes the result and its limits.
  */
 export { NetworkHost, type NetworkMode, type SessionNetwork } from "./network-host.ts";
-export { RESOLVER_ADDRESS, resolvConfFor } from "./resolv-conf.ts";
 export { INNER_ADDRESS } from "./session-commands.ts";

@@ -3,13 +3,12 @@
  * every operation, and the frames on the daemon's socket.
  * It holds no behaviour beyond encoding. docs/PROTOCOL.md tells the frames.
  */
-export {
-  type Checkpoint,
-  type CheckpointContent,
-  type CheckpointStage,
-  type CheckpointTrigger,
-  checkpointSchema,
-  type OperationRecord,
+export type {
+  Checkpoint,
+  CheckpointContent,
+  CheckpointStage,
+  CheckpointTrigger,
+  OperationRecord,
 } from "./checkpoint.ts";
 export {
   CONTRACT,

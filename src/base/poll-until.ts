@@ -25,32 +25,3 @@ export async function pollUntil<T>(
     await delay(intervalMs);
   }
 }
-
-/**
- * Awaits `promise` for at most `timeoutMs`.
- *
- * The work behind the promise is not cancelled; the caller cleans up after it.
- *
- * @throws DEADLINE_EXCEEDED  it did not settle in time.
- */
-export async function withDeadline<T>(
-  what: string,
-  timeoutMs: number,
-  promise: Promise<T>,
-): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(
-      () =>
-        reject(
-          new WaypointError("DEADLINE_EXCEEDED", `Waited ${timeoutMs} ms in vain for ${what}.`),
-        ),
-      timeoutMs,
-    );
-  });
-  try {
-    return await Promise.race([promise, late]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
