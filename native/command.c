@@ -164,7 +164,7 @@ int command_signal(struct command *command, int signal_number) {
     command_end(command, 128 + signal_number, (uint32_t)signal_number, END_CANCELLED);
     return 0;
   }
-  return terminal_signal(command->terminal, signal_number);
+  return shell_signal(command, signal_number);
 }
 
 void command_discard(struct command *command) {

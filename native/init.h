@@ -74,7 +74,8 @@ struct terminal {
   int poll_slot, control_slot;
   pid_t pid;
   bool is_alive;
-  bool is_hung_up; /* nobody has the terminal open: polling it would spin */
+  bool is_hung_up; /* nobody has the terminal open: polling it all the time would spin */
+  uint64_t hung_up_at_ms;
   bool is_closed;  /* freed at the end of the loop's round */
   int exit_code, exit_signal;
   struct ring output;
@@ -147,6 +148,8 @@ struct command {
   int exit_code;
   uint32_t exit_signal;
   enum end_reason reason;
+  int early_signal; /* came with the start and is not delivered yet; 0 without one */
+  uint64_t started_at_ms;
 };
 
 extern struct command *commands;
@@ -181,6 +184,10 @@ int shell_append(struct command *command, uint32_t flags, const uint8_t *script,
 void shell_read_control(struct terminal *terminal);
 void shell_ended(struct terminal *terminal, int wait_status);
 void shell_forget_command(struct command *command);
+/* Signals what a running command has in the terminal's foreground. */
+int shell_signal(struct command *command, int signal_number);
+/* Delivers a signal that came with the start; returns how long to wait for that, -1 for ever. */
+int shell_send_early_signal(struct command *command, uint64_t now);
 bool shell_at_prompt(const struct terminal *terminal, bool has_line_editor);
 /* Types what can be typed now; returns how long the loop may sleep, -1 for ever. */
 int shell_tick(void);

@@ -25,6 +25,7 @@
 #define BUSY_RETRY_MS 1000
 #define SYNC_AFTER_IDLE_MS 200
 #define ATTEMPTS_MAX 4
+#define HUNG_UP_RETRY_MS 200
 
 static const char KEY[] = "\033[7770~";
 static const char KEY_AFTER_ABORT[] = "\a\033[7770~"; /* Ctrl-G ends a history search first */
@@ -119,6 +120,7 @@ static void take_report(struct terminal *terminal, const char *line) {
     current->state = COMMAND_RUNNING;
     terminal->is_sync_pending = false;
     terminal->idle_since_ms = 0;
+    current->started_at_ms = now_ms();
   } else if (sscanf(line, "exit %u %d", &id, &code) == 2 && id == current->id) {
     command_end(current, code, 0, END_EXITED);
   } else if (sscanf(line, "prompt %d", &code) == 1 && current->state == COMMAND_RUNNING) {
@@ -231,22 +233,34 @@ static int sooner(int left, int right) {
   return left < 0 || (right >= 0 && right < left) ? right : left;
 }
 
+/* A program may close its terminal and open it again. Returns how long to wait for that. */
+static int retry_hung_up(struct terminal *terminal, uint64_t now) {
+  if (!terminal->is_hung_up) return -1;
+  if (now >= terminal->hung_up_at_ms + HUNG_UP_RETRY_MS) terminal->is_hung_up = false;
+  return HUNG_UP_RETRY_MS;
+}
+
+/* Does what is due on one terminal; returns how long the loop may sleep. */
+static int tick_terminal(struct terminal *terminal, uint64_t now) {
+  int wait_ms = retry_hung_up(terminal, now);
+  if (terminal->current == NULL) start_next(terminal, now);
+  struct command *current = terminal->current;
+  if (current == NULL) return next_queued(terminal) == NULL ? wait_ms : sooner(wait_ms, TICK_MS);
+  if (current->state == COMMAND_TYPED) {
+    urge(terminal, now);
+    return sooner(wait_ms, 5 * TICK_MS);
+  }
+  wait_ms = sooner(wait_ms, shell_send_early_signal(current, now));
+  if (!types_line(terminal, current) || terminal->is_sync_pending) return wait_ms;
+  ask_for_prompt(terminal, now);
+  return sooner(wait_ms, 5 * TICK_MS);
+}
+
 int shell_tick(void) {
   uint64_t now = now_ms();
   int wait_ms = -1;
   for (struct terminal *terminal = terminals; terminal != NULL; terminal = terminal->next) {
-    if (terminal->is_closed || !terminal->is_alive) continue;
-    if (terminal->current == NULL) start_next(terminal, now);
-    struct command *current = terminal->current;
-    if (current == NULL) {
-      if (next_queued(terminal) != NULL) wait_ms = sooner(wait_ms, TICK_MS);
-    } else if (current->state == COMMAND_TYPED) {
-      urge(terminal, now);
-      wait_ms = sooner(wait_ms, 5 * TICK_MS);
-    } else if (types_line(terminal, current) && !terminal->is_sync_pending) {
-      ask_for_prompt(terminal, now);
-      wait_ms = sooner(wait_ms, 5 * TICK_MS);
-    }
+    if (!terminal->is_closed && terminal->is_alive) wait_ms = sooner(wait_ms, tick_terminal(terminal, now));
   }
   return wait_ms;
 }

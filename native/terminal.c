@@ -111,7 +111,10 @@ void terminal_read(struct terminal *terminal, short events) {
   ssize_t got = read(terminal->master, chunk, sizeof chunk);
   if (got > 0) ring_append(&terminal->output, chunk, (uint32_t)got);
   bool is_empty = got < 0 && (errno == EIO || errno == EAGAIN);
-  if (is_empty && (events & POLLHUP)) terminal->is_hung_up = true;
+  if (is_empty && (events & POLLHUP)) {
+    terminal->is_hung_up = true;
+    terminal->hung_up_at_ms = now_ms();
+  }
 }
 
 void terminal_flush_input(struct terminal *terminal) {

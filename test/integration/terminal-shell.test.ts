@@ -84,6 +84,18 @@ describe("commands in the live shell", () => {
     },
   );
 
+  test("an interrupt at any moment of the start ends the command, not the shell", async () => {
+    for (let delayMs = 0; delayMs < 8; delayMs += 1) {
+      const id = await driver.start("sleep 30", { show: false });
+      const outcome = driver.outcomeOf(id);
+      await delay(delayMs / 2);
+      await driver.link.signal(id, 2);
+      expect((await outcome).exitCode).toBe(130);
+    }
+
+    expect((await driver.run("echo alive")).stdout).toBe("alive\n");
+  });
+
   test("a background process that keeps the output open does not hold the command up", async () => {
     const startedAtMs = performance.now();
 

@@ -98,6 +98,14 @@ describe("terminals", () => {
     await driver.link.closeTerminal(terminal);
   });
 
+  test("a program may close its terminal and open it again", async () => {
+    const script = "exec <&- >&- 2>&-; sleep 0.4; echo back >/dev/tty; sleep 1";
+    const terminal = await driver.openTerminal(["sh", "-c", script]);
+
+    expect(await driver.shown(terminal, 0n, "back")).toBe("back\r\n");
+    await driver.link.closeTerminal(terminal);
+  });
+
   test("a resize reaches the program", async () => {
     await driver.link.resize(driver.shell, 132, 50);
 
