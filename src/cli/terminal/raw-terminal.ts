@@ -54,7 +54,8 @@ export class RawTerminal implements Disposable {
     try {
       process.stdin.setRawMode(false);
       process.stdin.pause();
-      process.stdout.write(this.#modes.undo());
+      // The session's cursor may stand in the middle of a line; what follows begins on its own.
+      process.stdout.write(`${this.#modes.undo()}\r\n`);
     } catch {
       // The terminal is gone (SIGHUP), so there is nothing to put back.
     }
