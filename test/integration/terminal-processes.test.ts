@@ -1,10 +1,12 @@
 import { createHash } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
-import { describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Driver } from "../../src/terminal/testing/driver.ts";
 import { bashProgram, openSandbox, rootProgram } from "../../src/terminal/testing/sandbox.ts";
 
-const driver = Driver.use();
+const driver = new Driver();
+beforeAll(() => driver.open());
+afterAll(() => driver.close());
 
 describe("own processes", () => {
   test("they get their input and report their end", async () => {

@@ -1,10 +1,12 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
-import { describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Driver, until } from "../../src/terminal/testing/driver.ts";
 
-const driver = Driver.use();
+const driver = new Driver();
+beforeAll(() => driver.open());
+afterAll(() => driver.close());
 
 const residentKib = () =>
   Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${driver.sandbox.pid}/status`, "utf8"))?.[1]);

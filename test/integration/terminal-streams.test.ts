@@ -1,11 +1,13 @@
 import { createHash } from "node:crypto";
 import { readdirSync, readlinkSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
-import { describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { InitLink } from "../../src/terminal/index.ts";
 import { Driver, until } from "../../src/terminal/testing/driver.ts";
 
-const driver = Driver.use();
+const driver = new Driver();
+beforeAll(() => driver.open());
+afterAll(() => driver.close());
 
 describe("a dump in between", () => {
   test("no byte of a printing command is lost or doubled, and calls made meanwhile wait", async () => {

@@ -1,5 +1,4 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { afterAll, beforeAll } from "vitest";
 import type { CommandStage, TerminalState } from "../init-state.ts";
 import type { ProgramSpec } from "../program-spec.ts";
 import { bashProgram, openSandbox, rootProgram, type Sandbox } from "./sandbox.ts";
@@ -18,17 +17,14 @@ export class Driver {
   /** The terminal of the live bash. */
   shell = 0;
 
-  /** Opens the sandbox before the tests of the file and ends it after them. */
-  static use(): Driver {
-    const driver = new Driver();
-    beforeAll(async () => {
-      driver.sandbox = await openSandbox();
-      driver.shell = await driver.link.openTerminal(bashProgram());
-    });
-    afterAll(async () => {
-      await driver.sandbox?.[Symbol.asyncDispose]();
-    });
-    return driver;
+  /** Opens the sandbox; {@link close} ends it. */
+  async open(): Promise<void> {
+    this.sandbox = await openSandbox();
+    this.shell = await this.link.openTerminal(bashProgram());
+  }
+
+  async close(): Promise<void> {
+    await this.sandbox?.[Symbol.asyncDispose]();
   }
 
   get link() {
