@@ -33,7 +33,14 @@ export async function openEngine(options: EngineOptions): Promise<EnginePorts> {
   const { layout, packageRoot, logger } = options;
   const native = nativePaths(packageRoot);
   const store = await openStore(layout, os.totalmem(), options.limits);
-  const catalog = Catalog.open(layout.catalogPath, (id, row) => store.writeSession(id, row));
+  const catalog = Catalog.open(layout.catalogPath, (id, row) => {
+    try {
+      store.writeSession(id, row);
+    } catch (error) {
+      // The catalog has the row; its copy in the store must not make a full store unusable.
+      logger.error("session not written to the store", error, { id });
+    }
+  });
   const { rlimitPreloadPath, initBinaryPath, snapshotHookPath } = native;
   const criuProgram = await findCriu({ packageRoot, rlimitPreloadPath });
   const network = await NetworkHost.open({ ownerKey: layout.key, netnsDir: "/run/netns" });

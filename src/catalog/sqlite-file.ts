@@ -1,6 +1,9 @@
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
 import { WaypointError } from "../errors/index.ts";
 
+/** SQLITE_FULL, and the errors of a write and a sync for which the disk had no room. */
+const RESULT_CODES_FULL = [13, 778, 1034, 1546, 4874];
+
 /** A row to write: column names and values. */
 export type Row = Record<string, SQLInputValue>;
 
@@ -30,14 +33,15 @@ export class SqliteFile implements Disposable {
 
   /** Runs `change` as one transaction: all of it happens or nothing. */
   transaction<T>(change: () => T): T {
-    this.#db.exec("BEGIN IMMEDIATE");
     try {
+      this.#db.exec("BEGIN IMMEDIATE");
       const result = change();
       this.#db.exec("COMMIT");
       return result;
     } catch (error) {
-      this.#db.exec("ROLLBACK");
-      throw error;
+      // A full disk has ended the transaction already.
+      if (this.#db.isTransaction) this.#db.exec("ROLLBACK");
+      throw explainFullDisk(error);
     }
   }
 
@@ -60,7 +64,11 @@ export class SqliteFile implements Disposable {
   }
 
   run(sql: string, ...values: SQLInputValue[]): void {
-    this.#prepare(sql).run(...values);
+    try {
+      this.#prepare(sql).run(...values);
+    } catch (error) {
+      throw explainFullDisk(error);
+    }
   }
 
   get<T>(sql: string, ...values: SQLInputValue[]): T | undefined {
@@ -95,4 +103,14 @@ export class SqliteFile implements Disposable {
     this.#statements.set(sql, statement);
     return statement;
   }
+}
+
+function explainFullDisk(error: unknown): unknown {
+  const resultCode = error instanceof Error && "errcode" in error ? Number(error.errcode) : 0;
+  if (!RESULT_CODES_FULL.includes(resultCode)) return error;
+  return new WaypointError("STORE_FULL", "The disk has no room left for the catalog.", {
+    hint: "Free disk space where the state directory lies.",
+    detail: { reason: String(error) },
+    cause: error,
+  });
 }

@@ -26,7 +26,7 @@ async function main(): Promise<void> {
   closeInheritedOnExec();
   mkdirSync(layout.stateDir, { recursive: true, mode: 0o700 });
   const logFd = openSync(layout.logPath, "a", 0o600);
-  const logger = createLogger((line) => writeSync(logFd, line));
+  const logger = createLogger((line) => writeLog(logFd, line));
   surviveDefects(logger);
   mountRun();
   const ports = await openEngine({ layout, packageRoot, limits: limitsFromEnvironment(), logger });
@@ -39,6 +39,15 @@ async function main(): Promise<void> {
   logger.info("daemon ready", { pid: process.pid });
   await daemon.stopped;
   logger.info("daemon stopped");
+}
+
+/** A log that cannot be written (the disk is full) must not make an operation fail. */
+function writeLog(logFd: number, line: string): void {
+  try {
+    writeSync(logFd, line);
+  } catch {
+    // There is nowhere else to say it.
+  }
 }
 
 function limitsFromEnvironment() {

@@ -35,7 +35,7 @@ export async function buildFreshInstance(
 
   const paths =
     shell.filesFrom === null
-      ? prepareFiles(session, instanceId, ports)
+      ? await prepareFiles(session, instanceId, ports)
       : await store.createInstanceFrom(instanceId, shell.filesFrom);
   const network =
     session.net === "host" ? null : await ports.network.create(instanceId, session.net);
@@ -160,9 +160,9 @@ function noNetwork(): Promise<null> {
   return Promise.resolve(null);
 }
 
-function prepareFiles(session: SessionRow, instanceId: string, ports: EnginePorts) {
+async function prepareFiles(session: SessionRow, instanceId: string, ports: EnginePorts) {
   const { settings, sandbox, store } = ports;
-  const paths = store.createInstance(instanceId);
+  const paths = await store.createInstance(instanceId);
   sandbox.prepareUpper({
     upperDir: paths.upperDir,
     baseDir: session.base,

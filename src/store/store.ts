@@ -12,6 +12,7 @@ import {
 } from "node:fs";
 import { mkdir, open, readdir, rename, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { isSystemError, type StateLayout } from "../base/index.ts";
 import { explainFullDisk, syncFilesystem } from "../kernel/index.ts";
 import { createSnapshot, createSubvolume, deleteSubvolume, filesystemUuid } from "./btrfs-ioctl.ts";
@@ -19,6 +20,9 @@ import { type CheckpointPaths, ProcessImages } from "./process-images.ts";
 
 /** Below this much free space nothing new is begun, so that what runs can go on. */
 const FREE_BYTES_MIN = 64 * 1024 * 1024;
+/** How long a full store may take to give back what was just removed from it. */
+const RECLAIM_TIMEOUT_MS = 1_000;
+const RECLAIM_POLL_INTERVAL_MS = 100;
 /** Above this much unwritten data a checkpoint writes it out before it freezes anything. */
 const DIRTY_BYTES_WORTH_FLUSHING = 8 * 1024 * 1024;
 
@@ -73,8 +77,8 @@ export class Store {
   }
 
   /** Makes the empty subvolume of a new instance. @throws STORE_FULL */
-  createInstance(instanceId: string): InstancePaths {
-    this.requireRoom("start a session");
+  async createInstance(instanceId: string): Promise<InstancePaths> {
+    await this.requireRoom("start a session");
     const paths = this.instancePaths(instanceId);
     return this.#orFull("start a session", () => {
       createSubvolume(paths.subvolumePath);
@@ -91,15 +95,19 @@ export class Store {
    * with which the kernel refuses the mount (docs/notes/overlayfs).
    */
   async createInstanceFrom(instanceId: string, checkpointId: string): Promise<InstancePaths> {
-    this.requireRoom("restore a checkpoint");
+    await this.requireRoom("restore a checkpoint");
     const paths = this.instancePaths(instanceId);
     const { snapshotPath } = this.checkpointPaths(checkpointId);
     this.#orFull("restore a checkpoint", () =>
       createSnapshot(snapshotPath, paths.subvolumePath, { readOnly: false }),
     );
-    await rm(paths.workDir, { recursive: true, force: true });
-    await mkdir(paths.workDir);
-    return paths;
+    try {
+      await rm(paths.workDir, { recursive: true, force: true });
+      await mkdir(paths.workDir);
+      return paths;
+    } catch (error) {
+      throw explainFullDisk(error, "restore a checkpoint");
+    }
   }
 
   /** Removes an instance's files; succeeds when they are gone already. */
@@ -118,7 +126,7 @@ export class Store {
    * @returns where CRIU should write: memory where it has room for `expectedBytes`, else the store.
    */
   async prepareCheckpoint(checkpointId: string, expectedBytes: number): Promise<string> {
-    this.requireRoom("take a checkpoint");
+    await this.requireRoom("take a checkpoint");
     const paths = this.checkpointPaths(checkpointId);
     try {
       await mkdir(paths.checkpointDir, { mode: 0o700 });
@@ -144,8 +152,11 @@ export class Store {
       rmSync(filePath, { force: true });
       return;
     }
-    writeFileSync(`${filePath}.new`, `${JSON.stringify(session, null, 2)}\n`, { mode: 0o600 });
-    renameSync(`${filePath}.new`, filePath);
+    const unfinishedPath = `${filePath}.new`;
+    this.#orFull("record a session", () => {
+      writeFileSync(unfinishedPath, `${JSON.stringify(session, null, 2)}\n`, { mode: 0o600 });
+      renameSync(unfinishedPath, filePath);
+    });
   }
 
   /** Returns what was written of every session. */
@@ -239,11 +250,22 @@ export class Store {
     };
   }
 
-  /** @throws STORE_FULL  when too little is free to begin anything. */
-  requireRoom(what: string): void {
-    const { freeBytes } = this.usage();
-    if (freeBytes >= FREE_BYTES_MIN) return;
-    throw explainFullDisk(Object.assign(new Error("ENOSPC"), { code: "ENOSPC" }), what);
+  /**
+   * btrfs gives the space of removed files and subvolumes back in the background, so a store that
+   * seems full is written out and looked at again before it counts as full.
+   *
+   * @throws STORE_FULL  when too little is free to begin anything.
+   */
+  async requireRoom(what: string): Promise<void> {
+    const isRoom = () => this.usage().freeBytes >= FREE_BYTES_MIN;
+    const endsAtMs = performance.now() + RECLAIM_TIMEOUT_MS;
+    while (!isRoom()) {
+      if (performance.now() >= endsAtMs) {
+        throw explainFullDisk(Object.assign(new Error("ENOSPC"), { code: "ENOSPC" }), what);
+      }
+      await this.#flush();
+      if (!isRoom()) await delay(RECLAIM_POLL_INTERVAL_MS);
+    }
   }
 
   #orFull<T>(what: string, act: () => T): T {
