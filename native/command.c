@@ -94,6 +94,14 @@ bool stream_wants_reading(const struct command *command, const struct stream *st
   return is_thrown_away || ring_room(&stream->ring) > 0;
 }
 
+/* What the shell printed before the command started (its prompt, its line) is shown first. */
+static void show_output(struct command *command, const uint8_t *bytes, uint32_t count) {
+  if (command->terminal == NULL || !(command->flags & SHELL_SHOW)) return;
+  if (!command->has_shown) terminal_drain(command->terminal);
+  command->has_shown = true;
+  ring_append_as_tty(&command->terminal->output, bytes, count);
+}
+
 /* Reads once; what does not belong to the command any more is only shown, not kept. */
 void command_read(struct command *command, struct stream *stream, short events) {
   static uint8_t chunk[64 * 1024];
@@ -105,9 +113,7 @@ void command_read(struct command *command, struct stream *stream, short events) 
   ssize_t got = want > 0 ? read(stream->fd, chunk, want) : 0;
   if (got > 0) {
     if (is_kept) ring_append(&stream->ring, chunk, (uint32_t)got);
-    if (command->terminal != NULL && (command->flags & SHELL_SHOW)) {
-      ring_append_as_tty(&command->terminal->output, chunk, (uint32_t)got);
-    }
+    show_output(command, chunk, (uint32_t)got);
     if (stream->owed_bytes > 0) stream->owed_bytes -= (uint32_t)got;
     return;
   }

@@ -101,6 +101,8 @@ struct terminal *terminal_find(uint32_t id);
 struct terminal *terminal_open(struct program *program, uint16_t cols, uint16_t rows);
 int terminal_respawn(struct terminal *terminal);
 void terminal_read(struct terminal *terminal, short events);
+/* Takes all that was printed until now; the kernel hands over what is on its way first. */
+void terminal_drain(struct terminal *terminal);
 void terminal_flush_input(struct terminal *terminal);
 void terminal_program_ended(struct terminal *terminal, int wait_status);
 int terminal_signal(struct terminal *terminal, int signal_number);
@@ -143,6 +145,7 @@ struct command {
   struct ring input;
   struct stream streams[2]; /* stdout, stderr */
   bool is_discarded;
+  bool has_shown; /* some of its output is on the terminal */
   bool is_script_complete;
   uint32_t script_bytes;
   int exit_code;

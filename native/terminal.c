@@ -127,13 +127,17 @@ void terminal_flush_input(struct terminal *terminal) {
   }
 }
 
-void terminal_program_ended(struct terminal *terminal, int wait_status) {
+void terminal_drain(struct terminal *terminal) {
   static uint8_t chunk[4096];
   ssize_t got;
   /* Bounded: a background process may go on writing for ever. */
   for (int i = 0; i < 64 && (got = read(terminal->master, chunk, sizeof chunk)) > 0; i++) {
     ring_append(&terminal->output, chunk, (uint32_t)got);
   }
+}
+
+void terminal_program_ended(struct terminal *terminal, int wait_status) {
+  terminal_drain(terminal);
   terminal->is_alive = false;
   terminal->exit_code = WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : 128 + WTERMSIG(wait_status);
   terminal->exit_signal = WIFSIGNALED(wait_status) ? WTERMSIG(wait_status) : 0;

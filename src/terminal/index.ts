@@ -15,7 +15,7 @@ export type {
 export type { ProgramSpec } from "./program-spec.ts";
 export {
   type CommandChunk,
-  CommandReader,
+  type CommandReader,
   type ProgramResult,
   type TerminalChunk,
   TerminalReader,

@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { buildDumpArguments, buildRestoreArguments } from "../../src/criu/index.ts";
 import { findCriu } from "../../src/host/index.ts";
 import { InitLink } from "../../src/terminal/index.ts";
-import { bashProgram, openSandbox, type Sandbox } from "../../src/terminal/testing/sandbox.ts";
+import { bashProgram, openSandbox, type Sandbox } from "../support/terminal/sandbox.ts";
 
 const PROJECT = path.join(import.meta.dirname, "../..");
 

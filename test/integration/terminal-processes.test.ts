@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { Driver } from "../../src/terminal/testing/driver.ts";
-import { bashProgram, openSandbox, rootProgram } from "../../src/terminal/testing/sandbox.ts";
+import { Driver } from "../support/terminal/driver.ts";
+import { bashProgram, openSandbox, rootProgram } from "../support/terminal/sandbox.ts";
 
 const driver = new Driver();
 beforeAll(() => driver.open());

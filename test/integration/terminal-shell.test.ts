@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { Driver, until } from "../../src/terminal/testing/driver.ts";
+import { Driver, until } from "../support/terminal/driver.ts";
 
 const driver = new Driver();
 beforeAll(() => driver.open());
@@ -118,6 +118,18 @@ describe("commands in the live shell", () => {
     const seen = await driver.shown(driver.shell, endOffset, "\rhalf-typed");
     expect(seen).toContain("echo from-exec");
     expect(seen).toContain("from-exec\r\n");
+  });
+
+  test("watchers see a command before its output, every time", async () => {
+    const { endOffset } = await driver.stateOf(driver.shell);
+    const numbers = Array.from({ length: 40 }, (_, index) => index);
+
+    for (const number of numbers) await driver.run(`printf 'out-%d\\n' ${number}`);
+
+    const seen = await driver.shown(driver.shell, endOffset, "out-39\r\n");
+    const erasesItsLine = "\u001b[J";
+    const late = numbers.filter((number) => !seen.includes(`${erasesItsLine}out-${number}\r\n`));
+    expect(late).toEqual([]);
   });
 
   test("a command waits while a person's program or unfinished command is in front", async () => {

@@ -3,7 +3,7 @@ import { readdirSync, readlinkSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { InitLink } from "../../src/terminal/index.ts";
-import { Driver, until } from "../../src/terminal/testing/driver.ts";
+import { Driver, until } from "../support/terminal/driver.ts";
 
 const driver = new Driver();
 beforeAll(() => driver.open());

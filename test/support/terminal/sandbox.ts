@@ -1,9 +1,7 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { BASH_RC } from "../bash-integration.ts";
-import { InitLink } from "../init-link.ts";
-import type { ProgramSpec } from "../program-spec.ts";
+import { BASH_RC, InitLink, type ProgramSpec } from "../../../src/terminal/index.ts";
 
 const PROJECT = join(import.meta.dirname, "../../..");
 const NATIVE = join(PROJECT, ".tools/native");

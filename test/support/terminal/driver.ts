@@ -1,6 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type { CommandStage, TerminalState } from "../init-state.ts";
-import type { ProgramSpec } from "../program-spec.ts";
+import type { CommandStage, ProgramSpec, TerminalState } from "../../../src/terminal/index.ts";
 import { bashProgram, openSandbox, rootProgram, type Sandbox } from "./sandbox.ts";
 
 /** What a command left. */
