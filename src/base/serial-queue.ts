@@ -19,6 +19,11 @@ export class SerialQueues {
     }
   }
 
+  /** Tells whether a task of `key` runs or waits. */
+  isBusy(key: string): boolean {
+    return this.#tails.has(key);
+  }
+
   /** Resolves when every task known now has ended. */
   async idle(): Promise<void> {
     await Promise.all(this.#tails.values());

@@ -6,6 +6,7 @@ import {
   buildInstanceFrom,
   claimName,
   type EnginePorts,
+  isFreeToMakeUp,
   type LiveInstance,
   numberedNames,
   removeSession,
@@ -106,11 +107,10 @@ function forkNames(
     return numberedNames(name, count).map((wanted) => claimName(wanted, ports));
   }
   const names: string[] = [];
-  const isFree = (candidate: string) => ports.catalog.sessionByName(candidate) === undefined;
   const stem = checkpoint.sessionName.slice(0, 48);
   for (let number = 1; names.length < count; number += 1) {
     const candidate = `${stem}-fork-${number}`;
-    if (isFree(candidate)) names.push(candidate);
+    if (isFreeToMakeUp(candidate, ports)) names.push(candidate);
   }
   return names;
 }

@@ -63,7 +63,7 @@ export async function createSession(
 
 /** Returns a valid, free name: the wanted one, or one made up. @throws NAME_INVALID | NAME_IN_USE */
 export function claimName(wanted: string | undefined, ports: EnginePorts): string {
-  if (wanted === undefined) return makeUpName((name) => isTaken(name, ports));
+  if (wanted === undefined) return makeUpName((name) => !isFreeToMakeUp(name, ports));
   requireValidName(wanted);
   requireFreeName(wanted, ports);
   return wanted;
@@ -75,6 +75,11 @@ export function requireFreeName(name: string, ports: EnginePorts): void {
   throw new WaypointError("NAME_IN_USE", `There is a session named ${name} already.`, {
     hint: `Choose another name, or remove it with \`waypoint rm ${name}\`.`,
   });
+}
+
+/** A name that nobody asked for must not collide with one that is just being given either. */
+export function isFreeToMakeUp(name: string, ports: EnginePorts): boolean {
+  return !isTaken(name, ports) && !ports.leases.isBusy(`name:${name}`);
 }
 
 function isTaken(name: string, { catalog }: EnginePorts): boolean {

@@ -5,7 +5,7 @@
  */
 export { adoptInstance } from "./adopt-instance.ts";
 export { attachSession } from "./attach-session.ts";
-export { claimName, createSession } from "./create-session.ts";
+export { claimName, createSession, isFreeToMakeUp } from "./create-session.ts";
 export { describeSession, listProcesses, requireLive } from "./describe-session.ts";
 export { removeSession, stopSession } from "./end-session.ts";
 export { execInSession } from "./exec-in-session.ts";
