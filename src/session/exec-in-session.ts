@@ -1,8 +1,8 @@
 import { constants } from "node:os";
 import type { SessionRow } from "../catalog/index.ts";
-import { toWaypointError, WaypointError } from "../errors/index.ts";
+import { hasCode, toWaypointError, WaypointError } from "../errors/index.ts";
 import type { OperationOutput, OperationParsedInput } from "../protocol/index.ts";
-import type { InitLink } from "../terminal/index.ts";
+import type { CommandReader, InitLink, RunInShellOptions } from "../terminal/index.ts";
 import { BoundedOutput } from "./bounded-output.ts";
 import { requireLive } from "./describe-session.ts";
 import type { LiveInstance } from "./live-sessions.ts";
@@ -12,6 +12,7 @@ import { shellEnvironment } from "./shell.ts";
 import type { StreamPeer } from "./stream-peer.ts";
 
 const { SIGINT, SIGTERM, SIGKILL } = constants.signals;
+const { ESRCH } = constants.errno;
 
 /** Exit code of a command that was interrupted because its time was over, as in timeout(1). */
 const EXIT_CODE_TIMED_OUT = 124;
@@ -27,7 +28,8 @@ type ExecOutput = OperationOutput<"exec">;
  * Runs a command in a session and streams its output, stdout and stderr apart.
  *
  * In the live shell, what it does to the shell persists: directory, variables, functions, jobs.
- * The end of the command is the end of the call; processes that it leaves go on.
+ * The end of the command is the end of the call; processes that it leaves go on. A client that goes
+ * away interrupts its command.
  *
  * @throws SESSION_WRONG_STATE  the session is not running.
  * @throws SESSION_ENDED        the session was stopped, removed or restored meanwhile.
@@ -42,7 +44,7 @@ export async function execInSession(
   const startedAtMs = performance.now();
   const commandId = await startCommand(session, live, input, ports);
   const { link } = live;
-  const interruption = new Interruption(link, live.terminalId, commandId, input);
+  const interruption = new Interruption(live, commandId, input, peer);
   peer.listen({
     onControl: (message) => {
       if (message.control === "signal") void interruption.send(message.signal);
@@ -50,10 +52,10 @@ export async function execInSession(
     onInput: (bytes) => passInput(link, commandId, bytes, input),
   });
   const notice = setTimeout(() => void tellWait(link, commandId, peer), WAIT_NOTICE_MS);
-  const onGone = () => void link.discard(commandId).catch(() => {});
+  const onGone = () => void interruption.abandon();
   peer.gone.addEventListener("abort", onGone, { once: true });
   try {
-    const output = await forward(link, commandId, input, peer);
+    const output = await forward(link.readCommand(commandId), input, peer, interruption);
     const timedOut = interruption.timedOut;
     return {
       ...output,
@@ -87,7 +89,7 @@ async function startCommand(
         },
       );
     }
-    return await live.link.runInShell(live.terminalId, line, { tty: input.tty, shell: dialect });
+    return await runInLiveShell(live, line, { tty: input.tty, shell: dialect }, ports);
   }
   const user = ports.sandbox.findUser(ports.sandbox.mergedDir(live.instanceId), session.user);
   const commandId = await live.link.spawn({
@@ -102,22 +104,39 @@ async function startCommand(
   return commandId;
 }
 
+/** Runs a line in the live shell; where somebody has ended that shell, in a fresh one. */
+export async function runInLiveShell(
+  live: LiveInstance,
+  line: string,
+  options: RunInShellOptions,
+  ports: EnginePorts,
+): Promise<number> {
+  try {
+    return await live.link.runInShell(live.terminalId, line, options);
+  } catch (error) {
+    const isEnded = hasCode(error, "TOOL_FAILED") && error.detail["errno"] === ESRCH;
+    if (!isEnded) throw error;
+    await keepShellAlive(live, ports);
+    return await live.link.runInShell(live.terminalId, line, options);
+  }
+}
+
 async function forward(
-  link: InitLink,
-  commandId: number,
+  reader: CommandReader,
   input: ExecInput,
   peer: StreamPeer,
+  interruption: Interruption,
 ): Promise<Omit<ExecOutput, "timedOut" | "durationMs">> {
   const kept = {
     stdout: new BoundedOutput(input.keepOutputBytes),
     stderr: new BoundedOutput(input.keepOutputBytes),
   };
-  const reader = link.readCommand(commandId);
+  void interruption.failed.then(() => reader.close());
   for await (const { stream, bytes } of reader) {
     kept[stream].add(bytes);
     if (!peer.gone.aborted) await peer.send(stream, bytes);
   }
-  const { exitCode, signal } = await reader.result;
+  const { exitCode, signal } = await Promise.race([reader.result, interruption.failed]);
   return {
     exitCode,
     signal: signal === 0 ? null : signal,
@@ -159,47 +178,77 @@ export async function keepShellAlive(live: LiveInstance, ports: EnginePorts): Pr
 /** Ends a command on time-out or at the client's wish: politely first, then with force. */
 class Interruption {
   timedOut = false;
+  /** Resolves, with what is told of the command, when it goes on whatever it was sent. */
+  readonly failed: Promise<{ exitCode: number; signal: number }>;
+  readonly #fail: (end: { exitCode: number; signal: number }) => void;
   readonly #link: InitLink;
   readonly #terminalId: number;
   readonly #commandId: number;
   readonly #isLive: boolean;
+  readonly #peer: StreamPeer;
   #timer: NodeJS.Timeout | undefined;
+  #isOver = false;
 
-  constructor(link: InitLink, terminalId: number, commandId: number, input: ExecInput) {
-    this.#link = link;
-    this.#terminalId = terminalId;
+  constructor(live: LiveInstance, commandId: number, input: ExecInput, peer: StreamPeer) {
+    const { promise, resolve } = Promise.withResolvers<{ exitCode: number; signal: number }>();
+    this.failed = promise;
+    this.#fail = resolve;
+    this.#link = live.link;
+    this.#terminalId = live.terminalId;
     this.#commandId = commandId;
     this.#isLive = input.shell === "live";
+    this.#peer = peer;
     if (input.timeoutMs === undefined) return;
-    this.#timer = setTimeout(
-      () => void this.#escalate([SIGINT, SIGTERM, SIGKILL]),
-      input.timeoutMs,
-    );
+    this.#timer = setTimeout(() => {
+      this.timedOut = true;
+      void this.#escalate([SIGINT, SIGTERM, SIGKILL]);
+    }, input.timeoutMs);
   }
 
   async send(signal: number): Promise<void> {
     await this.#link.signal(this.#commandId, signal).catch(() => {});
   }
 
-  cancel(): void {
+  /**
+   * Interrupts a command whose client has gone, as the loss of a connection does elsewhere: the
+   * shell is for the next command. One that ignores this goes on, and its output is thrown away.
+   */
+  async abandon(): Promise<void> {
     clearTimeout(this.#timer);
-    this.#timer = undefined;
+    await this.#link.discard(this.#commandId).catch(() => {});
+    await this.#escalate([SIGINT, SIGINT]);
+  }
+
+  /** Sends nothing more: the command has ended. */
+  cancel(): void {
+    this.#isOver = true;
+    clearTimeout(this.#timer);
   }
 
   async #escalate(signals: readonly number[]): Promise<void> {
-    this.timedOut = true;
     const [signal, ...later] = signals;
-    if (signal === undefined) return;
+    if (signal === undefined) return await this.#giveUp();
     // The shell itself only ever gets an interrupt: the others would end it with the command.
     const isSafe = signal === SIGINT || !(await this.#isShellInForeground());
     await this.send(isSafe ? signal : SIGINT);
+    if (this.#isOver) return;
     this.#timer = setTimeout(() => void this.#escalate(later), ESCALATION_MS);
+  }
+
+  async #giveUp(): Promise<void> {
+    await this.#link.discard(this.#commandId).catch(() => {});
+    this.#peer.notice("the command ignores the interruption and goes on without its output");
+    this.#fail({ exitCode: EXIT_CODE_TIMED_OUT, signal: 0 });
   }
 
   async #isShellInForeground(): Promise<boolean> {
     if (!this.#isLive) return false;
-    const { terminals } = await this.#link.list();
-    const terminal = terminals.find(({ id }) => id === this.#terminalId);
-    return terminal === undefined || terminal.foreground === terminal.pid;
+    try {
+      const { terminals } = await this.#link.list();
+      const terminal = terminals.find(({ id }) => id === this.#terminalId);
+      return terminal === undefined || terminal.foreground === terminal.pid;
+    } catch {
+      return true; // The session has ended, and the command with it.
+    }
   }
 }
