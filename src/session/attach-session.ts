@@ -1,4 +1,5 @@
 import type { SessionRow } from "../catalog/index.ts";
+import { hasCode } from "../errors/index.ts";
 import type { OperationOutput, OperationParsedInput } from "../protocol/index.ts";
 import type { TerminalReader } from "../terminal/index.ts";
 import { requireLive } from "./describe-session.ts";
@@ -36,6 +37,7 @@ export async function attachSession(
 ): Promise<AttachOutput> {
   const attachment = new Attachment(session, input, peer, ports);
   let live: LiveInstance | undefined = requireLive(session, ports);
+  await keepShellAlive(live, ports);
   let commandId = await attachment.startCommand(live);
   while (live !== undefined) {
     const outcome = await attachment.follow(live, commandId);
@@ -103,7 +105,7 @@ class Attachment {
       reader.close();
       this.#live = undefined;
       this.#followed = Promise.withResolvers();
-      this.#ports.live.commonSize(live.sessionId, this, null);
+      await this.#leaveSize(live);
     }
   }
 
@@ -133,7 +135,8 @@ class Attachment {
         await this.#peer.send("stdout", isNew);
       }
     } catch (error) {
-      if (this.#ports.live.get(live.sessionId)?.instanceId === live.instanceId) throw error;
+      // Without its PID 1 the session is about to be noted as ended, or as another incarnation.
+      if (this.#isCurrent(live) && !hasCode(error, "SESSION_ENDED")) throw error;
       return "swapped";
     }
     const { exitCode } = await reader.result;
@@ -186,13 +189,35 @@ class Attachment {
   async #type(bytes: Uint8Array): Promise<void> {
     if (bytes.length === 0) return;
     const live = await this.#followed.promise;
-    await live.link.write(live.terminalId, bytes);
+    try {
+      await live.link.write(live.terminalId, bytes);
+    } catch (error) {
+      // Keys that were on their way to an incarnation when it was left stay with it.
+      if (!hasCode(error, "SESSION_ENDED")) throw error;
+    }
+  }
+
+  #isCurrent(live: LiveInstance): boolean {
+    return this.#ports.live.get(live.sessionId)?.instanceId === live.instanceId;
+  }
+
+  /** Those who stay attached may have had to make do with less than they can show. */
+  async #leaveSize(live: LiveInstance): Promise<void> {
+    const size = this.#ports.live.commonSize(live.sessionId, this, null);
+    if (size === null || !this.#isCurrent(live)) return;
+    await live.link.resize(live.terminalId, size.columns, size.rows).catch(ignoreEnd);
   }
 
   async #applySize(): Promise<void> {
     const live = this.#live;
     if (live === undefined) return;
     const size = this.#ports.live.commonSize(live.sessionId, this, this.#size);
-    if (size !== null) await live.link.resize(live.terminalId, size.columns, size.rows);
+    if (size === null) return;
+    await live.link.resize(live.terminalId, size.columns, size.rows).catch(ignoreEnd);
   }
+}
+
+/** A terminal that is gone needs no size; whoever reads from it learns of the end. */
+function ignoreEnd(error: unknown): void {
+  if (!hasCode(error, "SESSION_ENDED")) throw error;
 }
