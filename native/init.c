@@ -53,15 +53,29 @@ static void set_up_signals(sigset_t *while_polling) {
 
 static const char *open_listener(void) {
   struct sockaddr_un address = {.sun_family = AF_UNIX, .sun_path = SOCKET_PATH};
+  const char *failure = NULL;
+  if (mkdir("/run", 0755) < 0 && errno != EEXIST) return "mkdir /run";
   if (mkdir(RUN_DIR, 0755) < 0 && errno != EEXIST) return "mkdir " RUN_DIR;
   if (unlink(SOCKET_PATH) < 0 && errno != ENOENT) return "unlink " SOCKET_PATH;
-  listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  if (listener < 0) return "socket";
+  int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (fd < 0) return "socket";
   umask(0177);
-  int result = bind(listener, (struct sockaddr *)&address, sizeof address);
+  if (bind(fd, (struct sockaddr *)&address, sizeof address) < 0) failure = "bind " SOCKET_PATH;
   umask(022);
-  if (result < 0) return "bind " SOCKET_PATH;
-  return listen(listener, CONNECTIONS_MAX) < 0 ? "listen" : NULL;
+  if (failure == NULL && listen(fd, CONNECTIONS_MAX) < 0) failure = "listen";
+  if (failure != NULL) {
+    close(fd);
+    return failure;
+  }
+  if (listener >= 0) close(listener);
+  listener = fd;
+  return NULL;
+}
+
+/* Programs may remove any file of the session, but the daemon must find the way to init again. */
+static void keep_listener(void) {
+  struct stat status;
+  if (lstat(SOCKET_PATH, &status) < 0 && errno == ENOENT) open_listener();
 }
 
 static void reap(void) {
@@ -140,7 +154,10 @@ static void serve_connections(void) {
     struct connection *each = &connections[i];
     if (each->fd < 0) continue;
     short events = ready_events(each->poll_slot);
-    if (events != 0) connection_receive(each, events);
+    if (events != 0) {
+      keep_listener();
+      connection_receive(each, events);
+    }
     connection_serve(each);
   }
   if (ready_events(0) & POLLIN) connections_accept(listener);

@@ -41,16 +41,19 @@ static const char *bind_readonly(const char *root, const char *name) {
 }
 
 static const char *mask_kernel(const char *root) {
-  const char *failure = NULL;
   below(root, "dev/null", source);
+  /* Over itself, so that programs cannot remove it: what is bound from a file that is gone cannot
+     be restored. */
+  const char *failure = bind_over(source, root, "dev/null");
   for (unsigned i = 0; failure == NULL && i < COUNT(MASKED_FILES); i++) {
     failure = bind_over(source, root, MASKED_FILES[i]);
   }
   for (unsigned i = 0; failure == NULL && i < COUNT(READONLY_DIRECTORIES); i++) {
     failure = bind_readonly(root, READONLY_DIRECTORIES[i]);
   }
-  /* An empty directory of the session, not a tmpfs: CRIU archives each tmpfs with tar. */
-  below(root, "run/waypoint/empty", source);
+  /* An empty directory of the kernel: CRIU archives a tmpfs with tar, and programs could remove one
+     of the session's own. */
+  below(root, "proc/tty/ldisc", source);
   for (unsigned i = 0; failure == NULL && i < COUNT(MASKED_DIRECTORIES); i++) {
     failure = bind_over(source, root, MASKED_DIRECTORIES[i]);
   }

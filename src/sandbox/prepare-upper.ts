@@ -81,7 +81,6 @@ function makeRuntimeDir({ upperDir, initBinaryPath, bashRc }: UpperOptions): voi
   chmodSync(path.join(runDir, "lock"), 0o1777);
   const ownDir = path.join(runDir, "waypoint");
   mkdirSync(ownDir, { mode: 0o755 });
-  mkdirSync(path.join(ownDir, "empty"), { mode: 0o555 });
   copyFileSync(initBinaryPath, path.join(ownDir, "init"));
   chmodSync(path.join(ownDir, "init"), 0o755);
   writeFileSync(path.join(ownDir, "bashrc"), bashRc, { mode: 0o644 });
