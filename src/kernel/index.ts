@@ -5,7 +5,7 @@
  */
 export {
   closeInheritedOnExec,
-  explainFullDisk,
+  explainDiskError,
   ioctl,
   keepOnExec,
   MS_NODEV,
@@ -13,6 +13,7 @@ export {
   makeCharacterDevice,
   mount,
   openInherited,
+  peerPid,
   type SystemCallError,
   setXattr,
   syncFilesystem,

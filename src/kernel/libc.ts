@@ -34,6 +34,9 @@ const native = {
   mknod: libc.func("int mknod(const char *path, unsigned int mode, unsigned long device)"),
   flock: libc.func("int flock(int fd, int operation)"),
   open: libc.func("int open(const char *path, int flags, unsigned int mode)"),
+  getsockopt: libc.func(
+    "int getsockopt(int fd, int level, int name, _Out_ uint8_t *value, _Inout_ uint32_t *length)",
+  ),
   close: libc.func("int close(int fd)"),
   fcntl: libc.func("int fcntl(int fd, int command, int argument)"),
   closeRange: libc.func("int close_range(unsigned int first, unsigned int last, int flags)"),
@@ -127,18 +130,43 @@ export function closeInheritedOnExec(): void {
   check("close_range", native.closeRange(3, 0xffffffff, CLOSE_RANGE_CLOEXEC));
 }
 
+/** Returns the process that listens at the other end of a unix socket (SO_PEERCRED). */
+export function peerPid(fd: number): number {
+  const SOL_SOCKET = 1;
+  const SO_PEERCRED = 17;
+  const CREDENTIALS_BYTES = 12;
+  const credentials = new Uint8Array(CREDENTIALS_BYTES);
+  check(
+    "getsockopt",
+    native.getsockopt(fd, SOL_SOCKET, SO_PEERCRED, credentials, [CREDENTIALS_BYTES]),
+  );
+  return new DataView(credentials.buffer).getInt32(0, true);
+}
+
 /** syncfs(2) of the filesystem that holds `fd`, off the event loop. */
 export function syncFilesystem(fd: number): Promise<void> {
   return new Promise((resolve, reject) => {
     native.syncfs.async(fd, (error: unknown, result: number) => {
       if (error === null && result === 0) resolve();
-      else reject(error instanceof Error ? error : new Error("syncfs failed"));
+      else reject(error instanceof Error ? error : syncFailure());
     });
   });
 }
 
-/** Turns "no space left" into STORE_FULL and leaves any other error as it is. */
-export function explainFullDisk(error: unknown, what: string): unknown {
+/** The number of the error stays in the thread that made the call; a sync knows mostly this one. */
+function syncFailure(): Error {
+  return Object.assign(new Error("syncfs: EIO"), { code: "EIO" });
+}
+
+/** Turns errors of the disk below the store into our words and leaves any other error as it is. */
+export function explainDiskError(error: unknown, what: string): unknown {
+  if (isSystemError(error, "EROFS", "EIO")) {
+    return new WaypointError("STORE_FAILED", `The store cannot be written to ${what}.`, {
+      hint: "The disk below it failed or ran full. Free disk space, then `waypoint daemon stop --sessions`; durable checkpoints are still there.",
+      detail: { reason: String(error) },
+      cause: error,
+    });
+  }
   if (!isSystemError(error, "ENOSPC", "EDQUOT")) return error;
   return new WaypointError("STORE_FULL", `The store has no room left to ${what}.`, {
     hint: "Remove sessions that you no longer need (`waypoint rm NAME`), or free disk space.",

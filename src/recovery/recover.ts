@@ -1,15 +1,9 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { pollUntil } from "../base/index.ts";
 import { fromManifest, scheduleDurable } from "../checkpoint/index.ts";
-import { toWaypointError } from "../errors/index.ts";
-import {
-  adoptInstance,
-  type EnginePorts,
-  endInstance,
-  reconnectInstance,
-  removeInstance,
-} from "../session/index.ts";
+import { type EnginePorts, removeInstance } from "../session/index.ts";
 import { rebuildSessions } from "./rebuild-sessions.ts";
+import { reconnectSessions } from "./reconnect-sessions.ts";
 
 /** How long to wait for a CRIU that the last daemon left behind; then it is taken to hang. */
 const LEFT_CRIU_TIMEOUT_MS = 60_000;
@@ -92,44 +86,6 @@ async function removeOrphans(ports: EnginePorts): Promise<void> {
     logger.info("removing an orphan", { instanceId });
     await removeInstance(instanceId, ports);
   }
-}
-
-async function reconnectSessions(ports: EnginePorts): Promise<void> {
-  await Promise.all(
-    ports.catalog
-      .sessions()
-      .filter(({ state }) => state === "running")
-      .map(async (session) => {
-        const instance =
-          session.instance === null ? undefined : ports.catalog.instance(session.instance);
-        try {
-          if (instance?.pid == null || instance.startTicks === null) throw new Error("no process");
-          if (ports.sandbox.startTicks(instance.pid) !== instance.startTicks) {
-            throw new Error("its process is gone");
-          }
-          const { id, pid, startTicks } = instance;
-          const live = await reconnectInstance(session.id, { id, pid, startTicks }, ports);
-          await discardOrphanedCommands(live.link);
-          adoptInstance(live, ports);
-        } catch (error) {
-          ports.logger.warn("session found ended", {
-            session: session.name,
-            reason: toWaypointError(error).message,
-          });
-          ports.catalog.updateSession(session.id, { state: "ended" });
-          if (instance !== undefined) await endInstance(instance.id, ports);
-        }
-      }),
-  );
-}
-
-/** Commands whose callers died with the last daemon must not block on output that nobody reads. */
-async function discardOrphanedCommands(link: {
-  list(): Promise<{ commands: { id: number }[] }>;
-  discard(id: number): Promise<void>;
-}): Promise<void> {
-  const { commands } = await link.list();
-  await Promise.all(commands.map(({ id }) => link.discard(id)));
 }
 
 function readCommandLine(pid: string): string[] {

@@ -32,9 +32,18 @@ export function requireLive(row: SessionRow, ports: EnginePorts): LiveInstance {
   const live = ports.live.get(row.id);
   if (live !== undefined) return live;
   const state = ports.catalog.session(row.id)?.state ?? row.state;
+  if (state === "running") throw unreachable(row);
   const how = state === "ended" ? "its processes have ended" : `it is ${state}`;
   throw new WaypointError("SESSION_WRONG_STATE", `Session ${row.name} is not running: ${how}.`, {
     hint: `\`waypoint restore ${row.name} ${row.name}@\` starts it again from its newest checkpoint.`,
     detail: { state },
+  });
+}
+
+/** Its processes live, but something in the session keeps its first process from answering. */
+function unreachable(row: SessionRow): WaypointError {
+  return new WaypointError("SESSION_WRONG_STATE", `Session ${row.name} runs but does not answer.`, {
+    hint: `Its files can be captured with \`waypoint checkpoint --files-only ${row.name}\`; \`waypoint rm --force ${row.name}\` ends it.`,
+    detail: { state: "unreachable" },
   });
 }

@@ -8,9 +8,12 @@ import { openShell, type ShellOptions } from "./shell.ts";
 
 const INIT_ANSWER_TIMEOUT_MS = 10_000;
 
-/** Short whatever the state directory, since a socket's path has at most 107 bytes. */
-function initSocketPath(pid: number): string {
-  return `/proc/${pid}/root/run/waypoint/init.sock`;
+/** The path is short whatever the state directory, since a socket's has at most 107 bytes. */
+function connectInit(pid: number, ports: EnginePorts): Promise<InitLink> {
+  return ports.connectInit(`/proc/${pid}/root/run/waypoint/init.sock`, {
+    timeoutMs: INIT_ANSWER_TIMEOUT_MS,
+    initPid: pid,
+  });
 }
 
 /**
@@ -146,7 +149,7 @@ export async function reconnectInstance(
   ports: EnginePorts,
 ): Promise<LiveInstance> {
   const { pid, startTicks } = instance;
-  const link = await ports.connectInit(initSocketPath(pid), { timeoutMs: INIT_ANSWER_TIMEOUT_MS });
+  const link = await connectInit(pid, ports);
   const terminalId = await firstTerminal(link);
   return { sessionId, instanceId: instance.id, pid, startTicks, link, terminalId };
 }
@@ -197,7 +200,7 @@ async function connect(
 ): Promise<Omit<LiveInstance, "terminalId">> {
   const startTicks = ports.sandbox.startTicks(pid) ?? 0;
   ports.catalog.updateInstance(instanceId, { pid, startTicks, address });
-  const link = await ports.connectInit(initSocketPath(pid), { timeoutMs: INIT_ANSWER_TIMEOUT_MS });
+  const link = await connectInit(pid, ports);
   return { sessionId, instanceId, pid, startTicks, link };
 }
 

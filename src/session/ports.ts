@@ -29,7 +29,7 @@ export interface EnginePorts {
   network: NetworkHost;
   sandbox: typeof sandbox;
   criu: Pick<typeof criu, "dump" | "restore" | "readImageProcesses">;
-  connectInit: (socketPath: string, options?: { timeoutMs?: number }) => Promise<InitLink>;
+  connectInit: typeof InitLink.connect;
   createScreen: (columns: number, rows: number) => ScreenModel;
   live: LiveSessions;
   /** One queue per session: operations that change it run one after the other. */

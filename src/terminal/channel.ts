@@ -1,5 +1,8 @@
+import { once } from "node:events";
 import { connect, type Socket } from "node:net";
+import { constants } from "node:os";
 import { WaypointError } from "../errors/index.ts";
+import { peerPid } from "../kernel/index.ts";
 import {
   encodeFrame,
   encodeNumbers,
@@ -8,6 +11,13 @@ import {
   FrameKind,
   PROTOCOL_VERSION,
 } from "./frames.ts";
+
+/** Where init listens, and its process id on the host. */
+export interface InitAddress {
+  socketPath: string;
+  /** Not checked when left out. */
+  initPid?: number;
+}
 
 /** What a channel does with frames that answer no request. */
 export interface ChannelEvents {
@@ -33,9 +43,16 @@ export class Channel {
   #isOrderly = false;
   #isClosed = false;
 
-  /** Connects and exchanges HELLO. @throws TOOL_FAILED  nobody answers, or with another version. */
+  /**
+   * Connects and exchanges HELLO.
+   *
+   * A session's root can put a link to another session's socket in the place of its own. So it is
+   * checked that the one who listens is the process that the caller means.
+   *
+   * @throws TOOL_FAILED  nobody answers, another process does, or it has another version.
+   */
   static async open(
-    socketPath: string,
+    { socketPath, initPid }: InitAddress,
     events: ChannelEvents,
     timeoutMs: number,
   ): Promise<Channel> {
@@ -43,6 +60,8 @@ export class Channel {
     const channel = new Channel(socket, events);
     const timer = setTimeout(() => socket.destroy(new Error("no answer")), timeoutMs);
     try {
+      await once(socket, "connect");
+      if (initPid !== undefined && peerPid(descriptorOf(socket)) !== initPid) throw closedError();
       const hello = await channel.request(FrameKind.hello, 0, encodeNumbers(PROTOCOL_VERSION));
       if (hello?.kind !== FrameKind.hello) throw closedError();
       return channel;
@@ -128,11 +147,25 @@ export class Channel {
 
 function refusal(frame: Frame): WaypointError {
   const text = frame.payload.subarray(4).toString("utf8");
+  const errno = frame.payload.readUInt32LE(0);
+  const detail = { errno, id: frame.id };
+  if (errno === constants.errno.ENOSPC) {
+    return new WaypointError("STORE_FULL", "The session's filesystem has no room left.", {
+      hint: "Remove files with `waypoint exec NAME --shell own -- rm …`, which needs no room.",
+      detail,
+    });
+  }
   return new WaypointError("TOOL_FAILED", `The session's init refused the request: ${text}.`, {
-    detail: { errno: frame.payload.readUInt32LE(0), id: frame.id },
+    detail,
   });
 }
 
 function closedError(): WaypointError {
   return new WaypointError("TOOL_FAILED", "The session's init does not answer.");
+}
+
+/** Node shows a socket's descriptor only on its internal handle. */
+function descriptorOf(socket: Socket): number {
+  const { _handle: handle } = socket as unknown as { _handle?: { fd: number } };
+  return handle?.fd ?? -1;
 }

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { WaypointError } from "../errors/index.ts";
-import { Channel, type ChannelEvents } from "./channel.ts";
+import { Channel, type ChannelEvents, type InitAddress } from "./channel.ts";
 import type { Frame } from "./frames.ts";
 
 export const CONNECT_TIMEOUT_MS = 10_000;
@@ -16,7 +16,7 @@ const CONTROL = "control";
  * handled before is sent again, exactly once.
  */
 export class Connections {
-  readonly #socketPath: string;
+  readonly #address: InitAddress;
   readonly #onLost: (reason: Error) => void;
   readonly #channels = new Map<string, Promise<Channel>>();
   readonly #queues = new Map<string, Promise<unknown>>();
@@ -25,8 +25,8 @@ export class Connections {
   #failure: Error | undefined;
 
   /** `onLost` is called when init ended the control connection by itself. */
-  constructor(socketPath: string, onLost: (reason: Error) => void) {
-    this.#socketPath = socketPath;
+  constructor(address: InitAddress, onLost: (reason: Error) => void) {
+    this.#address = address;
     this.#onLost = onLost;
   }
 
@@ -83,7 +83,7 @@ export class Connections {
       if (this.#failure !== undefined) throw this.#failure;
       try {
         const leftMs = Math.max(1, endsAtMs - performance.now());
-        return await this.track(Channel.open(this.#socketPath, events, leftMs));
+        return await this.track(Channel.open(this.#address, events, leftMs));
       } catch (error) {
         if (performance.now() >= endsAtMs) throw error;
       }

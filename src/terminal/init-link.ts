@@ -1,4 +1,5 @@
 import { WaypointError } from "../errors/index.ts";
+import type { InitAddress } from "./channel.ts";
 import { CONNECT_TIMEOUT_MS, Connections } from "./connections.ts";
 import { encodeNumbers, type Frame, FrameKind } from "./frames.ts";
 import { type InitState, parseCommands, parseTerminals } from "./init-state.ts";
@@ -48,15 +49,16 @@ export class InitLink {
    */
   static async connect(
     socketPath: string,
-    options: { timeoutMs?: number } = {},
+    options: { timeoutMs?: number; initPid?: number } = {},
   ): Promise<InitLink> {
-    const link = new InitLink(socketPath);
+    const { initPid } = options;
+    const link = new InitLink({ socketPath, ...(initPid === undefined ? {} : { initPid }) });
     await link.#connections.connect(options.timeoutMs ?? CONNECT_TIMEOUT_MS);
     return link;
   }
 
-  private constructor(socketPath: string) {
-    this.#connections = new Connections(socketPath, (reason) => this.end(reason));
+  private constructor(address: InitAddress) {
+    this.#connections = new Connections(address, (reason) => this.end(reason));
     this.ended = new Promise((resolve) => {
       this.#resolveEnded = resolve;
     });

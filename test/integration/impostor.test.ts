@@ -1,0 +1,35 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { callOperation } from "../../src/client/index.ts";
+import { openTestWaypoint, type TestWaypoint } from "../support/test-waypoint.ts";
+
+let own: TestWaypoint;
+
+beforeAll(async () => {
+  own = await openTestWaypoint();
+});
+afterAll(async () => {
+  await own[Symbol.asyncDispose]();
+});
+
+test("a session cannot put another session's init in the place of its own", async () => {
+  const victim = await own.waypoint.new({ name: "victim" });
+  const attacker = await own.waypoint.new({ name: "attacker" });
+  const { pid: victimPid } = await victim.info();
+  // The path is followed from the daemon's root, where the victim's init can be reached.
+  await attacker.exec(
+    `cd /run/waypoint && rm init.sock && ln -s /proc/${victimPid}/root/run/waypoint/init.sock init.sock`,
+  );
+  await callOperation(own.stateDir, "daemon.stop", {});
+
+  const outcome = attacker.exec("hostname");
+
+  await expect(outcome).rejects.toMatchObject({
+    code: "SESSION_WRONG_STATE",
+    message: "Session attacker runs but does not answer.",
+  });
+  const filesOnly = await attacker.checkpoint({ filesOnly: true });
+  expect(filesOnly.info.content).toBe("files");
+  expect((await victim.exec("hostname")).stdout).toBe("victim\n");
+  await victim.remove({ force: true });
+  await attacker.remove({ force: true });
+});
