@@ -43,6 +43,20 @@ int shell_prepare_terminal(struct terminal *terminal) {
   return both < 0 ? -1 : 0;
 }
 
+/* Programs may remove any file of the session: makes ours again, and says whether it had to. */
+static bool restore_files(struct terminal *terminal) {
+  char path[96];
+  shell_path(path, sizeof path, terminal, "control");
+  if (access(path, F_OK) == 0 || errno != ENOENT) return false;
+  int old_fd = terminal->control_fd;
+  if (shell_prepare_terminal(terminal) == 0) {
+    close(old_fd);
+    return true;
+  }
+  terminal->control_fd = old_fd;
+  return false;
+}
+
 void shell_forget_terminal(struct terminal *terminal) {
   for (struct command *command = commands; command != NULL; command = command->next) {
     if (command->terminal != terminal) continue;
@@ -79,6 +93,7 @@ struct command *shell_command(struct terminal *terminal, uint32_t flags, const u
   }
   struct command *command = command_new(true);
   if (command == NULL) return NULL;
+  restore_files(terminal);
   command->terminal = terminal;
   command->flags = flags;
   command->state = COMMAND_QUEUED;
@@ -251,6 +266,8 @@ static int tick_terminal(struct terminal *terminal, uint64_t now) {
     return sooner(wait_ms, 5 * TICK_MS);
   }
   wait_ms = sooner(wait_ms, shell_send_early_signal(current, now));
+  /* Then its report may be lost too, and only a typed line tells when the prompt is back. */
+  if (restore_files(terminal)) terminal->has_no_keys = true;
   if (!types_line(terminal, current) || terminal->is_sync_pending) return wait_ms;
   ask_for_prompt(terminal, now);
   return sooner(wait_ms, 5 * TICK_MS);
