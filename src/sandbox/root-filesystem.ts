@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readFileSync, rmdirSync } from "node:fs";
 import path from "node:path";
 import { isSystemError } from "../base/index.ts";
 import { WaypointError } from "../errors/index.ts";
-import { explainFullDisk, mount, unmount } from "../kernel/index.ts";
+import { explainDiskError, mount, unmount } from "../kernel/index.ts";
 
 /** Where the merged roots are mounted, on the tmpfs of the daemon's own mount namespace. */
 const MERGED_DIR = "/run/waypoint/roots";
@@ -34,7 +34,7 @@ export function mountRoot(options: {
     mount("overlay", target, "overlay", 0, `index=on,nfs_export=on,${layers}`);
   } catch (cause) {
     rmdirSync(target);
-    const explained = explainFullDisk(cause, "mount a session");
+    const explained = explainDiskError(cause, "mount a session");
     if (explained instanceof WaypointError) throw explained;
     throw new WaypointError(
       "SANDBOX_FAILED",

@@ -42,7 +42,7 @@ export async function execInSession(
 ): Promise<ExecOutput> {
   const live = requireLive(session, ports);
   const startedAtMs = performance.now();
-  const commandId = await startCommand(session, live, input, ports);
+  const commandId = await startWithRoom(() => startCommand(session, live, input, ports), ports);
   const { link } = live;
   const interruption = new Interruption(live, commandId, input, peer);
   peer.listen({
@@ -68,6 +68,16 @@ export async function execInSession(
     peer.gone.removeEventListener("abort", onGone);
     interruption.cancel();
     await keepShellAlive(live, ports);
+  }
+}
+
+/** Tries again where the space of removed files was not given back yet. */
+async function startWithRoom(start: () => Promise<number>, ports: EnginePorts): Promise<number> {
+  try {
+    return await start();
+  } catch (error) {
+    if (!hasCode(error, "STORE_FULL") || !(await ports.store.reclaim())) throw error;
+    return await start();
   }
 }
 

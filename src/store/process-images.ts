@@ -2,7 +2,7 @@ import { existsSync, statfsSync } from "node:fs";
 import { cp, mkdir, readdir, rename, rm } from "node:fs/promises";
 import path from "node:path";
 import { WaypointError } from "../errors/index.ts";
-import { explainFullDisk } from "../kernel/index.ts";
+import { explainDiskError } from "../kernel/index.ts";
 
 /** Where the parts of a checkpoint lie. */
 export interface CheckpointPaths {
@@ -65,7 +65,7 @@ export class ProcessImages {
       await rename(unfinishedDir, imagesDir);
     } catch (error) {
       await rm(unfinishedDir, { recursive: true, force: true });
-      throw explainFullDisk(error, "make a checkpoint durable");
+      throw explainDiskError(error, "make a checkpoint durable");
     }
   }
 

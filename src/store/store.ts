@@ -14,15 +14,21 @@ import { mkdir, open, readdir, rename, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { isSystemError, type StateLayout } from "../base/index.ts";
-import { explainFullDisk, syncFilesystem } from "../kernel/index.ts";
-import { createSnapshot, createSubvolume, deleteSubvolume, filesystemUuid } from "./btrfs-ioctl.ts";
+import { explainDiskError, syncFilesystem } from "../kernel/index.ts";
+import {
+  createSnapshot,
+  createSubvolume,
+  deleteSubvolume,
+  filesystemUuid,
+  reclaimSpace,
+} from "./btrfs-ioctl.ts";
 import { type CheckpointPaths, ProcessImages } from "./process-images.ts";
 
 /** Below this much free space nothing new is begun, so that what runs can go on. */
 const FREE_BYTES_MIN = 64 * 1024 * 1024;
 /** How long a full store may take to give back what was just removed from it. */
 const RECLAIM_TIMEOUT_MS = 1_000;
-const RECLAIM_POLL_INTERVAL_MS = 100;
+const RECLAIM_POLL_INTERVAL_MS = 50;
 /** Above this much unwritten data a checkpoint writes it out before it freezes anything. */
 const DIRTY_BYTES_WORTH_FLUSHING = 8 * 1024 * 1024;
 
@@ -106,7 +112,7 @@ export class Store {
       await mkdir(paths.workDir);
       return paths;
     } catch (error) {
-      throw explainFullDisk(error, "restore a checkpoint");
+      throw explainDiskError(error, "restore a checkpoint");
     }
   }
 
@@ -132,7 +138,7 @@ export class Store {
       await mkdir(paths.checkpointDir, { mode: 0o700 });
       return await this.images.prepare(paths, expectedBytes);
     } catch (error) {
-      throw explainFullDisk(error, "take a checkpoint");
+      throw explainDiskError(error, "take a checkpoint");
     }
   }
 
@@ -174,7 +180,7 @@ export class Store {
       await writeFile(unfinishedPath, `${JSON.stringify(manifest, null, 2)}\n`, { mode: 0o600 });
       await rename(unfinishedPath, manifestPath);
     } catch (error) {
-      throw explainFullDisk(error, "record a checkpoint");
+      throw explainDiskError(error, "record a checkpoint");
     }
   }
 
@@ -212,6 +218,7 @@ export class Store {
    * a snapshot writes the subvolume's dirty pages while the processes stand still.
    */
   async flushIfDirty(): Promise<void> {
+    await this.requireRoom("take a checkpoint");
     if (this.#unwrittenBytes() > DIRTY_BYTES_WORTH_FLUSHING) await this.#flush();
   }
 
@@ -228,6 +235,8 @@ export class Store {
     const fd = openSync(this.#layout.storeDir, "r");
     try {
       await syncFilesystem(fd);
+    } catch (error) {
+      throw explainDiskError(error, "write everything out");
     } finally {
       closeSync(fd);
     }
@@ -243,36 +252,47 @@ export class Store {
   /** Returns the space used and free; free is what both the store and the disk below it have. */
   usage(): { usedBytes: number; freeBytes: number } {
     const inside = statfsSync(this.#layout.storeDir);
-    const below = statfsSync(this.#layout.stateDir);
     return {
       usedBytes: (inside.blocks - inside.bfree) * inside.bsize,
-      freeBytes: Math.min(inside.bavail * inside.bsize, below.bavail * below.bsize),
+      freeBytes: Math.min(inside.bavail * inside.bsize, freeBytesOf(this.#layout.stateDir)),
     };
   }
 
-  /**
-   * btrfs gives the space of removed files and subvolumes back in the background, so a store that
-   * seems full is written out and looked at again before it counts as full.
-   *
-   * @throws STORE_FULL  when too little is free to begin anything.
-   */
+  /** @throws STORE_FULL  when too little is free to begin anything. */
   async requireRoom(what: string): Promise<void> {
-    const isRoom = () => this.usage().freeBytes >= FREE_BYTES_MIN;
+    if (this.usage().freeBytes >= FREE_BYTES_MIN) return;
+    if (await this.reclaim()) return;
+    throw explainDiskError(Object.assign(new Error("ENOSPC"), { code: "ENOSPC" }), what);
+  }
+
+  /**
+   * Gets back the space of what was removed, which btrfs otherwise gives back at its leisure.
+   *
+   * @returns whether there is room to begin something now.
+   */
+  async reclaim(): Promise<boolean> {
     const endsAtMs = performance.now() + RECLAIM_TIMEOUT_MS;
-    while (!isRoom()) {
-      if (performance.now() >= endsAtMs) {
-        throw explainFullDisk(Object.assign(new Error("ENOSPC"), { code: "ENOSPC" }), what);
-      }
+    while (performance.now() < endsAtMs) {
+      // Writing out to a disk that has no room would break the store.
+      if (freeBytesOf(this.#layout.stateDir) < FREE_BYTES_MIN) return false;
       await this.#flush();
-      if (!isRoom()) await delay(RECLAIM_POLL_INTERVAL_MS);
+      reclaimSpace(this.#layout.storeDir);
+      await delay(RECLAIM_POLL_INTERVAL_MS);
+      if (this.usage().freeBytes >= FREE_BYTES_MIN) return true;
     }
+    return false;
   }
 
   #orFull<T>(what: string, act: () => T): T {
     try {
       return act();
     } catch (error) {
-      throw explainFullDisk(error, what);
+      throw explainDiskError(error, what);
     }
   }
+}
+
+function freeBytesOf(directory: string): number {
+  const { bavail, bsize } = statfsSync(directory);
+  return bavail * bsize;
 }
