@@ -22,6 +22,7 @@ export interface CriuRun {
 
 const OUTPUT_KEPT_BYTES_MAX = 16 * 1024;
 const END_TIMEOUT_MS = 10_000;
+const LOST_CHECK_INTERVAL_MS = 250;
 
 // CRIU starts helpers (tar, ip, nft) by name; nothing else of the daemon's environment reaches it.
 const FIXED_ENV = { PATH: "/usr/sbin:/usr/bin:/sbin:/bin", LC_ALL: "C" };
@@ -55,6 +56,8 @@ export function runCriu(options: {
   criuArguments: readonly string[];
   env?: Record<string, string>;
   timeoutMs: number;
+  /** Tells that CRIU waits for something that cannot come any more, and is to be ended. */
+  isLost?: () => boolean;
 }): Promise<CriuRun> {
   const { criu, netnsPath, criuArguments, timeoutMs } = options;
   const [program, ...rest] = buildCriuCommand(criu, netnsPath, criuArguments);
@@ -73,6 +76,9 @@ export function runCriu(options: {
   child.stderr.on("data", keep);
   return new Promise((resolve, reject) => {
     let timedOut = false;
+    const watch = setInterval(() => {
+      if (options.isLost?.() === true) child.kill("SIGKILL");
+    }, LOST_CHECK_INTERVAL_MS);
     let killed: number[] = [];
     const timer = setTimeout(() => {
       timedOut = true;
@@ -80,10 +86,12 @@ export function runCriu(options: {
     }, timeoutMs);
     child.once("error", (cause) => {
       clearTimeout(timer);
+      clearInterval(watch);
       reject(cannotStart(program, cause));
     });
     child.once("close", (exitCode) => {
       clearTimeout(timer);
+      clearInterval(watch);
       const run = { exitCode, timedOut, durationMs: performance.now() - startedAtMs, output };
       untilEnded(killed).then(() => resolve(run), reject);
     });

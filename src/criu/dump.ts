@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -83,6 +84,9 @@ function runDump(options: DumpOptions): Promise<CriuRun> {
       WAYPOINT_SNAPSHOT_TARGET: options.snapshotTarget,
     },
     timeoutMs: options.timeoutMs ?? TIMEOUT_DEFAULT_MS,
+    // A first process that is killed now waits for its children to be collected, which are CRIU's to
+    // collect, and CRIU waits for the first process. One without memory has been killed.
+    isLost: () => !existsSync(`/proc/${options.pid}/exe`),
   });
 }
 
