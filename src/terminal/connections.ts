@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { WaypointError } from "../errors/index.ts";
 import { Channel, type ChannelEvents, type InitAddress } from "./channel.ts";
@@ -85,7 +86,7 @@ export class Connections {
         const leftMs = Math.max(1, endsAtMs - performance.now());
         return await this.track(Channel.open(this.#address, events, leftMs));
       } catch (error) {
-        if (performance.now() >= endsAtMs) throw error;
+        if (performance.now() >= endsAtMs || this.#isInitGone()) throw error;
       }
       await delay(CONNECT_RETRY_MS);
     }
@@ -142,6 +143,12 @@ export class Connections {
     const channel = this.#channels.get(key);
     this.#channels.delete(key);
     if (channel !== undefined) await channel.then((each) => each.halfClose(), ignore);
+  }
+
+  /** A process that ends has lost its root before it is collected. */
+  #isInitGone(): boolean {
+    const { initPid } = this.#address;
+    return initPid !== undefined && !existsSync(`/proc/${initPid}/root`);
   }
 
   #channel(key: string, timeoutMs: number): Promise<Channel> {
