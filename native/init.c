@@ -154,10 +154,7 @@ static void serve_connections(void) {
     struct connection *each = &connections[i];
     if (each->fd < 0) continue;
     short events = ready_events(each->poll_slot);
-    if (events != 0) {
-      keep_listener();
-      connection_receive(each, events);
-    }
+    if (events != 0) connection_receive(each, events);
     connection_serve(each);
   }
   if (ready_events(0) & POLLIN) connections_accept(listener);
@@ -166,6 +163,7 @@ static void serve_connections(void) {
 static void run(const sigset_t *while_polling) {
   for (;;) {
     int wait_ms = shell_tick();
+    keep_listener();
     choose_polled();
     struct timespec wait = {.tv_sec = wait_ms / 1000, .tv_nsec = wait_ms % 1000 * 1000000L};
     int ready = ppoll(polled, polled_count, wait_ms < 0 ? NULL : &wait, while_polling);
