@@ -15,6 +15,8 @@ import { type EnginePorts, endInstance, type StreamPeer } from "../session/index
 import { serveConnection } from "./connection.ts";
 import { releaseNamespace } from "./enter-namespace.ts";
 
+/** What a client of another version may ask for: it must be able to look at the daemon and end it. */
+const ANY_VERSION: ReadonlySet<string> = new Set(["daemon.status", "daemon.stop"]);
 const STARTED_AT = new Date().toISOString();
 
 /** The daemon's server on its socket. */
@@ -74,7 +76,7 @@ export class Daemon {
   }
 
   async #answer(request: RequestMessage, peer: StreamPeer): Promise<unknown> {
-    requireSameVersion(request.version);
+    if (!ANY_VERSION.has(request.operation)) requireSameVersion(request.version);
     const name = requireOperation(request.operation);
     const parsed = CONTRACT[name].input.safeParse(request.input);
     if (!parsed.success) throw invalidInput(name, parsed.error.issues);
@@ -161,10 +163,10 @@ function invalidInput(
   const first = issues[0];
   const where = first === undefined || first.path.length === 0 ? "" : ` (${first.path.join(".")})`;
   return new WaypointError("USAGE_INVALID", `The input of ${name} is not valid${where}.`, {
-    hint: issues
+    hint: `${issues
       .map(({ path, message }) => `${path.join(".")}: ${message}`)
       .slice(0, 5)
-      .join("; "),
+      .join("; ")}.`,
     detail: { issues: issues.slice(0, 20).map(({ path, message }) => ({ path, message })) },
   });
 }
