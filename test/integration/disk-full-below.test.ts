@@ -1,0 +1,91 @@
+import { execFile } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import { promisify } from "node:util";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { callOperation } from "../../src/client/index.ts";
+import { type Checkpoint, type Session, Waypoint } from "../../src/index.ts";
+import { failureOf } from "../support/failing-command.ts";
+import { eventually } from "../support/test-waypoint.ts";
+import { readWholeState } from "../support/whole-state.ts";
+
+const run = promisify(execFile);
+
+/** A store may become much larger than the disk that it lies on: its image is sparse. */
+const STORE_BYTES = 2 * 1024 ** 3;
+
+let diskDir: string;
+let own: { stateDir: string; waypoint: Waypoint };
+let session: Session;
+let good: Checkpoint;
+
+beforeEach(async () => {
+  diskDir = mkdtempSync(path.join(os.tmpdir(), "waypoint-disk-"));
+  await run("mount", ["-t", "tmpfs", "-o", "size=600m", "tmpfs", diskDir]);
+  const stateDir = path.join(diskDir, "state");
+  mkdirSync(stateDir);
+  process.env["WAYPOINT_STORE_BYTES"] = String(STORE_BYTES);
+  own = { stateDir, waypoint: await Waypoint.open({ stateDir }) };
+  session = await own.waypoint.new({ name: "web" });
+  await session.exec("cd /srv; export MARK=kept; echo durable > file");
+  good = await session.checkpoint({ name: "good", durable: true });
+});
+
+afterEach(async () => {
+  await endDaemon();
+  await run("umount", [diskDir]);
+  rmSync(diskDir, { recursive: true });
+});
+
+async function endDaemon(): Promise<void> {
+  const { pid } = await callOperation(own.stateDir, "daemon.status", {});
+  await callOperation(own.stateDir, "daemon.stop", { sessions: true });
+  await eventually(
+    "the daemon's end",
+    () => existsSync(`/proc/${pid}`),
+    (exists) => !exists,
+  );
+}
+
+async function fillDisk(): Promise<void> {
+  await run("sh", ["-c", `head -c 1G /dev/zero > ${diskDir}/ballast; true`]);
+}
+
+test("when others fill the disk nothing begins, and all works again when there is room", async () => {
+  await fillDisk();
+  const before = await readWholeState(own);
+
+  const failures = [
+    await failureOf(own, ["checkpoint", "web"]),
+    await failureOf(own, ["new", "more"]),
+    await failureOf(own, ["fork", "good"]),
+    await failureOf(own, ["restore", "web", "good"]),
+  ];
+
+  expect(failures.map(({ error, exitCode }) => [error.code, exitCode])).toEqual(
+    failures.map(() => ["STORE_FULL", 20]),
+  );
+  expect(await readWholeState(own)).toEqual(before);
+
+  rmSync(path.join(diskDir, "ballast"));
+  await session.checkpoint({ durable: true });
+  await own.waypoint.new({ name: "more" });
+  await good.fork();
+  await session.restore(good);
+  expect((await session.exec("echo $PWD $MARK; cat file")).stdout).toBe("/srv kept\ndurable\n");
+});
+
+test("what a session still writes breaks the store; durable checkpoints outlive it", async () => {
+  await fillDisk();
+  await session.exec("head -c 50M /dev/urandom > /srv/lost; sync", { shell: "own" });
+  rmSync(path.join(diskDir, "ballast"));
+
+  const { error, exitCode } = await failureOf(own, ["checkpoint", "web"]);
+
+  expect({ code: error.code, exitCode }).toEqual({ code: "STORE_FAILED", exitCode: 21 });
+  expect(error.hint).toContain("waypoint daemon stop --sessions");
+  await endDaemon();
+  await session.restore(good);
+  expect((await session.exec("echo $PWD $MARK; cat file")).stdout).toBe("/srv kept\ndurable\n");
+});
