@@ -119,4 +119,14 @@ describe("generations", () => {
     expect(new Set(addresses).size).toBe(FORKS);
     await removeAll([...forks, session]);
   });
+
+  test("forks that are asked for at the same time get names of their own", async () => {
+    const session = await own.waypoint.new();
+    const checkpoint = await session.checkpoint();
+
+    const forks = (await Promise.all([checkpoint.fork(2), checkpoint.fork(2)])).flat();
+
+    expect(new Set(forks.map(({ name }) => name)).size).toBe(4);
+    await removeAll([...forks, session]);
+  });
 });
