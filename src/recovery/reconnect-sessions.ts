@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises";
 import type { InstanceRow, SessionRow } from "../catalog/index.ts";
 import {
   adoptInstance,
@@ -5,6 +6,9 @@ import {
   endInstance,
   reconnectInstance,
 } from "../session/index.ts";
+
+/** How often to look whether a session that does not answer yet is still there. */
+const END_POLL_INTERVAL_MS = 20;
 
 type LivingInstance = InstanceRow & { pid: number; startTicks: number };
 
@@ -26,7 +30,9 @@ function isAlive(
   ports: EnginePorts,
 ): instance is LivingInstance {
   if (instance?.pid == null || instance.startTicks === null) return false;
-  return ports.sandbox.startTicks(instance.pid) === instance.startTicks;
+  if (ports.sandbox.startTicks(instance.pid) !== instance.startTicks) return false;
+  // One that nobody has collected yet is still listed.
+  return ports.sandbox.listTree(instance.pid)[0]?.state !== "Z";
 }
 
 async function reconnect(
@@ -34,8 +40,14 @@ async function reconnect(
   instance: LivingInstance,
   ports: EnginePorts,
 ): Promise<void> {
+  const end = new AbortController();
   try {
-    const live = await reconnectInstance(session.id, instance, ports);
+    const live = await Promise.race([
+      reconnectInstance(session.id, instance, ports),
+      awaitEnd(instance, ports, end.signal),
+    ]);
+    // It died while it was being connected to, as when the daemon's death was part of a larger one.
+    if (live === null) return await noteEnd(session, instance, ports);
     // Their callers died with the last daemon; they must not block on output that nobody reads.
     const { commands } = await live.link.list();
     await Promise.all(commands.map(({ id }) => live.link.discard(id)));
@@ -43,7 +55,19 @@ async function reconnect(
   } catch (error) {
     // Its processes live and may hold somebody's work, so they are never ended for this.
     ports.logger.error("a running session does not answer", error, { session: session.name });
+  } finally {
+    end.abort();
   }
+}
+
+/** Resolves when the processes of an incarnation have ended. */
+async function awaitEnd(
+  instance: LivingInstance,
+  ports: EnginePorts,
+  signal: AbortSignal,
+): Promise<null> {
+  while (!signal.aborted && isAlive(instance, ports)) await delay(END_POLL_INTERVAL_MS);
+  return null;
 }
 
 async function noteEnd(

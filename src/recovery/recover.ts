@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { pollUntil } from "../base/index.ts";
 import { fromManifest, scheduleDurable } from "../checkpoint/index.ts";
-import { type EnginePorts, removeInstance } from "../session/index.ts";
+import { type EnginePorts, endInstance, removeInstance } from "../session/index.ts";
 import { rebuildSessions } from "./rebuild-sessions.ts";
 import { reconnectSessions } from "./reconnect-sessions.ts";
 
@@ -19,6 +19,7 @@ export async function recover(ports: EnginePorts): Promise<void> {
   rebuildSessions(ports);
   await recoverCheckpoints(ports);
   await removeOrphans(ports);
+  await releaseEnded(ports);
   await reconnectSessions(ports);
 }
 
@@ -85,6 +86,22 @@ async function removeOrphans(ports: EnginePorts): Promise<void> {
     if (wanted.has(instanceId)) continue;
     logger.info("removing an orphan", { instanceId });
     await removeInstance(instanceId, ports);
+  }
+}
+
+/** Finishes the end of sessions that the last daemon had noted, but not carried out. */
+async function releaseEnded(ports: EnginePorts): Promise<void> {
+  const { catalog, sandbox, network, logger } = ports;
+  const networks = await network.list();
+  for (const { state, instance } of catalog.sessions()) {
+    if (state === "running" || instance === null) continue;
+    const holdsSomething =
+      catalog.instance(instance)?.pid != null ||
+      sandbox.isRootMounted(instance) ||
+      networks.includes(instance);
+    if (!holdsSomething) continue;
+    logger.info("finishing the end of a session", { instance });
+    await endInstance(instance, ports);
   }
 }
 
