@@ -27,12 +27,12 @@ export class CrashModel {
 
   /** Picks the next step; the daemon may die at any moment of it. */
   async next(): Promise<Step> {
-    const sessions = (await this.#waypoint.sessions()).filter(({ state }) => state === "running");
+    const sessions = await this.#running();
     const info = this.#pick(sessions);
-    if (info === undefined || sessions.length < 2) return this.#new();
+    if (info === undefined) return this.#new();
     const session = await this.#waypoint.session(info.id);
-    const steps = ["exec", "checkpoint", "restore", "fork", "undo", "new", "rm", "stop"];
-    const kind = sessions.length > 5 ? "rm" : this.#pick(steps);
+    const steps = "exec checkpoint checkpoint restore restore fork undo new rm stop".split(" ");
+    const kind = sessions.length > 5 ? "rm" : (this.#pick(steps) ?? "new");
     switch (kind) {
       case "checkpoint":
         return { what: kind, run: () => session.checkpoint({ intent: this.#only(info) }) };
@@ -46,10 +46,22 @@ export class CrashModel {
         return { what: kind, run: () => session.remove({ force: true }) };
       case "stop":
         return { what: kind, run: () => session.stop() };
-      case "new":
-        return this.#new();
-      default:
+      case "exec":
         return this.#exec(session, info);
+      default:
+        return this.#new();
+    }
+  }
+
+  /** The running sessions, of which there are always some to do something with. */
+  async #running(): Promise<SessionInfo[]> {
+    for (;;) {
+      const sessions = await this.#waypoint.sessions();
+      const running = sessions.filter(({ state }) => state === "running");
+      if (running.length >= 2) return running;
+      const session = await this.#waypoint.new();
+      await session.exec("COUNT=0");
+      this.#counts.set(session.id, new Set(["0"]));
     }
   }
 
