@@ -1,14 +1,18 @@
+import { setTimeout as delay } from "node:timers/promises";
 import type { Session } from "../src/index.ts";
 import { type Contender, timed } from "./contender.ts";
-import type { Gaps, World } from "./world.ts";
+import { type Gaps, PLAIN_SHELL, type World } from "./world.ts";
 
 const FORKS_MANY = 8;
+/** Long enough for a shell to be back at its prompt after a command's end. */
+const PROMPT_MS = 300;
 
 /** What a user of the SDK waits for, on a session whose shell has a background job. */
 export async function engineContenders(world: World): Promise<Contender[]> {
   const { waypoint } = world;
-  const session = await waypoint.new({ name: "plain" });
+  const session = await waypoint.new({ name: "plain", ...PLAIN_SHELL });
   await session.exec("cd /srv; export MARK=1; sleep 100000 &");
+  await delay(PROMPT_MS);
   const base = await session.checkpoint({ name: "base", durable: true });
   return [
     {
@@ -60,7 +64,7 @@ export async function engineContenders(world: World): Promise<Contender[]> {
       name: "new",
       run: async () => {
         const { value: fresh, tookMs } = await timed(async () => {
-          const made = await waypoint.new();
+          const made = await waypoint.new(PLAIN_SHELL);
           await answer(made);
           return made;
         });
