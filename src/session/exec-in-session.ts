@@ -163,8 +163,13 @@ async function passInput(
   input: ExecInput,
 ): Promise<void> {
   if (!input.stdin) return;
-  if (bytes.length === 0) await link.closeInput(commandId);
-  else await link.write(commandId, bytes);
+  try {
+    if (bytes.length === 0) await link.closeInput(commandId);
+    else await link.write(commandId, bytes);
+  } catch (error) {
+    // A command that has ended reads no more; its result is on the way.
+    if (!hasCode(error, "TOOL_FAILED") && !hasCode(error, "SESSION_ENDED")) throw error;
+  }
 }
 
 async function tellWait(link: InitLink, commandId: number, peer: StreamPeer): Promise<void> {
