@@ -9,7 +9,9 @@ const RELATIVE = /^(?<session>[^@]*)@(?:~(?<back>\d{1,6}))?$/;
 export function resolveSession(reference: string, catalog: Catalog): SessionRow {
   const exact = catalog.sessionByName(reference) ?? catalog.session(reference);
   if (exact !== undefined) return exact;
-  const matches = catalog.sessions().filter(({ id }) => id.startsWith(reference));
+  // `@` alone names no session, also where there is only one.
+  const matches =
+    reference === "" ? [] : catalog.sessions().filter(({ id }) => id.startsWith(reference));
   if (matches.length === 1) return matches[0] as SessionRow;
   if (matches.length > 1) throw ambiguous("sessions", reference, matches);
   throw new WaypointError("SESSION_NOT_FOUND", `There is no session ${shown(reference)}.`, {
