@@ -43,7 +43,7 @@ export class Session {
    * A string is a line of shell, an array a program and its arguments. By default it runs in the
    * session's live shell, so that `cd` and `export` persist for the next call.
    *
-   * @throws SESSION_BUSY | SESSION_ENDED | CANCELLED
+   * @throws SESSION_WRONG_STATE | SESSION_ENDED | CANCELLED
    */
   async exec(
     command: string | readonly string[],
@@ -74,7 +74,7 @@ export class Session {
    *
    * **On failure** nothing is recorded and the session runs as before.
    *
-   * @throws CRIU_DUMP_FAILED | SESSION_BUSY | STORE_FULL | NAME_IN_USE
+   * @throws CRIU_DUMP_FAILED | SESSION_WRONG_STATE | STORE_FULL | NAME_IN_USE
    */
   async checkpoint(options: CheckpointOptions = {}): Promise<Checkpoint> {
     const { control, input } = splitControl(options);

@@ -56,13 +56,6 @@ export const ERROR_REGISTRY = {
     retryable: false,
     meaning: "Another session or checkpoint already has that name.",
   },
-  SESSION_BUSY: {
-    kind: "state",
-    exitCode: 11,
-    httpStatus: 423,
-    retryable: true,
-    meaning: "Another operation holds the session; nothing was changed.",
-  },
   SESSION_WRONG_STATE: {
     kind: "state",
     exitCode: 12,

@@ -24,7 +24,7 @@ export const HISTORY_COMMANDS: readonly CommandSpec[] = [
       ['waypoint checkpoint web -m "before the upgrade"', "A moment to come back to"],
       ["waypoint checkpoint web --name green --durable", "Named, and safe on disk"],
     ],
-    errors: ["SESSION_NOT_FOUND", "SESSION_BUSY", "NAME_IN_USE", "CRIU_DUMP_FAILED", "STORE_FULL"],
+    errors: ["SESSION_NOT_FOUND", "NAME_IN_USE", "CRIU_DUMP_FAILED", "STORE_FULL"],
     load: () => import("../commands/checkpoint.ts"),
   },
   {
@@ -65,7 +65,6 @@ export const HISTORY_COMMANDS: readonly CommandSpec[] = [
       "SESSION_NOT_FOUND",
       "CHECKPOINT_NOT_FOUND",
       "REFERENCE_AMBIGUOUS",
-      "SESSION_BUSY",
       "CHECKPOINT_OF_OTHER_SESSION",
       "CRIU_DUMP_FAILED",
       "CRIU_RESTORE_FAILED",
@@ -78,7 +77,7 @@ export const HISTORY_COMMANDS: readonly CommandSpec[] = [
     summary: "Take the last restore back",
     arguments: [SESSION],
     examples: [["waypoint undo web", "web is as it was before the last restore"]],
-    errors: ["SESSION_NOT_FOUND", "SESSION_BUSY", "NOTHING_TO_UNDO", "CRIU_RESTORE_FAILED"],
+    errors: ["SESSION_NOT_FOUND", "NOTHING_TO_UNDO", "CRIU_RESTORE_FAILED"],
     load: () => import("../commands/undo.ts"),
   },
   {

@@ -124,7 +124,7 @@ export const SESSION_COMMANDS: readonly CommandSpec[] = [
     arguments: [SESSION],
     options: [{ flags: "--no-checkpoint", description: "Do not checkpoint it first" }],
     examples: [["waypoint stop web", "Checkpoint it, then end its processes"]],
-    errors: ["SESSION_NOT_FOUND", "SESSION_BUSY", "SESSION_WRONG_STATE", "CRIU_DUMP_FAILED"],
+    errors: ["SESSION_NOT_FOUND", "SESSION_WRONG_STATE", "CRIU_DUMP_FAILED"],
     load: () => import("../commands/stop.ts"),
   },
   {
@@ -137,7 +137,7 @@ export const SESSION_COMMANDS: readonly CommandSpec[] = [
       { flags: "-y, --yes", description: "Do not ask" },
     ],
     examples: [["waypoint rm probe --yes", "Without asking"]],
-    errors: ["SESSION_NOT_FOUND", "SESSION_BUSY", "SESSION_WRONG_STATE", "CANCELLED"],
+    errors: ["SESSION_NOT_FOUND", "SESSION_WRONG_STATE", "CANCELLED"],
     load: () => import("../commands/rm.ts"),
   },
 ];
