@@ -6,6 +6,8 @@ import { type Gaps, PLAIN_SHELL, type World } from "./world.ts";
 const FORKS_MANY = 8;
 /** Long enough for a shell to be back at its prompt after a command's end. */
 const PROMPT_MS = 300;
+/** Long enough for the ticker to run again and note the gap. */
+const TICK_NOTED_MS = 20;
 
 /** What a user of the SDK waits for, on a session whose shell has a background job. */
 export async function engineContenders(world: World): Promise<Contender[]> {
@@ -90,6 +92,7 @@ export function checkpointContender(session: Session, gaps: Gaps): Contender {
     run: async () => {
       gaps.reset();
       const { value: checkpoint, tookMs } = await timed(() => session.checkpoint());
+      await delay(TICK_NOTED_MS);
       return {
         "pause-inside": gaps.longest(),
         "pause-criu": checkpoint.info.pauseMs,
@@ -106,6 +109,7 @@ export function bareContender(dump: () => Promise<void>, gaps: Gaps): Contender 
     run: async () => {
       gaps.reset();
       const { tookMs } = await timed(dump);
+      await delay(TICK_NOTED_MS);
       return { "bare-pause-inside": gaps.longest(), bare: tookMs };
     },
   };
