@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
+import { cpus } from "node:os";
 import process from "node:process";
 import { pollUntil, runProcess, type StateLayout } from "../base/index.ts";
 import { hasCode, WaypointError } from "../errors/index.ts";
@@ -40,10 +41,11 @@ export async function enterNamespace(layout: StateLayout, readyFd: number): Prom
   await takeLock(layout);
   if (existsSync(`/proc/self/fd/${readyFd}`)) keepOnExec(readyFd);
   const hostNamespaceFd = openInherited("/proc/self/ns/mnt");
-  if (!isNamespaceKept(layout)) await prepareNamespaceDir(layout);
-  const program = isNamespaceKept(layout)
-    ? ["/usr/bin/nsenter", `--mount=${layout.namespacePath}`]
-    : ["/usr/bin/unshare", `--mount=${layout.namespacePath}`, "--propagation", "private"];
+  if (!isNamespaceKept(layout)) {
+    await prepareNamespaceDir(layout);
+    await makeNamespace(layout);
+  }
+  const program = ["/usr/bin/nsenter", `--mount=${layout.namespacePath}`];
   const argv = [...program, process.execPath, ...process.execArgv, ...process.argv.slice(1)];
   process.execve?.(argv[0] as string, argv, {
     ...process.env,
@@ -108,6 +110,28 @@ async function prepareNamespaceDir(layout: StateLayout): Promise<void> {
   }
   await runProcess(["mount", "--make-private", namespaceDir]);
   writeFileSync(namespacePath, "");
+}
+
+/**
+ * Makes the namespace and keeps it by its file.
+ *
+ * The kernel binds only a namespace with a higher number than the one it is bound in, to keep out
+ * loops, and hands out numbers per processor. Where the daemon is not started from the first
+ * namespace of the machine, that can fail on one processor and succeed on the next.
+ */
+async function makeNamespace({ namespacePath }: StateLayout): Promise<void> {
+  const unshare = ["unshare", `--mount=${namespacePath}`, "--propagation", "private", "true"];
+  let failure: unknown;
+  for (const processor of [null, ...cpus().keys()]) {
+    const pinned = processor === null ? [] : ["taskset", "--cpu-list", String(processor)];
+    try {
+      await runProcess([...pinned, ...unshare] as [string, ...string[]]);
+      return;
+    } catch (error) {
+      failure = error;
+    }
+  }
+  throw failure;
 }
 
 function mountTypes(): Map<string, string> {
