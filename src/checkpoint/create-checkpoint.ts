@@ -100,6 +100,7 @@ async function captureAll(session: SessionRow, live: LiveInstance, id: string, p
       rootDir: sandbox.mergedDir(live.instanceId),
       imagesDir,
       workDir,
+      failedLogsDir: settings.layout.failedLogsDir,
       snapshotHookPath: settings.snapshotHookPath,
       snapshotSource: store.instancePaths(live.instanceId).subvolumePath,
       snapshotTarget: store.checkpointPaths(id).snapshotPath,

@@ -88,6 +88,7 @@ export async function buildInstanceFrom(
       rootDir,
       imagesDir,
       workDir: workDirOf(instanceId),
+      failedLogsDir: settings.layout.failedLogsDir,
     }),
     session.net === "nat" ? ports.network.connect(instanceId) : noNetwork(),
   ]);
