@@ -14,9 +14,11 @@ import {
   parseRoutes,
 } from "./link-addresses.ts";
 import { linkAlias, readLinks } from "./links.ts";
+import { findOutsideSockets, type OutsideSockets } from "./outside-sockets.ts";
 import { readHostResolvConf } from "./read-host-resolv-conf.ts";
 import { loopbackServerOf, RESOLVER_ADDRESS, resolvConfFor } from "./resolv-conf.ts";
 import {
+  buildCloseScript,
   buildConnectScript,
   buildNamespaceBatch,
   buildNamespaceCommand,
@@ -45,6 +47,8 @@ const LINK_ATTEMPTS_MAX = 64;
 export class NetworkHost {
   /** Content for a session's /etc/resolv.conf. */
   readonly resolvConf: string;
+  /** Returns what of a checkpoint's sockets leads to the outside. */
+  readonly findOutside = findOutsideSockets;
   readonly #ownerKey: string;
   readonly #netnsDir: string;
   readonly #range: string;
@@ -114,16 +118,33 @@ export class NetworkHost {
     return connected;
   }
 
-  /** Makes a namespace with lo and the inner address: all that must be there before a restore. */
-  async createNamespace(instanceId: string): Promise<SessionNetwork> {
+  /**
+   * Makes a namespace with lo and the inner address: all that must be there before a restore.
+   *
+   * @param outside  what {@link findOutsideSockets} says of the sockets that will come back; then
+   * {@link closeOutside} has to follow, before {@link connect}.
+   */
+  async createNamespace(
+    instanceId: string,
+    outside: OutsideSockets | null = null,
+  ): Promise<SessionNetwork> {
     const netnsPath = this.netnsPath(instanceId);
     await (await openFile(netnsPath, "wx")).close();
     // From here on: a second creation under this id must not take the first one away.
     await using rollback = new Rollback();
     rollback.defer("remove the namespace", () => this.remove(instanceId));
-    await runProcess(buildNamespaceCommand(netnsPath), { input: buildNamespaceBatch() });
+    await runProcess(buildNamespaceCommand(netnsPath), { input: buildNamespaceBatch(outside) });
     rollback.keep();
     return { netnsPath, address: null, linkIndex: null };
+  }
+
+  /**
+   * Closes restored connections to the outside: the programs read an error at once.
+   *
+   * **Requires** the namespace has no link yet, so that nothing reaches the other ends.
+   */
+  async closeOutside(instanceId: string, outside: OutsideSockets): Promise<void> {
+    await runProcess(["sh", "-ec", buildCloseScript(this.netnsPath(instanceId), outside)]);
   }
 
   /** Links a namespace to the host and the world; CRIU may be restoring into it meanwhile. */

@@ -1,4 +1,5 @@
 import type { LinkAddresses } from "./link-addresses.ts";
+import type { OutsideSockets } from "./outside-sockets.ts";
 
 /**
  * Address that every session has on its lo and that its connections come from. A restored process
@@ -9,14 +10,65 @@ export const INNER_ADDRESS = "100.64.0.2";
 /** Name of the link inside a session. */
 const INNER_LINK_NAME = "eth0";
 
+/** A default route that every other one is preferred to. */
+const ROUTE_TO_NOWHERE = `default dev lo src ${INNER_ADDRESS} metric 4294967295`;
+
+/** The kernel's program for a filter has at most 64 KiB. */
+const FILTERS_AT_ONCE = 200;
+
 /** Returns the command that makes a namespace at `netnsPath`, reading `ip` commands. */
 export function buildNamespaceCommand(netnsPath: string): [string, ...string[]] {
   return ["unshare", `--net=${netnsPath}`, "--", "ip", "-batch", "-"];
 }
 
-/** Returns what a namespace needs before CRIU restores into it. */
-export function buildNamespaceBatch(): string {
-  return `link set lo up\naddress add ${INNER_ADDRESS}/32 dev lo\n`;
+/**
+ * Returns what a namespace needs before CRIU restores into it.
+ *
+ * A socket comes back only if its address is there and there is a route to its peer. The route
+ * leads nowhere: a packet that lo sends to another's address is dropped.
+ */
+export function buildNamespaceBatch(outside: OutsideSockets | null): string {
+  const addresses = [INNER_ADDRESS, ...(outside === null ? [] : formerAddresses(outside))];
+  return [
+    "link set lo up",
+    ...addresses.map((address) => `address add ${address}/32 dev lo`),
+    ...(outside?.needsRoute === true ? [`route add ${ROUTE_TO_NOWHERE}`] : []),
+    "",
+  ].join("\n");
+}
+
+/**
+ * Returns the shell script that closes the connections whose other end did not come back.
+ *
+ * The programs read ECONNABORTED. What the kernel sends to the peers goes nowhere, since this runs
+ * before there is a link: at the other end the original's connection lives on.
+ */
+export function buildCloseScript(netnsPath: string, outside: OutsideSockets): string {
+  const filters = outside.connections.map(
+    ({ local, remote }) => `( src ${endpoint(local)} and dst ${endpoint(remote)} )`,
+  );
+  const groups = Array.from({ length: Math.ceil(filters.length / FILTERS_AT_ONCE) }, (_, index) =>
+    filters.slice(index * FILTERS_AT_ONCE, (index + 1) * FILTERS_AT_ONCE),
+  );
+  const kept = new Set(outside.addressesKept);
+  const removed = outside.addresses.filter((address) => !kept.has(address));
+  const batch = [
+    ...removed.map((address) => `address delete ${address}/32 dev lo`),
+    ...(outside.needsRoute ? [`route delete ${ROUTE_TO_NOWHERE}`] : []),
+  ];
+  const inside = `nsenter --net=${netnsPath} --`;
+  const close = (group: string[]) =>
+    `${inside} ss --kill --tcp state connected '${group.join(" or ")}' >/dev/null`;
+  const tidy = `${inside} ip -batch - <<'END'\n${batch.join("\n")}\nEND`;
+  return [...groups.map(close), ...(batch.length > 0 ? [tidy] : []), ""].join("\n");
+}
+
+function formerAddresses({ addresses, addressesKept }: OutsideSockets): string[] {
+  return [...new Set([...addresses, ...addressesKept])];
+}
+
+function endpoint({ address, port }: { address: string; port: number }): string {
+  return address.includes(":") ? `[${address}]:${port}` : `${address}:${port}`;
 }
 
 /**

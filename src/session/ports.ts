@@ -28,7 +28,7 @@ export interface EnginePorts {
   store: Store;
   network: NetworkHost;
   sandbox: typeof sandbox;
-  criu: Pick<typeof criu, "dump" | "restore" | "readImageProcesses">;
+  criu: Pick<typeof criu, "dump" | "restore" | "readImageProcesses" | "readImageSockets">;
   connectInit: typeof InitLink.connect;
   createScreen: (columns: number, rows: number) => ScreenModel;
   live: LiveSessions;
