@@ -4,5 +4,4 @@
  * docs/network.md describes the result and its limits.
  */
 export { NetworkHost, type NetworkMode, type SessionNetwork } from "./network-host.ts";
-export type { OutsideSockets, RestoredSocket } from "./outside-sockets.ts";
 export { INNER_ADDRESS } from "./session-commands.ts";

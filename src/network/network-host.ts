@@ -122,7 +122,7 @@ export class NetworkHost {
    * Makes a namespace with lo and the inner address: all that must be there before a restore.
    *
    * @param outside  what {@link findOutsideSockets} says of the sockets that will come back; then
-   * {@link closeOutside} has to follow, before {@link connect}.
+   * {@link closeOutside} has to follow, or {@link connect} with the same.
    */
   async createNamespace(
     instanceId: string,
@@ -138,26 +138,37 @@ export class NetworkHost {
     return { netnsPath, address: null, linkIndex: null };
   }
 
-  /**
-   * Closes restored connections to the outside: the programs read an error at once.
-   *
-   * **Requires** the namespace has no link yet, so that nothing reaches the other ends.
-   */
+  /** Closes restored connections to the outside, in a namespace without a link. */
   async closeOutside(instanceId: string, outside: OutsideSockets): Promise<void> {
-    await runProcess(["sh", "-ec", buildCloseScript(this.netnsPath(instanceId), outside)]);
+    await runProcess(["sh", "-ec", buildCloseScript(this.netnsPath(instanceId), outside, null)]);
   }
 
-  /** Links a namespace to the host and the world; CRIU may be restoring into it meanwhile. */
-  async connect(instanceId: string): Promise<SessionNetwork> {
+  /**
+   * Links a namespace to the host and the world; CRIU may be restoring into it meanwhile.
+   *
+   * @param held  closes these connections once `until` has resolved and before anything can leave,
+   * so that their other ends hear nothing: the programs read an error at once.
+   */
+  async connect(
+    instanceId: string,
+    held: { outside: OutsideSockets; until: Promise<unknown> } | null = null,
+  ): Promise<SessionNetwork> {
     const netnsPath = this.netnsPath(instanceId);
     const alias = linkAlias(this.#ownerKey, instanceId);
     await this.#prepareHost();
-    const { link, linkIndex } = await this.#makeLink({ instanceId, netnsPath, alias });
+    const { link, linkIndex } = await this.#makeLink({
+      ...{ instanceId, netnsPath, alias },
+      isHeld: held !== null,
+    });
     await Promise.all([
       // Looked at again now that the link exists: see putForwardingBack.
       switchForwardingOn(),
       this.#secureLink(link.linkName),
     ]);
+    if (held !== null) {
+      await held.until;
+      await runProcess(["sh", "-ec", buildCloseScript(netnsPath, held.outside, link)]);
+    }
     return { netnsPath, address: link.sessionAddress, linkIndex };
   }
 
@@ -223,6 +234,7 @@ export class NetworkHost {
     instanceId: string;
     netnsPath: string;
     alias: string;
+    isHeld: boolean;
   }): Promise<{ link: LinkAddresses; linkIndex: number }> {
     for (let attempt = 0; attempt < LINK_ATTEMPTS_MAX; attempt++) {
       const linkIndex = this.#nextLinkIndex;

@@ -41,9 +41,15 @@ export function buildNamespaceBatch(outside: OutsideSockets | null): string {
  * Returns the shell script that closes the connections whose other end did not come back.
  *
  * The programs read ECONNABORTED. What the kernel sends to the peers goes nowhere, since this runs
- * before there is a link: at the other end the original's connection lives on.
+ * before there is a way out: at the other end the original's connection lives on.
+ *
+ * @param link  made by {@link buildConnectScript} with `isHeld`, opened then.
  */
-export function buildCloseScript(netnsPath: string, outside: OutsideSockets): string {
+export function buildCloseScript(
+  netnsPath: string,
+  outside: OutsideSockets,
+  link: LinkAddresses | null,
+): string {
   const filters = outside.connections.map(
     ({ local, remote }) => `( src ${endpoint(local)} and dst ${endpoint(remote)} )`,
   );
@@ -55,8 +61,9 @@ export function buildCloseScript(netnsPath: string, outside: OutsideSockets): st
   const batch = [
     ...removed.map((address) => `address delete ${address}/32 dev lo`),
     ...(outside.needsRoute ? [`route delete ${ROUTE_TO_NOWHERE}`] : []),
+    ...(link === null ? [] : buildWayOut(link)),
   ];
-  const inside = `nsenter --net=${netnsPath} --`;
+  const inside = enter(netnsPath);
   const close = (group: string[]) =>
     `${inside} ss --kill --tcp state connected '${group.join(" or ")}' >/dev/null`;
   const tidy = `${inside} ip -batch - <<'END'\n${batch.join("\n")}\nEND`;
@@ -83,11 +90,13 @@ export function buildConnectScript(options: {
   netnsPath: string;
   link: LinkAddresses;
   alias: string;
+  /** Leaves the session's end down, for {@link buildCloseScript}. */
+  isHeld: boolean;
 }): string {
-  const { netnsPath, link, alias } = options;
-  const inside = `nsenter --net=${netnsPath} --`;
+  const { netnsPath, link, alias, isHeld } = options;
+  const wayOut = `${enter(netnsPath)} ip -batch - <<'END'\n${buildWayOut(link).join("\n")}\nEND`;
   return `
-${inside} nft -f - <<'END' &
+${enter(netnsPath)} nft -f - <<'END' &
 table ip waypoint {
   chain postrouting {
     type nat hook postrouting priority srcnat
@@ -101,11 +110,20 @@ link add name ${link.linkName} type veth peer name ${INNER_LINK_NAME} netns ${ne
 link set dev ${link.linkName} alias ${alias} addrgenmode none up
 address add ${link.hostAddress}/31 dev ${link.linkName}
 END
-${inside} ip -batch - <<'END'
-link set dev ${INNER_LINK_NAME} addrgenmode none up
-address add ${link.sessionAddress}/31 dev ${INNER_LINK_NAME}
-route add default via ${link.hostAddress} dev ${INNER_LINK_NAME} src ${INNER_ADDRESS}
-END
+${isHeld ? "" : wayOut}
 wait $translation
 `;
+}
+
+/** Opens the session's end of a link. */
+function buildWayOut(link: LinkAddresses): string[] {
+  return [
+    `link set dev ${INNER_LINK_NAME} addrgenmode none up`,
+    `address add ${link.sessionAddress}/31 dev ${INNER_LINK_NAME}`,
+    `route add default via ${link.hostAddress} dev ${INNER_LINK_NAME} src ${INNER_ADDRESS}`,
+  ];
+}
+
+function enter(netnsPath: string): string {
+  return `nsenter --net=${netnsPath} --`;
 }

@@ -1,7 +1,6 @@
 import { mkdirSync, rmSync } from "node:fs";
 import { Rollback, settleAll } from "../base/index.ts";
 import type { CheckpointRow, SessionRow } from "../catalog/index.ts";
-import type { OutsideSockets, SessionNetwork } from "../network/index.ts";
 import type { InitLink } from "../terminal/index.ts";
 import type { LiveInstance } from "./live-sessions.ts";
 import type { EnginePorts } from "./ports.ts";
@@ -85,17 +84,22 @@ export async function buildInstanceFrom(
     session.net === "host" ? noNetwork() : ports.network.createNamespace(instanceId, outside),
   ]);
   const rootDir = sandbox.mountRoot({ instanceId, baseDir: session.base, ...paths });
-  const restore = () =>
-    ports.criu.restore({
-      criu: settings.criu,
-      netnsPath: namespace?.netnsPath ?? null,
-      rootDir,
-      imagesDir,
-      workDir: workDirOf(instanceId),
-    });
-  const link = () =>
-    session.net === "nat" ? ports.network.connect(instanceId) : Promise.resolve(namespace);
-  const [{ pid }, network] = await restoreAndLink(instanceId, { outside, restore, link }, ports);
+  const restored = ports.criu.restore({
+    criu: settings.criu,
+    netnsPath: namespace?.netnsPath ?? null,
+    rootDir,
+    imagesDir,
+    workDir: workDirOf(instanceId),
+  });
+  const held = outside === null ? null : { outside, until: restored };
+  // CRIU needs the namespace and its addresses; the way to the outside can come meanwhile.
+  const [{ pid }, network] = await settleAll([
+    restored,
+    session.net === "nat" ? ports.network.connect(instanceId, held) : noNetwork(),
+  ]);
+  if (session.net === "none" && outside !== null) {
+    await ports.network.closeOutside(instanceId, outside);
+  }
   const live = await connect(session.id, instanceId, pid, network?.address ?? null, ports);
 
   rollback.keep();
@@ -162,32 +166,6 @@ export async function reconnectInstance(
 /** Returns where CRIU writes its logs of an incarnation; on the tmpfs of the namespace. */
 export function workDirOf(instanceId: string): string {
   return `/run/waypoint/work/${instanceId}`;
-}
-
-/**
- * Restores an incarnation's processes and links its namespace, at the same time if it can be.
- *
- * Connections to the outside belong to the original. They are closed while nothing can leave yet,
- * so that the other end does not hear of it.
- */
-async function restoreAndLink(
-  instanceId: string,
-  {
-    outside,
-    restore,
-    link,
-  }: {
-    outside: OutsideSockets | null;
-    restore: () => Promise<{ pid: number }>;
-    link: () => Promise<SessionNetwork | null>;
-  },
-  ports: EnginePorts,
-): Promise<[{ pid: number }, SessionNetwork | null]> {
-  // CRIU needs the namespace and its addresses; the way to the outside can come meanwhile.
-  if (outside === null) return await settleAll([restore(), link()]);
-  const restored = await restore();
-  await ports.network.closeOutside(instanceId, outside);
-  return [restored, await link()];
 }
 
 function noNetwork(): Promise<null> {
