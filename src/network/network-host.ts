@@ -6,6 +6,7 @@ import { hasCode, WaypointError } from "../errors/index.ts";
 import { closeForwardChain, openForwardChain } from "./forward-policy.ts";
 import { buildHostRules, hostTableName } from "./host-rules.ts";
 import { putForwardingBack, switchForwardingOn } from "./ip-forwarding.ts";
+import { canForwardIpv6 } from "./ipv6.ts";
 import {
   chooseLinkRange,
   LINKS_MAX,
@@ -52,6 +53,7 @@ export class NetworkHost {
   readonly #ownerKey: string;
   readonly #netnsDir: string;
   readonly #range: string;
+  readonly #hasIpv6: boolean;
   readonly #forwardDnsTo: string | null;
   readonly #links = new Map<string, number>();
   #nextLinkIndex: number;
@@ -62,10 +64,12 @@ export class NetworkHost {
     netnsDir: string;
     range: string;
     hostResolvConf: string;
+    hasIpv6: boolean;
   }) {
     this.#ownerKey = options.ownerKey;
     this.#netnsDir = options.netnsDir;
     this.#range = options.range;
+    this.#hasIpv6 = options.hasIpv6;
     this.resolvConf = resolvConfFor(options.hostResolvConf, RESOLVER_ADDRESS);
     this.#forwardDnsTo = loopbackServerOf(options.hostResolvConf);
     // Daemons start at different numbers, and a number comes round again as late as possible: the
@@ -89,14 +93,15 @@ export class NetworkHost {
     const { ownerKey, netnsDir } = options;
     requireWord("ownerKey", ownerKey, /^[A-Za-z0-9]{1,32}$/);
     await mkdir(netnsDir, { recursive: true });
-    const [links, routes, hostResolvConf] = await Promise.all([
+    const [links, routes, hostResolvConf, hasIpv6] = await Promise.all([
       readLinks(),
       runProcess(["ip", "-4", "-o", "route", "show", "table", "all"]),
       options.hostResolvConf ?? readHostResolvConf(),
+      canForwardIpv6(),
     ]);
     const range = chooseLinkRange(parseRoutes(routes.stdout));
     if (range === undefined) throw noRange();
-    const host = new NetworkHost({ ownerKey, netnsDir, range, hostResolvConf });
+    const host = new NetworkHost({ ownerKey, netnsDir, range, hostResolvConf, hasIpv6 });
     for (const link of links) {
       if (link.ownerKey === ownerKey) host.#links.set(link.instanceId, link.linkIndex);
     }
@@ -133,7 +138,9 @@ export class NetworkHost {
     // From here on: a second creation under this id must not take the first one away.
     await using rollback = new Rollback();
     rollback.defer("remove the namespace", () => this.remove(instanceId));
-    await runProcess(buildNamespaceCommand(netnsPath), { input: buildNamespaceBatch(outside) });
+    await runProcess(buildNamespaceCommand(netnsPath), {
+      input: buildNamespaceBatch(outside, this.#hasIpv6),
+    });
     rollback.keep();
     return { netnsPath, address: null, linkIndex: null };
   }
@@ -202,8 +209,10 @@ export class NetworkHost {
    */
   async releaseHost(): Promise<void> {
     this.#hostReady = null;
-    const table = ["ip", hostTableName(this.#ownerKey)];
-    await runProcess(["nft", "delete", "table", ...table], { okExitCodes: [0, 1] });
+    for (const family of ["ip", "ip6"]) {
+      const table = [family, hostTableName(this.#ownerKey)];
+      await runProcess(["nft", "delete", "table", ...table], { okExitCodes: [0, 1] });
+    }
     await closeForwardChain(this.#ownerKey);
     await putForwardingBack(async () => (await readLinks()).length > 0);
   }
@@ -218,14 +227,9 @@ export class NetworkHost {
   }
 
   async #writeHostRules(): Promise<void> {
-    const { ownerKey, range, forwardDnsTo } = {
-      ownerKey: this.#ownerKey,
-      range: this.#range,
-      forwardDnsTo: this.#forwardDnsTo,
-    };
-    await runProcess(["nft", "-f", "-"], {
-      input: buildHostRules({ ownerKey, range, forwardDnsTo }),
-    });
+    const [ownerKey, range, hasIpv6] = [this.#ownerKey, this.#range, this.#hasIpv6];
+    const input = buildHostRules({ ownerKey, range, forwardDnsTo: this.#forwardDnsTo, hasIpv6 });
+    await runProcess(["nft", "-f", "-"], { input });
     await openForwardChain(ownerKey);
   }
 
@@ -239,7 +243,7 @@ export class NetworkHost {
     for (let attempt = 0; attempt < LINK_ATTEMPTS_MAX; attempt++) {
       const linkIndex = this.#nextLinkIndex;
       this.#nextLinkIndex = (linkIndex + 1) % LINKS_MAX;
-      const link = linkAddresses(this.#range, linkIndex);
+      const link = linkAddresses(this.#range, linkIndex, this.#hasIpv6);
       try {
         await runProcess(["sh", "-ec", buildConnectScript({ ...options, link })]);
         this.#links.set(options.instanceId, linkIndex);

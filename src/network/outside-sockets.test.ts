@@ -30,6 +30,7 @@ test("a connection with both ends among the sockets is inside, whatever its addr
     addresses: [],
     addressesKept: [],
     needsRoute: true,
+    needsIpv6Route: false,
   });
 });
 

@@ -1,5 +1,9 @@
-import { isIPv4 } from "node:net";
+import { isIPv4, isIPv6 } from "node:net";
+import { INNER_ADDRESS_IPV6 } from "./ipv6.ts";
 import { INNER_ADDRESS } from "./session-commands.ts";
+
+/** Every session has these; sockets take a missing IPv6 address of their own as it is. */
+const OWN_IPV6 = ["::1", INNER_ADDRESS_IPV6];
 
 /** One end of a connection. */
 interface SocketEnd {
@@ -24,6 +28,7 @@ export interface OutsideSockets {
   addressesKept: string[];
   /** Whether the kernel wants a route for one of them. */
   needsRoute: boolean;
+  needsIpv6Route: boolean;
 }
 
 /**
@@ -46,10 +51,13 @@ export function findOutsideSockets(sockets: readonly RestoredSocket[]): OutsideS
     addresses: addressesOf(connected.filter(isForeign)),
     addressesKept: addressesOf(sockets.filter(({ remote }) => remote === null).filter(isForeign)),
     needsRoute: connected.some(({ remote }) => isLinkAddress(remote.address)),
+    needsIpv6Route: connected.some(
+      ({ remote }) => isIPv6(remote.address) && !OWN_IPV6.includes(remote.address),
+    ),
   };
-  const { connections, addresses, addressesKept, needsRoute } = found;
+  const { connections, addresses, addressesKept, needsRoute, needsIpv6Route } = found;
   const isEmpty = connections.length + addresses.length + addressesKept.length === 0;
-  return isEmpty && !needsRoute ? null : found;
+  return isEmpty && !needsRoute && !needsIpv6Route ? null : found;
 }
 
 function addressesOf(sockets: readonly RestoredSocket[]): string[] {

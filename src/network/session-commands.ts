@@ -1,3 +1,4 @@
+import { INNER_ADDRESS_IPV6 } from "./ipv6.ts";
 import type { LinkAddresses } from "./link-addresses.ts";
 import type { OutsideSockets } from "./outside-sockets.ts";
 
@@ -13,6 +14,8 @@ const INNER_LINK_NAME = "eth0";
 /** A default route that every other one is preferred to. */
 const ROUTE_TO_NOWHERE = `default dev lo src ${INNER_ADDRESS} metric 4294967295`;
 
+const IPV6_ROUTE_TO_NOWHERE = "::/0 dev lo metric 4294967294";
+
 /** The kernel's program for a filter has at most 64 KiB. */
 const FILTERS_AT_ONCE = 200;
 
@@ -27,12 +30,14 @@ export function buildNamespaceCommand(netnsPath: string): [string, ...string[]] 
  * A socket comes back only if its address is there and there is a route to its peer. The route
  * leads nowhere: a packet that lo sends to another's address is dropped.
  */
-export function buildNamespaceBatch(outside: OutsideSockets | null): string {
+export function buildNamespaceBatch(outside: OutsideSockets | null, hasIpv6 = false): string {
   const addresses = [INNER_ADDRESS, ...(outside === null ? [] : formerAddresses(outside))];
   return [
     "link set lo up",
     ...addresses.map((address) => `address add ${address}/32 dev lo`),
+    ...(hasIpv6 ? [`address add ${INNER_ADDRESS_IPV6}/128 dev lo nodad`] : []),
     ...(outside?.needsRoute === true ? [`route add ${ROUTE_TO_NOWHERE}`] : []),
+    ...(outside?.needsIpv6Route === true ? [`route add ${IPV6_ROUTE_TO_NOWHERE}`] : []),
     "",
   ].join("\n");
 }
@@ -61,6 +66,7 @@ export function buildCloseScript(
   const batch = [
     ...removed.map((address) => `address delete ${address}/32 dev lo`),
     ...(outside.needsRoute ? [`route delete ${ROUTE_TO_NOWHERE}`] : []),
+    ...(outside.needsIpv6Route ? [`route delete ${IPV6_ROUTE_TO_NOWHERE}`] : []),
     ...(link === null ? [] : buildWayOut(link)),
   ];
   const inside = enter(netnsPath);
@@ -97,22 +103,35 @@ export function buildConnectScript(options: {
   const wayOut = `${enter(netnsPath)} ip -batch - <<'END'\n${buildWayOut(link).join("\n")}\nEND`;
   return `
 ${enter(netnsPath)} nft -f - <<'END' &
-table ip waypoint {
-  chain postrouting {
-    type nat hook postrouting priority srcnat
-    oifname ${INNER_LINK_NAME} masquerade
-  }
-}
-END
+${["ip", ...(link.ipv6 === null ? [] : ["ip6"])].map(buildTranslation).join("")}END
 translation=$!
 ip -batch - <<'END'
 link add name ${link.linkName} type veth peer name ${INNER_LINK_NAME} netns ${netnsPath}
 link set dev ${link.linkName} alias ${alias} addrgenmode none up
 address add ${link.hostAddress}/31 dev ${link.linkName}
+${link.ipv6 === null ? "" : buildIpv6Addresses(link.linkName, 1, link.ipv6.hostAddress).join("\n")}
 END
 ${isHeld ? "" : wayOut}
 wait $translation
 `;
+}
+
+function buildTranslation(family: string): string {
+  return `table ${family} waypoint {
+  chain postrouting {
+    type nat hook postrouting priority srcnat
+    oifname ${INNER_LINK_NAME} masquerade
+  }
+}
+`;
+}
+
+/** Neighbours ask each other from a link-local address; those of the kernel's come too late. */
+function buildIpv6Addresses(device: string, end: 1 | 2, address: string): string[] {
+  return [
+    `address add fe80::${end}/64 dev ${device} nodad`,
+    `address add ${address}/126 dev ${device} nodad`,
+  ];
 }
 
 /** Opens the session's end of a link. */
@@ -121,6 +140,12 @@ function buildWayOut(link: LinkAddresses): string[] {
     `link set dev ${INNER_LINK_NAME} addrgenmode none up`,
     `address add ${link.sessionAddress}/31 dev ${INNER_LINK_NAME}`,
     `route add default via ${link.hostAddress} dev ${INNER_LINK_NAME} src ${INNER_ADDRESS}`,
+    ...(link.ipv6 === null
+      ? []
+      : [
+          ...buildIpv6Addresses(INNER_LINK_NAME, 2, link.ipv6.sessionAddress),
+          `route add ::/0 via ${link.ipv6.hostAddress} dev ${INNER_LINK_NAME} src ${INNER_ADDRESS_IPV6}`,
+        ]),
   ];
 }
 
