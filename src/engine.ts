@@ -5,7 +5,7 @@ import { type Logger, SerialQueues, type StateLayout } from "./base/index.ts";
 import { Catalog } from "./catalog/index.ts";
 import * as criu from "./criu/index.ts";
 import { findCriu } from "./host/index.ts";
-import { NetworkHost } from "./network/index.ts";
+import { NetworkHost, PortForwards } from "./network/index.ts";
 import { ID_LENGTH } from "./protocol/index.ts";
 import { recover } from "./recovery/index.ts";
 import * as sandbox from "./sandbox/index.ts";
@@ -59,6 +59,7 @@ export async function openEngine(options: EngineOptions): Promise<EnginePorts> {
     catalog,
     store,
     network,
+    forwards: new PortForwards(),
     sandbox,
     criu,
     connectInit: InitLink.connect,

@@ -1,7 +1,7 @@
 import { existsSync, renameSync, rmSync } from "node:fs";
 import { hasCode } from "../errors/index.ts";
 import { MIGRATIONS } from "./migrations.ts";
-import type { CheckpointRow, InstanceRow, OperationRow, SessionRow } from "./rows.ts";
+import type { CheckpointRow, ForwardRow, InstanceRow, OperationRow, SessionRow } from "./rows.ts";
 import { SqliteFile } from "./sqlite-file.ts";
 
 /**
@@ -88,6 +88,7 @@ export class Catalog implements Disposable {
   deleteSession(id: string): void {
     this.#file.run("DELETE FROM sessions WHERE id = ?", id);
     this.#file.run("DELETE FROM operations WHERE session = ?", id);
+    this.#file.run("DELETE FROM forwards WHERE session = ?", id);
     this.#noteChange(id);
   }
 
@@ -162,6 +163,18 @@ export class Catalog implements Disposable {
 
   insertOperation(row: Omit<OperationRow, "id">): void {
     this.#file.insert("operations", { ...row });
+  }
+
+  forwards(): ForwardRow[] {
+    return this.#file.all<ForwardRow>("SELECT * FROM forwards ORDER BY hostPort");
+  }
+
+  insertForward(row: ForwardRow): void {
+    this.#file.insert("forwards", { ...row });
+  }
+
+  deleteForward(hostPort: number): void {
+    this.#file.run("DELETE FROM forwards WHERE hostPort = ?", hostPort);
   }
 
   #noteChange(sessionId: string): void {

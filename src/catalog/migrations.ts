@@ -23,4 +23,8 @@ export const MIGRATIONS: readonly string[] = [
      checkpoint TEXT, undo TEXT, at TEXT NOT NULL, readyMs REAL, stateBefore TEXT
    ) STRICT;
    CREATE INDEX operations_session ON operations (session, id);`,
+  `CREATE TABLE forwards (
+     hostPort INTEGER PRIMARY KEY, session TEXT NOT NULL, port INTEGER NOT NULL,
+     UNIQUE (session, port)
+   ) STRICT;`,
 ];

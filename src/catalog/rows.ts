@@ -25,6 +25,14 @@ export interface SessionRow {
   instanceCount: number;
 }
 
+/** A port of a session that the host's loopback leads to. */
+export interface ForwardRow {
+  session: string;
+  /** Port inside the session. */
+  port: number;
+  hostPort: number;
+}
+
 /** One incarnation of a session: a row from before it is made until all of it is gone. */
 export interface InstanceRow {
   id: string;

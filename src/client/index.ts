@@ -16,6 +16,7 @@ export type {
   CheckpointOptions,
   ExecOptions,
   ForkOptions,
+  ForwardOptions,
   NewOptions,
 } from "./options.ts";
 export { findPackageRoot } from "./package-root.ts";

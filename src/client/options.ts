@@ -25,6 +25,9 @@ export type ExecOptions = Omit<
 /** Options of `Waypoint.fork`. */
 export type ForkOptions = Omit<OperationInput<"fork">, "checkpoint"> & CallControl;
 
+/** Options of `Session.forward`. */
+export type ForwardOptions = Omit<OperationInput<"forward">, "session" | "port"> & CallControl;
+
 /** Options of `Session.attach`. */
 export type AttachOptions = Omit<OperationInput<"attach">, "session"> & { signal?: AbortSignal };
 

@@ -1,5 +1,6 @@
 import type {
   Checkpoint as CheckpointInfo,
+  Forward,
   OperationOutput,
   Session as SessionInfo,
   SessionProcess,
@@ -15,6 +16,7 @@ import {
   type CheckpointOptions,
   type ExecOptions,
   type ForkOptions,
+  type ForwardOptions,
   splitControl,
 } from "./options.ts";
 
@@ -113,6 +115,30 @@ export class Session {
   /** Returns the session's timeline. */
   async log(control: CallControl = {}): Promise<OperationOutput<"log">> {
     return await callOperation(this.#stateDir, "log", { session: this.id }, control);
+  }
+
+  /**
+   * Brings a port of the session to 127.0.0.1 of this machine; it goes on after a restore.
+   *
+   * @param options.hostPort  @defaultValue a free one, which the result names
+   * @throws PORT_IN_USE | FORWARD_REFUSED | SESSION_WRONG_STATE
+   */
+  async forward(port: number, options: ForwardOptions = {}): Promise<Forward> {
+    const { control, input } = splitControl(options);
+    const request = { ...input, session: this.id, port };
+    return await callOperation(this.#stateDir, "forward", request, control);
+  }
+
+  /** Returns the session's forwarded ports. */
+  async forwards(control: CallControl = {}): Promise<Forward[]> {
+    const request = { session: this.id };
+    return (await callOperation(this.#stateDir, "forward.list", request, control)).forwards;
+  }
+
+  /** Stops forwarding a port; its open connections end. @throws FORWARD_NOT_FOUND */
+  async stopForward(port: number, control: CallControl = {}): Promise<Forward> {
+    const request = { session: this.id, port };
+    return await callOperation(this.#stateDir, "forward.stop", request, control);
   }
 
   /** Ends the session's processes; its files and checkpoints are kept. */

@@ -1,5 +1,11 @@
 import { expect, test } from "vitest";
-import { messageField, numberField, readImageEntries, stringField } from "./image-format.ts";
+import {
+  messageField,
+  numberField,
+  numberFields,
+  readImageEntries,
+  stringField,
+} from "./image-format.ts";
 
 /** A tree of one process: two magic numbers, a length, then pid, ppid, pgid, sid and thread. */
 const PSTREE = Buffer.from("19435654303027500a00000008011000180120012801", "hex");
@@ -42,4 +48,17 @@ test("another kind of file and a cut one are refused", () => {
   expect(() => readImageEntries(Buffer.alloc(3), "core")).toThrow("this is not a CRIU core image");
   expect(() => readImageEntries(PSTREE.subarray(0, 15), "pstree")).toThrow("cut off");
   expect(() => readImageEntries(PSTREE.subarray(0, 10), "pstree")).toThrow("cut off");
+});
+
+test("repeated numbers are read one by one and packed", () => {
+  const oneByOne = Buffer.from("19435654303027500400000058015802", "hex");
+  const packed = Buffer.from("1943565430302750050000005a03018002", "hex");
+
+  for (const [file, numbers] of [
+    [oneByOne, [1, 2]],
+    [packed, [1, 256]],
+  ] as const) {
+    const [entry] = readImageEntries(file, "pstree");
+    expect(entry && numberFields(entry, 11)).toEqual(numbers);
+  }
 });

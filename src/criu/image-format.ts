@@ -9,7 +9,12 @@ const COMMON_MAGIC = 0x54564319;
 const SERVICE_MAGIC = 0x55105940;
 
 /** Second word: what the file holds. */
-export const IMAGE_MAGIC = { pstree: 0x50273030, core: 0x55053847, stats: 0x57093306 } as const;
+export const IMAGE_MAGIC = {
+  pstree: 0x50273030,
+  core: 0x55053847,
+  files: 0x56303138,
+  stats: 0x57093306,
+} as const;
 
 /** Fields of one message: number → values, as varint or as bytes. */
 export type WireMessage = ReadonlyMap<number, readonly (bigint | Buffer)[]>;
@@ -40,6 +45,20 @@ export function readImageEntries(file: Buffer, kind: keyof typeof IMAGE_MAGIC): 
 export function numberField(message: WireMessage, field: number): number {
   const value = message.get(field)?.[0];
   return typeof value === "bigint" ? Number(value) : 0;
+}
+
+/** Returns all values of a repeated integer field, one by one or packed. */
+export function numberFields(message: WireMessage, field: number): number[] {
+  return (message.get(field) ?? []).flatMap((value) => {
+    if (typeof value === "bigint") return [Number(value)];
+    const numbers: number[] = [];
+    for (let offset = 0; offset < value.length; ) {
+      const number = readVarint(value, offset);
+      numbers.push(Number(number.value));
+      offset = number.next;
+    }
+    return numbers;
+  });
 }
 
 /** Returns a string field, or undefined where it is absent. */

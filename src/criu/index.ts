@@ -13,5 +13,6 @@ export {
 export type { CriuProgram } from "./criu-program.ts";
 export { type DumpOptions, type DumpResult, dump } from "./dump.ts";
 export { type ImageProcess, readImageProcesses } from "./read-image-processes.ts";
+export { type ImageSocket, readImageSockets, type SocketEnd } from "./read-image-sockets.ts";
 export { type RestoreOptions, type RestoreResult, restore } from "./restore.ts";
 export { warmUp } from "./warm-up.ts";

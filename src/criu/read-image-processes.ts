@@ -43,10 +43,11 @@ export async function readImageProcesses(imagesDir: string): Promise<ImageProces
   );
 }
 
-async function readEntries(
+/** Returns the entries of one image. @throws CHECKPOINT_INCOMPLETE */
+export async function readEntries(
   imagesDir: string,
   name: string,
-  kind: "pstree" | "core",
+  kind: "pstree" | "core" | "files",
 ): Promise<WireMessage[]> {
   const path = join(imagesDir, name);
   try {

@@ -56,6 +56,27 @@ export const ERROR_REGISTRY = {
     retryable: false,
     meaning: "Another session or checkpoint already has that name.",
   },
+  PORT_IN_USE: {
+    kind: "state",
+    exitCode: 12,
+    httpStatus: 409,
+    retryable: false,
+    meaning: "The port of this machine is taken, or the session's port is forwarded already.",
+  },
+  FORWARD_REFUSED: {
+    kind: "state",
+    exitCode: 12,
+    httpStatus: 409,
+    retryable: false,
+    meaning: "The session's ports cannot be forwarded, because they are the host's own.",
+  },
+  FORWARD_NOT_FOUND: {
+    kind: "state",
+    exitCode: 10,
+    httpStatus: 404,
+    retryable: false,
+    meaning: "That port of the session is not forwarded.",
+  },
   SESSION_WRONG_STATE: {
     kind: "state",
     exitCode: 12,

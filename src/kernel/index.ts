@@ -13,6 +13,7 @@ export {
   makeCharacterDevice,
   mount,
   openInherited,
+  openTcpSocketIn,
   peerPid,
   type SystemCallError,
   setXattr,

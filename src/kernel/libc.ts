@@ -1,4 +1,6 @@
+import { closeSync, openSync } from "node:fs";
 import { createRequire } from "node:module";
+import process from "node:process";
 import { isSystemError } from "../base/index.ts";
 import { WaypointError } from "../errors/index.ts";
 
@@ -41,6 +43,8 @@ const native = {
   fcntl: libc.func("int fcntl(int fd, int command, int argument)"),
   closeRange: libc.func("int close_range(unsigned int first, unsigned int last, int flags)"),
   syncfs: libc.func("int syncfs(int fd)"),
+  setns: libc.func("int setns(int fd, int type)"),
+  socket: libc.func("int socket(int family, int type, int protocol)"),
 };
 
 export const MS_NOSUID = 2;
@@ -50,6 +54,9 @@ const LOCK_EX = 2;
 const LOCK_NB = 4;
 const CLOSE_RANGE_CLOEXEC = 4;
 const O_RDWR = 2;
+const CLONE_NEWNET = 0x40000000;
+const AF_INET = 2;
+const AF_INET6 = 10;
 const O_CREAT = 0o100;
 
 /** An error of a system call, shaped like Node's. */
@@ -58,9 +65,8 @@ export interface SystemCallError extends Error {
   code: string;
 }
 
-function check(call: string, result: number): number {
+function check(call: string, result: number, errno = koffi.errno()): number {
   if (result !== -1) return result;
-  const errno = koffi.errno();
   const code = Object.entries(koffi.os.errno).find(([, n]) => n === errno)?.[0] ?? `E${errno}`;
   throw Object.assign(new Error(`${call}: ${code}`), { errno, code });
 }
@@ -128,6 +134,29 @@ export function tryLockFile(path: string): number | null {
  */
 export function closeInheritedOnExec(): void {
   check("close_range", native.closeRange(3, 0xffffffff, CLOSE_RANGE_CLOEXEC));
+}
+
+let ownNetworkFd: number | null = null;
+
+/**
+ * Returns a TCP socket that belongs to another network namespace, not connected yet.
+ *
+ * The thread enters that namespace and leaves it in one step, so that nothing else is ever in it.
+ */
+export function openTcpSocketIn(netnsPath: string, family: 4 | 6): number {
+  const SOCK_STREAM_CLOEXEC_NONBLOCK = 1 | 0o2000000 | 0o4000;
+  ownNetworkFd ??= openSync("/proc/thread-self/ns/net", "r");
+  const otherFd = openSync(netnsPath, "r");
+  try {
+    check(`setns ${netnsPath}`, native.setns(otherFd, CLONE_NEWNET));
+    const fd = native.socket(family === 4 ? AF_INET : AF_INET6, SOCK_STREAM_CLOEXEC_NONBLOCK, 0);
+    const errno = koffi.errno();
+    // Without a way back nothing that this process does would be where it belongs.
+    if (native.setns(ownNetworkFd, CLONE_NEWNET) !== 0) process.abort();
+    return check(`socket in ${netnsPath}`, fd, errno);
+  } finally {
+    closeSync(otherFd);
+  }
 }
 
 /** Returns the process that listens at the other end of a unix socket (SO_PEERCRED). */

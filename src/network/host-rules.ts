@@ -1,3 +1,4 @@
+import { IPV6_RANGE } from "./ipv6.ts";
 import { RESOLVER_ADDRESS } from "./resolv-conf.ts";
 
 /** Matches the links of all daemons. */
@@ -17,8 +18,9 @@ export function buildHostRules(options: {
   range: string;
   /** Name server on the host's loopback that sessions shall reach, null if there is no need. */
   forwardDnsTo: string | null;
+  hasIpv6: boolean;
 }): string {
-  const { ownerKey, range, forwardDnsTo } = options;
+  const { ownerKey, range, forwardDnsTo, hasIpv6 } = options;
   const table = `ip ${hostTableName(ownerKey)}`;
   return `table ${table}
 delete table ${table}
@@ -32,6 +34,25 @@ table ${table} {
     iifname "${ALL_LINKS}" oifname "${ALL_LINKS}" drop
   }
 ${forwardDnsTo === null ? "" : dnsChains(forwardDnsTo)}}
+${hasIpv6 ? buildIpv6Rules(ownerKey) : ""}`;
+}
+
+/** The same for IPv6, which has no rp_filter: the rule looks where the sender would be reached. */
+function buildIpv6Rules(ownerKey: string): string {
+  const table = `ip6 ${hostTableName(ownerKey)}`;
+  return `table ${table}
+delete table ${table}
+table ${table} {
+  chain postrouting {
+    type nat hook postrouting priority srcnat
+    ip6 saddr ${IPV6_RANGE} oifname != "${ALL_LINKS}" masquerade
+  }
+  chain forward {
+    type filter hook forward priority filter
+    iifname "${ALL_LINKS}" oifname "${ALL_LINKS}" drop
+    iifname "${ALL_LINKS}" fib saddr . iif oif missing drop
+  }
+}
 `;
 }
 

@@ -1,3 +1,5 @@
+import { ipv6LinkAddresses } from "./ipv6.ts";
+
 /** How many links one range has: a /16 of pairs. */
 export const LINKS_MAX = 32_768;
 
@@ -12,6 +14,8 @@ export interface LinkAddresses {
   linkName: string;
   hostAddress: string;
   sessionAddress: string;
+  /** Null where sessions have no IPv6. */
+  ipv6: { hostAddress: string; sessionAddress: string } | null;
 }
 
 /**
@@ -20,12 +24,13 @@ export interface LinkAddresses {
  * Interface names are unique in the kernel, so making `wp<N>` is what reserves the number, and with
  * it the two addresses, also against daemons with other state directories.
  */
-export function linkAddresses(range: string, linkIndex: number): LinkAddresses {
+export function linkAddresses(range: string, linkIndex: number, hasIpv6 = false): LinkAddresses {
   const base = parseCidr(range).first + 2 * linkIndex;
   return {
     linkName: `wp${linkIndex}`,
     hostAddress: formatAddress(base),
     sessionAddress: formatAddress(base + 1),
+    ipv6: hasIpv6 ? ipv6LinkAddresses(linkIndex) : null,
   };
 }
 

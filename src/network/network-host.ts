@@ -6,6 +6,7 @@ import { hasCode, WaypointError } from "../errors/index.ts";
 import { closeForwardChain, openForwardChain } from "./forward-policy.ts";
 import { buildHostRules, hostTableName } from "./host-rules.ts";
 import { putForwardingBack, switchForwardingOn } from "./ip-forwarding.ts";
+import { canForwardIpv6 } from "./ipv6.ts";
 import {
   chooseLinkRange,
   LINKS_MAX,
@@ -14,9 +15,11 @@ import {
   parseRoutes,
 } from "./link-addresses.ts";
 import { linkAlias, readLinks } from "./links.ts";
+import { findOutsideSockets, type OutsideSockets } from "./outside-sockets.ts";
 import { readHostResolvConf } from "./read-host-resolv-conf.ts";
 import { loopbackServerOf, RESOLVER_ADDRESS, resolvConfFor } from "./resolv-conf.ts";
 import {
+  buildCloseScript,
   buildConnectScript,
   buildNamespaceBatch,
   buildNamespaceCommand,
@@ -45,9 +48,12 @@ const LINK_ATTEMPTS_MAX = 64;
 export class NetworkHost {
   /** Content for a session's /etc/resolv.conf. */
   readonly resolvConf: string;
+  /** Returns what of a checkpoint's sockets leads to the outside. */
+  readonly findOutside = findOutsideSockets;
   readonly #ownerKey: string;
   readonly #netnsDir: string;
   readonly #range: string;
+  readonly #hasIpv6: boolean;
   readonly #forwardDnsTo: string | null;
   readonly #links = new Map<string, number>();
   #nextLinkIndex: number;
@@ -58,10 +64,12 @@ export class NetworkHost {
     netnsDir: string;
     range: string;
     hostResolvConf: string;
+    hasIpv6: boolean;
   }) {
     this.#ownerKey = options.ownerKey;
     this.#netnsDir = options.netnsDir;
     this.#range = options.range;
+    this.#hasIpv6 = options.hasIpv6;
     this.resolvConf = resolvConfFor(options.hostResolvConf, RESOLVER_ADDRESS);
     this.#forwardDnsTo = loopbackServerOf(options.hostResolvConf);
     // Daemons start at different numbers, and a number comes round again as late as possible: the
@@ -85,14 +93,15 @@ export class NetworkHost {
     const { ownerKey, netnsDir } = options;
     requireWord("ownerKey", ownerKey, /^[A-Za-z0-9]{1,32}$/);
     await mkdir(netnsDir, { recursive: true });
-    const [links, routes, hostResolvConf] = await Promise.all([
+    const [links, routes, hostResolvConf, hasIpv6] = await Promise.all([
       readLinks(),
       runProcess(["ip", "-4", "-o", "route", "show", "table", "all"]),
       options.hostResolvConf ?? readHostResolvConf(),
+      canForwardIpv6(),
     ]);
     const range = chooseLinkRange(parseRoutes(routes.stdout));
     if (range === undefined) throw noRange();
-    const host = new NetworkHost({ ownerKey, netnsDir, range, hostResolvConf });
+    const host = new NetworkHost({ ownerKey, netnsDir, range, hostResolvConf, hasIpv6 });
     for (const link of links) {
       if (link.ownerKey === ownerKey) host.#links.set(link.instanceId, link.linkIndex);
     }
@@ -114,29 +123,59 @@ export class NetworkHost {
     return connected;
   }
 
-  /** Makes a namespace with lo and the inner address: all that must be there before a restore. */
-  async createNamespace(instanceId: string): Promise<SessionNetwork> {
+  /**
+   * Makes a namespace with lo and the inner address: all that must be there before a restore.
+   *
+   * @param outside  what {@link findOutsideSockets} says of the sockets that will come back; then
+   * {@link closeOutside} has to follow, or {@link connect} with the same.
+   */
+  async createNamespace(
+    instanceId: string,
+    outside: OutsideSockets | null = null,
+  ): Promise<SessionNetwork> {
     const netnsPath = this.netnsPath(instanceId);
     await (await openFile(netnsPath, "wx")).close();
     // From here on: a second creation under this id must not take the first one away.
     await using rollback = new Rollback();
     rollback.defer("remove the namespace", () => this.remove(instanceId));
-    await runProcess(buildNamespaceCommand(netnsPath), { input: buildNamespaceBatch() });
+    await runProcess(buildNamespaceCommand(netnsPath), {
+      input: buildNamespaceBatch(outside, this.#hasIpv6),
+    });
     rollback.keep();
     return { netnsPath, address: null, linkIndex: null };
   }
 
-  /** Links a namespace to the host and the world; CRIU may be restoring into it meanwhile. */
-  async connect(instanceId: string): Promise<SessionNetwork> {
+  /** Closes restored connections to the outside, in a namespace without a link. */
+  async closeOutside(instanceId: string, outside: OutsideSockets): Promise<void> {
+    await runProcess(["sh", "-ec", buildCloseScript(this.netnsPath(instanceId), outside, null)]);
+  }
+
+  /**
+   * Links a namespace to the host and the world; CRIU may be restoring into it meanwhile.
+   *
+   * @param held  closes these connections once `until` has resolved and before anything can leave,
+   * so that their other ends hear nothing: the programs read an error at once.
+   */
+  async connect(
+    instanceId: string,
+    held: { outside: OutsideSockets; until: Promise<unknown> } | null = null,
+  ): Promise<SessionNetwork> {
     const netnsPath = this.netnsPath(instanceId);
     const alias = linkAlias(this.#ownerKey, instanceId);
     await this.#prepareHost();
-    const { link, linkIndex } = await this.#makeLink({ instanceId, netnsPath, alias });
+    const { link, linkIndex } = await this.#makeLink({
+      ...{ instanceId, netnsPath, alias },
+      isHeld: held !== null,
+    });
     await Promise.all([
       // Looked at again now that the link exists: see putForwardingBack.
       switchForwardingOn(),
       this.#secureLink(link.linkName),
     ]);
+    if (held !== null) {
+      await held.until;
+      await runProcess(["sh", "-ec", buildCloseScript(netnsPath, held.outside, link)]);
+    }
     return { netnsPath, address: link.sessionAddress, linkIndex };
   }
 
@@ -170,8 +209,10 @@ export class NetworkHost {
    */
   async releaseHost(): Promise<void> {
     this.#hostReady = null;
-    const table = ["ip", hostTableName(this.#ownerKey)];
-    await runProcess(["nft", "delete", "table", ...table], { okExitCodes: [0, 1] });
+    for (const family of ["ip", "ip6"]) {
+      const table = [family, hostTableName(this.#ownerKey)];
+      await runProcess(["nft", "delete", "table", ...table], { okExitCodes: [0, 1] });
+    }
     await closeForwardChain(this.#ownerKey);
     await putForwardingBack(async () => (await readLinks()).length > 0);
   }
@@ -186,14 +227,9 @@ export class NetworkHost {
   }
 
   async #writeHostRules(): Promise<void> {
-    const { ownerKey, range, forwardDnsTo } = {
-      ownerKey: this.#ownerKey,
-      range: this.#range,
-      forwardDnsTo: this.#forwardDnsTo,
-    };
-    await runProcess(["nft", "-f", "-"], {
-      input: buildHostRules({ ownerKey, range, forwardDnsTo }),
-    });
+    const [ownerKey, range, hasIpv6] = [this.#ownerKey, this.#range, this.#hasIpv6];
+    const input = buildHostRules({ ownerKey, range, forwardDnsTo: this.#forwardDnsTo, hasIpv6 });
+    await runProcess(["nft", "-f", "-"], { input });
     await openForwardChain(ownerKey);
   }
 
@@ -202,11 +238,12 @@ export class NetworkHost {
     instanceId: string;
     netnsPath: string;
     alias: string;
+    isHeld: boolean;
   }): Promise<{ link: LinkAddresses; linkIndex: number }> {
     for (let attempt = 0; attempt < LINK_ATTEMPTS_MAX; attempt++) {
       const linkIndex = this.#nextLinkIndex;
       this.#nextLinkIndex = (linkIndex + 1) % LINKS_MAX;
-      const link = linkAddresses(this.#range, linkIndex);
+      const link = linkAddresses(this.#range, linkIndex, this.#hasIpv6);
       try {
         await runProcess(["sh", "-ec", buildConnectScript({ ...options, link })]);
         this.#links.set(options.instanceId, linkIndex);

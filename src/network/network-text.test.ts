@@ -10,6 +10,7 @@ test("every link number has a pair of addresses of its own", () => {
     linkName: "wp0",
     hostAddress: "10.209.0.0",
     sessionAddress: "10.209.0.1",
+    ipv6: null,
   });
   expect(linkAddresses("10.209.0.0/16", 32_767).sessionAddress).toBe("10.209.255.255");
 });
@@ -79,14 +80,22 @@ test("the chains of a foreign filter table are read with the rules' comments", (
 });
 
 test("the host's rules replace their own table only, and lead names on only where needed", () => {
-  const plain = buildHostRules({ ownerKey: "a1", range: "10.209.0.0/16", forwardDnsTo: null });
+  const plain = buildHostRules({
+    ownerKey: "a1",
+    range: "10.209.0.0/16",
+    forwardDnsTo: null,
+    hasIpv6: false,
+  });
   const led = buildHostRules({
     ownerKey: "a1",
     range: "10.209.0.0/16",
     forwardDnsTo: "127.0.0.53",
+    hasIpv6: true,
   });
 
   expect(plain).toMatch(/^table ip waypoint_a1\ndelete table ip waypoint_a1\n/);
   expect(plain).not.toContain("dnat");
+  expect(plain).not.toContain("ip6");
   expect(led).toContain("dnat to 127.0.0.53");
+  expect(led).toContain("ip6 saddr fd57:6179:706f::/48");
 });

@@ -1,4 +1,6 @@
+import { INNER_ADDRESS_IPV6 } from "./ipv6.ts";
 import type { LinkAddresses } from "./link-addresses.ts";
+import type { OutsideSockets } from "./outside-sockets.ts";
 
 /**
  * Address that every session has on its lo and that its connections come from. A restored process
@@ -9,14 +11,77 @@ export const INNER_ADDRESS = "100.64.0.2";
 /** Name of the link inside a session. */
 const INNER_LINK_NAME = "eth0";
 
+/** A default route that every other one is preferred to. */
+const ROUTE_TO_NOWHERE = `default dev lo src ${INNER_ADDRESS} metric 4294967295`;
+
+const IPV6_ROUTE_TO_NOWHERE = "::/0 dev lo metric 4294967294";
+
+/** The kernel's program for a filter has at most 64 KiB. */
+const FILTERS_AT_ONCE = 200;
+
 /** Returns the command that makes a namespace at `netnsPath`, reading `ip` commands. */
 export function buildNamespaceCommand(netnsPath: string): [string, ...string[]] {
   return ["unshare", `--net=${netnsPath}`, "--", "ip", "-batch", "-"];
 }
 
-/** Returns what a namespace needs before CRIU restores into it. */
-export function buildNamespaceBatch(): string {
-  return `link set lo up\naddress add ${INNER_ADDRESS}/32 dev lo\n`;
+/**
+ * Returns what a namespace needs before CRIU restores into it.
+ *
+ * A socket comes back only if its address is there and there is a route to its peer. The route
+ * leads nowhere: a packet that lo sends to another's address is dropped.
+ */
+export function buildNamespaceBatch(outside: OutsideSockets | null, hasIpv6 = false): string {
+  const addresses = [INNER_ADDRESS, ...(outside === null ? [] : formerAddresses(outside))];
+  return [
+    "link set lo up",
+    ...addresses.map((address) => `address add ${address}/32 dev lo`),
+    ...(hasIpv6 ? [`address add ${INNER_ADDRESS_IPV6}/128 dev lo nodad`] : []),
+    ...(outside?.needsRoute === true ? [`route add ${ROUTE_TO_NOWHERE}`] : []),
+    ...(outside?.needsIpv6Route === true ? [`route add ${IPV6_ROUTE_TO_NOWHERE}`] : []),
+    "",
+  ].join("\n");
+}
+
+/**
+ * Returns the shell script that closes the connections whose other end did not come back.
+ *
+ * The programs read ECONNABORTED. What the kernel sends to the peers goes nowhere, since this runs
+ * before there is a way out: at the other end the original's connection lives on.
+ *
+ * @param link  made by {@link buildConnectScript} with `isHeld`, opened then.
+ */
+export function buildCloseScript(
+  netnsPath: string,
+  outside: OutsideSockets,
+  link: LinkAddresses | null,
+): string {
+  const filters = outside.connections.map(
+    ({ local, remote }) => `( src ${endpoint(local)} and dst ${endpoint(remote)} )`,
+  );
+  const groups = Array.from({ length: Math.ceil(filters.length / FILTERS_AT_ONCE) }, (_, index) =>
+    filters.slice(index * FILTERS_AT_ONCE, (index + 1) * FILTERS_AT_ONCE),
+  );
+  const kept = new Set(outside.addressesKept);
+  const removed = outside.addresses.filter((address) => !kept.has(address));
+  const batch = [
+    ...removed.map((address) => `address delete ${address}/32 dev lo`),
+    ...(outside.needsRoute ? [`route delete ${ROUTE_TO_NOWHERE}`] : []),
+    ...(outside.needsIpv6Route ? [`route delete ${IPV6_ROUTE_TO_NOWHERE}`] : []),
+    ...(link === null ? [] : buildWayOut(link)),
+  ];
+  const inside = enter(netnsPath);
+  const close = (group: string[]) =>
+    `${inside} ss --kill --tcp state connected '${group.join(" or ")}' >/dev/null`;
+  const tidy = `${inside} ip -batch - <<'END'\n${batch.join("\n")}\nEND`;
+  return [...groups.map(close), ...(batch.length > 0 ? [tidy] : []), ""].join("\n");
+}
+
+function formerAddresses({ addresses, addressesKept }: OutsideSockets): string[] {
+  return [...new Set([...addresses, ...addressesKept])];
+}
+
+function endpoint({ address, port }: { address: string; port: number }): string {
+  return address.includes(":") ? `[${address}]:${port}` : `${address}:${port}`;
 }
 
 /**
@@ -31,29 +96,59 @@ export function buildConnectScript(options: {
   netnsPath: string;
   link: LinkAddresses;
   alias: string;
+  /** Leaves the session's end down, for {@link buildCloseScript}. */
+  isHeld: boolean;
 }): string {
-  const { netnsPath, link, alias } = options;
-  const inside = `nsenter --net=${netnsPath} --`;
+  const { netnsPath, link, alias, isHeld } = options;
+  const wayOut = `${enter(netnsPath)} ip -batch - <<'END'\n${buildWayOut(link).join("\n")}\nEND`;
   return `
-${inside} nft -f - <<'END' &
-table ip waypoint {
-  chain postrouting {
-    type nat hook postrouting priority srcnat
-    oifname ${INNER_LINK_NAME} masquerade
-  }
-}
-END
+${enter(netnsPath)} nft -f - <<'END' &
+${["ip", ...(link.ipv6 === null ? [] : ["ip6"])].map(buildTranslation).join("")}END
 translation=$!
 ip -batch - <<'END'
 link add name ${link.linkName} type veth peer name ${INNER_LINK_NAME} netns ${netnsPath}
 link set dev ${link.linkName} alias ${alias} addrgenmode none up
 address add ${link.hostAddress}/31 dev ${link.linkName}
+${link.ipv6 === null ? "" : buildIpv6Addresses(link.linkName, 1, link.ipv6.hostAddress).join("\n")}
 END
-${inside} ip -batch - <<'END'
-link set dev ${INNER_LINK_NAME} addrgenmode none up
-address add ${link.sessionAddress}/31 dev ${INNER_LINK_NAME}
-route add default via ${link.hostAddress} dev ${INNER_LINK_NAME} src ${INNER_ADDRESS}
-END
+${isHeld ? "" : wayOut}
 wait $translation
 `;
+}
+
+function buildTranslation(family: string): string {
+  return `table ${family} waypoint {
+  chain postrouting {
+    type nat hook postrouting priority srcnat
+    oifname ${INNER_LINK_NAME} masquerade
+  }
+}
+`;
+}
+
+/** Neighbours ask each other from a link-local address; those of the kernel's come too late. */
+function buildIpv6Addresses(device: string, end: 1 | 2, address: string): string[] {
+  return [
+    `address add fe80::${end}/64 dev ${device} nodad`,
+    `address add ${address}/126 dev ${device} nodad`,
+  ];
+}
+
+/** Opens the session's end of a link. */
+function buildWayOut(link: LinkAddresses): string[] {
+  return [
+    `link set dev ${INNER_LINK_NAME} addrgenmode none up`,
+    `address add ${link.sessionAddress}/31 dev ${INNER_LINK_NAME}`,
+    `route add default via ${link.hostAddress} dev ${INNER_LINK_NAME} src ${INNER_ADDRESS}`,
+    ...(link.ipv6 === null
+      ? []
+      : [
+          ...buildIpv6Addresses(INNER_LINK_NAME, 2, link.ipv6.sessionAddress),
+          `route add ::/0 via ${link.ipv6.hostAddress} dev ${INNER_LINK_NAME} src ${INNER_ADDRESS_IPV6}`,
+        ]),
+  ];
+}
+
+function enter(netnsPath: string): string {
+  return `nsenter --net=${netnsPath} --`;
 }

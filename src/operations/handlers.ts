@@ -23,11 +23,14 @@ import {
   describeSession,
   type EnginePorts,
   execInSession,
+  forwardPort,
+  listForwards,
   listProcesses,
   removeSession,
   requireLive,
   requireValidName,
   type StreamPeer,
+  stopForward,
   stopSession,
 } from "../session/index.ts";
 
@@ -157,6 +160,20 @@ export const HANDLERS: EngineOperations = {
       readyMs,
     };
   },
+
+  forward: (input, ports) =>
+    withSession(input.session, ports, (session) =>
+      forwardPort(session, { port: input.port, hostPort: input.hostPort }, ports),
+    ),
+
+  "forward.list": async (input, ports) => {
+    const { session } = input;
+    const row = session === undefined ? undefined : resolveSession(session, ports.catalog);
+    return { forwards: listForwards(row, ports) };
+  },
+
+  "forward.stop": (input, ports) =>
+    withSession(input.session, ports, async (session) => stopForward(session, input.port, ports)),
 };
 
 /** What a stopped session can be started again from. */

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { checkpointSchema, contentSchema, operationRecordSchema } from "./checkpoint.ts";
 import { referenceSchema } from "./ids.ts";
-import { netModeSchema, processSchema, sessionSchema } from "./session.ts";
+import { forwardSchema, netModeSchema, processSchema, sessionSchema } from "./session.ts";
 
 /**
  * Every operation of Waypoint, described once: the daemon validates with it, the command line,
@@ -29,6 +29,7 @@ const sessionRef = referenceSchema.describe("Session: its name, id or a unique p
 const checkpointRef = referenceSchema.describe(
   "Checkpoint: its id, a unique prefix, its name, NAME@ (newest) or NAME@~2 (two before)",
 );
+const tcpPort = z.number().int().min(1).max(65_535);
 const waitMs = z.number().int().positive().max(86_400_000);
 
 const newInput = z.strictObject({
@@ -237,6 +238,28 @@ export const CONTRACT = {
       ),
       readyMs: z.number().describe("Until all of them answered"),
     }),
+  }),
+  forward: describe({
+    summary: "Bring a port of a session to this machine's loopback",
+    effect: "write",
+    input: z.strictObject({
+      session: sessionRef,
+      port: tcpPort.describe("Port inside the session"),
+      hostPort: tcpPort.optional().describe("Port on 127.0.0.1; a free one if not given"),
+    }),
+    output: forwardSchema,
+  }),
+  "forward.list": describe({
+    summary: "List the forwarded ports",
+    effect: "read",
+    input: z.strictObject({ session: sessionRef.optional() }),
+    output: z.object({ forwards: z.array(forwardSchema) }),
+  }),
+  "forward.stop": describe({
+    summary: "Stop forwarding a port; its open connections end",
+    effect: "write",
+    input: z.strictObject({ session: sessionRef, port: tcpPort }),
+    output: forwardSchema,
   }),
   "daemon.status": describe({
     summary: "Show the daemon's state",

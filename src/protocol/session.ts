@@ -30,6 +30,16 @@ export const sessionSchema = z.object({
 });
 export type Session = z.infer<typeof sessionSchema>;
 
+/** A port of a session that can be reached on the host's loopback. */
+export const forwardSchema = z.object({
+  session: z.string(),
+  sessionName: z.string(),
+  port: z.number().int().describe("Port inside the session"),
+  hostPort: z.number().int().describe("Port on 127.0.0.1 of this machine"),
+  listening: z.boolean().describe("False when another program has taken the port meanwhile"),
+});
+export type Forward = z.infer<typeof forwardSchema>;
+
 /** A process of a session as `ps` prints it. */
 export const processSchema = z.object({
   pid: z.number().int().describe("Process id inside the session"),

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { pollUntil } from "../base/index.ts";
 import { fromManifest, scheduleDurable } from "../checkpoint/index.ts";
-import { type EnginePorts, endInstance, removeInstance } from "../session/index.ts";
+import { type EnginePorts, endInstance, removeInstance, resumeForwards } from "../session/index.ts";
 import { rebuildSessions } from "./rebuild-sessions.ts";
 import { reconnectSessions } from "./reconnect-sessions.ts";
 
@@ -21,6 +21,7 @@ export async function recover(ports: EnginePorts): Promise<void> {
   await removeOrphans(ports);
   await releaseEnded(ports);
   await reconnectSessions(ports);
+  await resumeForwards(ports);
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { SessionRow } from "../catalog/index.ts";
 import { WaypointError } from "../errors/index.ts";
 import { requireLive } from "./describe-session.ts";
+import { closeForwards } from "./forward-ports.ts";
 import { endInstance, removeInstance } from "./instance.ts";
 import type { EnginePorts } from "./ports.ts";
 
@@ -46,6 +47,7 @@ export async function removeSession(row: SessionRow, ports: EnginePorts): Promis
     ports.live.delete(row.id, live.instanceId);
     live.link.end(new WaypointError("SESSION_ENDED", `Session ${row.name} was removed.`));
   }
+  closeForwards(row.id, ports);
   // The row goes first: what a crash leaves of the instance is then an orphan, removed at start.
   ports.catalog.deleteSession(row.id);
   ports.live.announceRemoval(row.id);

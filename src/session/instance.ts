@@ -75,23 +75,32 @@ export async function buildInstanceFrom(
   await using rollback = new Rollback();
   beginInstance(session.id, instanceId, ports, rollback);
 
+  const outside =
+    session.net === "host"
+      ? null
+      : ports.network.findOutside(await ports.criu.readImageSockets(imagesDir));
   const [paths, namespace] = await settleAll([
     store.createInstanceFrom(instanceId, checkpoint.id),
-    session.net === "host" ? noNetwork() : ports.network.createNamespace(instanceId),
+    session.net === "host" ? noNetwork() : ports.network.createNamespace(instanceId, outside),
   ]);
   const rootDir = sandbox.mountRoot({ instanceId, baseDir: session.base, ...paths });
+  const restored = ports.criu.restore({
+    criu: settings.criu,
+    netnsPath: namespace?.netnsPath ?? null,
+    rootDir,
+    imagesDir,
+    workDir: workDirOf(instanceId),
+    failedLogsDir: settings.layout.failedLogsDir,
+  });
+  const held = outside === null ? null : { outside, until: restored };
   // CRIU needs the namespace and its addresses; the way to the outside can come meanwhile.
   const [{ pid }, network] = await settleAll([
-    ports.criu.restore({
-      criu: settings.criu,
-      netnsPath: namespace?.netnsPath ?? null,
-      rootDir,
-      imagesDir,
-      workDir: workDirOf(instanceId),
-      failedLogsDir: settings.layout.failedLogsDir,
-    }),
-    session.net === "nat" ? ports.network.connect(instanceId) : noNetwork(),
+    restored,
+    session.net === "nat" ? ports.network.connect(instanceId, held) : noNetwork(),
   ]);
+  if (session.net === "none" && outside !== null) {
+    await ports.network.closeOutside(instanceId, outside);
+  }
   const live = await connect(session.id, instanceId, pid, network?.address ?? null, ports);
 
   rollback.keep();

@@ -1,7 +1,7 @@
 import type { Logger, SerialQueues, StateLayout } from "../base/index.ts";
 import type { Catalog } from "../catalog/index.ts";
 import type * as criu from "../criu/index.ts";
-import type { NetworkHost } from "../network/index.ts";
+import type { NetworkHost, PortForwards } from "../network/index.ts";
 import type * as sandbox from "../sandbox/index.ts";
 import type { Store } from "../store/index.ts";
 import type { InitLink, ScreenModel } from "../terminal/index.ts";
@@ -27,8 +27,9 @@ export interface EnginePorts {
   catalog: Catalog;
   store: Store;
   network: NetworkHost;
+  forwards: PortForwards;
   sandbox: typeof sandbox;
-  criu: Pick<typeof criu, "dump" | "restore" | "readImageProcesses">;
+  criu: Pick<typeof criu, "dump" | "restore" | "readImageProcesses" | "readImageSockets">;
   connectInit: typeof InitLink.connect;
   createScreen: (columns: number, rows: number) => ScreenModel;
   live: LiveSessions;

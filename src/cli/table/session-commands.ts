@@ -119,6 +119,33 @@ export const SESSION_COMMANDS: readonly CommandSpec[] = [
     load: () => import("../commands/ps.ts"),
   },
   {
+    name: "forward",
+    summary: "Bring a port of a session to this machine's loopback",
+    description:
+      "It goes on after a restore and the end of the daemon, until it is stopped or the session " +
+      "is removed. Without a port it lists what is forwarded.",
+    arguments: [
+      ["[session]", "Session: its name, id or a unique prefix of the id"],
+      ["[ports]", "Port of the session, and after a colon the one here [a free one]"],
+    ],
+    options: [{ flags: "--stop", description: "Stop forwarding the port" }],
+    examples: [
+      ["waypoint forward web 3000", "On a free port, which it prints"],
+      ["waypoint forward web 3000:8080", "On http://127.0.0.1:8080"],
+      ["waypoint forward web", "What is forwarded of web"],
+      ["waypoint forward web 3000 --stop", "No more"],
+    ],
+    errors: [
+      "SESSION_NOT_FOUND",
+      "REFERENCE_AMBIGUOUS",
+      "SESSION_WRONG_STATE",
+      "PORT_IN_USE",
+      "FORWARD_REFUSED",
+      "FORWARD_NOT_FOUND",
+    ],
+    load: () => import("../commands/forward.ts"),
+  },
+  {
     name: "stop",
     summary: "End a session's processes and keep its files and checkpoints",
     arguments: [SESSION],
