@@ -13,6 +13,7 @@ export {
   type NewOptions,
   type OpenOptions,
   type OperationStream,
+  type RestoreOptions,
   Session,
   type StreamEvent,
   Waypoint,
