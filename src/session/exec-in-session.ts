@@ -182,7 +182,10 @@ async function passInput(
 async function tellWait(link: InitLink, commandId: number, peer: StreamPeer): Promise<void> {
   const { commands } = await link.list();
   if (commands.find(({ id }) => id === commandId)?.stage !== "queued") return;
-  peer.notice("waiting: the session's shell is busy with another command");
+  peer.notice(
+    "waiting: the session's shell is busy with another command; " +
+      "--shell own would not wait, --timeout limits the wait",
+  );
 }
 
 /** A command such as `exit` ends the shell itself; the session goes on with a fresh one. */
