@@ -13,6 +13,7 @@ export {
   type NewOptions,
   type OpenOptions,
   type OperationStream,
+  type RestoreOptions,
   Session,
   type StreamEvent,
   Waypoint,
@@ -25,6 +26,7 @@ export {
   WaypointError,
 } from "./errors/index.ts";
 export type {
+  Bind,
   Checkpoint as CheckpointInfo,
   CheckpointContent,
   CheckpointStage,

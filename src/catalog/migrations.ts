@@ -23,4 +23,9 @@ export const MIGRATIONS: readonly string[] = [
      checkpoint TEXT, undo TEXT, at TEXT NOT NULL, readyMs REAL, stateBefore TEXT
    ) STRICT;
    CREATE INDEX operations_session ON operations (session, id);`,
+  // Lists, as JSON.
+  `ALTER TABLE sessions ADD COLUMN binds TEXT NOT NULL DEFAULT '[]';
+   ALTER TABLE sessions ADD COLUMN hostMounts TEXT NOT NULL DEFAULT '[]';
+   ALTER TABLE checkpoints ADD COLUMN binds TEXT NOT NULL DEFAULT '[]';
+   ALTER TABLE checkpoints ADD COLUMN hostMounts TEXT NOT NULL DEFAULT '[]';`,
 ];

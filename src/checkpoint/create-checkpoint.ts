@@ -1,7 +1,12 @@
 import { Rollback } from "../base/index.ts";
 import type { CheckpointRow, SessionRow } from "../catalog/index.ts";
 import type { CheckpointTrigger } from "../protocol/index.ts";
-import { type EnginePorts, type LiveInstance, workDirOf } from "../session/index.ts";
+import {
+  type EnginePorts,
+  externalMounts,
+  type LiveInstance,
+  workDirOf,
+} from "../session/index.ts";
 import { scheduleDurable } from "./make-durable.ts";
 import { toManifest } from "./manifest.ts";
 
@@ -60,6 +65,8 @@ export async function createCheckpoint(
     net: session.net,
     user: session.user,
     cwd: session.cwd,
+    binds: session.binds,
+    hostMounts: session.hostMounts,
     terminal: live?.terminalId ?? null,
     kernel: ports.settings.kernel,
     criu: ports.settings.criuVersion,
@@ -97,6 +104,7 @@ async function captureAll(session: SessionRow, live: LiveInstance, id: string, p
       netnsPath: session.net === "host" ? null : ports.network.netnsPath(live.instanceId),
       pid: live.pid,
       rootDir: sandbox.mergedDir(live.instanceId),
+      externalMounts: externalMounts(session),
       imagesDir,
       workDir,
       snapshotHookPath: settings.snapshotHookPath,

@@ -1,4 +1,5 @@
 import type { OperationOutput } from "../protocol/index.ts";
+import { renderLeftOut } from "./render-binds.ts";
 import { printable } from "./text/printable.ts";
 import { formatDuration } from "./text/quantities.ts";
 
@@ -12,10 +13,15 @@ export function renderMove(options: {
   const session = printable(options.sessionRef);
   const ready = `${formatDuration(moved.readyMs)}, with its checkpoint ${formatDuration(moved.totalMs)}`;
   if (moved.undo === null) {
-    return [`Session ${session} ${verb} ${moved.checkpoint}`, `Ready in ${ready}.`];
+    return [
+      `Session ${session} ${verb} ${moved.checkpoint}`,
+      ...renderLeftOut(moved.bindsLeftOut),
+      `Ready in ${ready}.`,
+    ];
   }
   return [
     `Session ${session} ${verb} ${moved.checkpoint}`,
+    ...renderLeftOut(moved.bindsLeftOut),
     `What it had before is checkpoint ${moved.undo}`,
     `Ready in ${ready}. Take it back with \`waypoint undo ${session}\`.`,
   ];

@@ -17,6 +17,7 @@ export type {
   ExecOptions,
   ForkOptions,
   NewOptions,
+  RestoreOptions,
 } from "./options.ts";
 export { findPackageRoot } from "./package-root.ts";
 export { Session } from "./session.ts";

@@ -25,6 +25,9 @@ export type ExecOptions = Omit<
 /** Options of `Waypoint.fork`. */
 export type ForkOptions = Omit<OperationInput<"fork">, "checkpoint"> & CallControl;
 
+/** Options of `Session.restore` and `Session.undo`. */
+export type RestoreOptions = Omit<OperationInput<"undo">, "session"> & CallControl;
+
 /** Options of `Session.attach`. */
 export type AttachOptions = Omit<OperationInput<"attach">, "session"> & { signal?: AbortSignal };
 

@@ -15,6 +15,7 @@ import {
   type CheckpointOptions,
   type ExecOptions,
   type ForkOptions,
+  type RestoreOptions,
   splitControl,
 } from "./options.ts";
 
@@ -89,18 +90,21 @@ export class Session {
    * **On failure** the session is as it was.
    *
    * @throws CRIU_RESTORE_FAILED | CHECKPOINT_NOT_FOUND | CHECKPOINT_OF_OTHER_SESSION
+   * | BIND_SOURCE_MISSING
    */
   async restore(
     checkpoint: string | Checkpoint,
-    control: CallControl = {},
+    options: RestoreOptions = {},
   ): Promise<OperationOutput<"restore">> {
-    const request = { session: this.id, checkpoint: checkpointRef(checkpoint) };
+    const { control, input } = splitControl(options);
+    const request = { ...input, session: this.id, checkpoint: checkpointRef(checkpoint) };
     return await callOperation(this.#stateDir, "restore", request, control);
   }
 
   /** Takes the last restore back. **On failure** the session is as it was. @throws NOTHING_TO_UNDO */
-  async undo(control: CallControl = {}): Promise<OperationOutput<"undo">> {
-    return await callOperation(this.#stateDir, "undo", { session: this.id }, control);
+  async undo(options: RestoreOptions = {}): Promise<OperationOutput<"undo">> {
+    const { control, input } = splitControl(options);
+    return await callOperation(this.#stateDir, "undo", { ...input, session: this.id }, control);
   }
 
   /** Returns the processes that run in the session. */

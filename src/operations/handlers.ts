@@ -135,20 +135,27 @@ export const HANDLERS: EngineOperations = {
     withSession(input.session, ports, (session) => {
       const checkpoint = resolveCheckpoint(input.checkpoint, ports.catalog);
       requireOwnHistory(session, checkpoint, ports.catalog);
-      return restoreCheckpoint(session, checkpoint, "restore", ports);
+      return restoreCheckpoint(
+        session,
+        { checkpoint, withoutBinds: input.withoutBinds },
+        "restore",
+        ports,
+      );
     }),
 
   undo: (input, ports) =>
-    withSession(input.session, ports, (session) => undoRestore(session, ports)),
+    withSession(input.session, ports, (session) => undoRestore(session, input, ports)),
 
   fork: async (input, ports) => {
     const checkpoint = resolveCheckpoint(input.checkpoint, ports.catalog);
     if (input.name !== undefined) requireValidName(input.name);
-    const { count, name } = input;
-    const { forks, readyMs } = await forkCheckpoint(checkpoint, { count, name }, ports);
+    const { count, name, withoutBinds } = input;
+    const options = { count, name, withoutBinds };
+    const { forks, readyMs, bindsLeftOut } = await forkCheckpoint(checkpoint, options, ports);
     return {
       sessions: forks.map(({ id, name }) => ({ id, name, pid: ports.live.get(id)?.pid ?? null })),
       readyMs,
+      bindsLeftOut,
     };
   },
 };

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { checkpointSchema, operationRecordSchema } from "./checkpoint.ts";
 import { referenceSchema } from "./ids.ts";
-import { netModeSchema, processSchema, sessionSchema } from "./session.ts";
+import { bindSchema, netModeSchema, processSchema, sessionSchema } from "./session.ts";
 
 /**
  * Every operation of Waypoint, described once: the daemon validates with it, the command line,
@@ -31,6 +31,12 @@ const checkpointRef = referenceSchema.describe(
 );
 const waitMs = z.number().int().positive().max(86_400_000);
 
+const withoutBinds = z
+  .boolean()
+  .default(false)
+  .describe("Go on without the binds whose source is gone");
+const bindsLeftOut = z.array(bindSchema).describe("Binds whose source is gone: empty inside");
+
 const newInput = z.strictObject({
   name: z.string().optional().describe("Name of the session; one is made up if not given"),
   base: z
@@ -41,6 +47,17 @@ const newInput = z.strictObject({
   net: netModeSchema.default("nat"),
   user: z.string().default("root").describe("User of the session that its shell runs as"),
   env: z.record(z.string(), z.string()).default({}).describe("Added to the shell's environment"),
+  binds: z
+    .array(
+      z.strictObject({
+        source: z.string().describe("Directory of the host, as an absolute path"),
+        target: z.string().describe("Where it is inside the session, as an absolute path"),
+        readOnly: z.boolean().default(false),
+      }),
+    )
+    .max(64)
+    .default([])
+    .describe("Directories of the host to share with the session; they are not captured"),
   columns: z.number().int().min(1).max(2000).default(120),
   rows: z.number().int().min(1).max(1000).default(40),
 });
@@ -175,32 +192,35 @@ export const CONTRACT = {
     output: checkpointSchema.extend({
       processes: z.array(z.object({ pid: z.number().int(), command: z.string() })),
       host: z.object({ kernel: z.string(), criu: z.string(), arch: z.string() }),
+      binds: z.array(bindSchema).describe("Directories of the host that it does not hold"),
       diskPath: z.string(),
     }),
   }),
   restore: describe({
     summary: "Put a session back to a checkpoint",
     effect: "destroy",
-    input: z.strictObject({ session: sessionRef, checkpoint: checkpointRef }),
+    input: z.strictObject({ session: sessionRef, checkpoint: checkpointRef, withoutBinds }),
     output: z.object({
       session: z.string(),
       checkpoint: z.string(),
       undo: z.string().nullable().describe("Checkpoint of what was there before"),
       readyMs: z.number().describe("Until the session answered again"),
       totalMs: z.number().describe("With the checkpoint taken first"),
+      bindsLeftOut,
       pid: z.number().int().nullable(),
     }),
   }),
   undo: describe({
     summary: "Take the last restore back",
     effect: "destroy",
-    input: z.strictObject({ session: sessionRef }),
+    input: z.strictObject({ session: sessionRef, withoutBinds }),
     output: z.object({
       session: z.string(),
       checkpoint: z.string(),
       undo: z.string().nullable(),
       readyMs: z.number(),
       totalMs: z.number(),
+      bindsLeftOut,
       pid: z.number().int().nullable(),
     }),
   }),
@@ -211,12 +231,14 @@ export const CONTRACT = {
       checkpoint: checkpointRef,
       count: z.number().int().min(1).max(256).default(1),
       name: z.string().optional().describe("Name of the fork; with a count, NAME-1, NAME-2, …"),
+      withoutBinds,
     }),
     output: z.object({
       sessions: z.array(
         z.object({ id: z.string(), name: z.string(), pid: z.number().int().nullable() }),
       ),
       readyMs: z.number().describe("Until all of them answered"),
+      bindsLeftOut,
     }),
   }),
   "daemon.status": describe({

@@ -3,6 +3,7 @@ import { WaypointError } from "../errors/index.ts";
 import type { OperationParsedInput, Session } from "../protocol/index.ts";
 import { adoptInstance } from "./adopt-instance.ts";
 import { describeSession } from "./describe-session.ts";
+import { chooseHostMounts } from "./extra-mounts.ts";
 import { buildFreshInstance } from "./instance.ts";
 import { makeUpName, requireValidName } from "./names.ts";
 import type { EnginePorts } from "./ports.ts";
@@ -13,17 +14,20 @@ import type { EnginePorts } from "./ports.ts";
  * **On success** it is in the catalog and its shell runs.
  * **On failure** nothing of it is left.
  *
- * @throws NAME_INVALID | NAME_IN_USE | BASE_INVALID | USAGE_INVALID | SANDBOX_FAILED | STORE_FULL
+ * @throws NAME_INVALID | NAME_IN_USE | BASE_INVALID | BIND_INVALID | USAGE_INVALID | SANDBOX_FAILED
+ * | STORE_FULL
  */
 export async function createSession(
   input: OperationParsedInput<"new">,
   ports: EnginePorts,
 ): Promise<Session> {
-  const { catalog, sandbox } = ports;
+  const { catalog, sandbox, settings } = ports;
   const base = input.base ?? "/";
   const name = claimName(input.name, ports);
   sandbox.checkBase(base);
   const user = sandbox.findUser(base, input.user);
+  const { stateDir } = settings.layout;
+  const binds = sandbox.checkBinds(input.binds, { baseDir: base, stateDir });
   const id = ports.newId();
   const session: SessionRow = {
     id,
@@ -33,6 +37,8 @@ export async function createSession(
     net: input.net,
     user: user.name,
     cwd: input.cwd ?? user.home,
+    binds,
+    hostMounts: chooseHostMounts(base, binds, ports),
     createdAt: new Date().toISOString(),
     head: null,
     forkedFrom: null,
@@ -42,7 +48,7 @@ export async function createSession(
   return ports.leases.run(`name:${name}`, async () => {
     requireFreeName(name, ports);
     const { env, columns, rows } = input;
-    const shell = { env, columns, rows, filesFrom: null };
+    const shell = { env, columns, rows, filesFrom: null, withoutBinds: false };
     const live = await buildFreshInstance(session, `${id}-1`, shell, ports);
     catalog.transaction(() => {
       catalog.insertSession(session);

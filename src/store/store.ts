@@ -37,6 +37,14 @@ export interface InstancePaths {
   subvolumePath: string;
   upperDir: string;
   workDir: string;
+  /** Layers of the overlays other than the root's; absent where there are none. */
+  mountsDir: string;
+}
+
+/** The layers of one overlay. */
+export interface LayerPaths {
+  upperDir: string;
+  workDir: string;
 }
 
 /**
@@ -68,7 +76,14 @@ export class Store {
       subvolumePath,
       upperDir: path.join(subvolumePath, "upper"),
       workDir: path.join(subvolumePath, "work"),
+      mountsDir: path.join(subvolumePath, "mounts"),
     };
+  }
+
+  /** Returns where the layers of the nth overlay besides the root's lie. */
+  mountPaths(instanceId: string, number: number): LayerPaths {
+    const layersDir = path.join(this.instancePaths(instanceId).mountsDir, String(number));
+    return { upperDir: path.join(layersDir, "upper"), workDir: path.join(layersDir, "work") };
   }
 
   checkpointPaths(checkpointId: string): CheckpointPaths {
@@ -82,14 +97,19 @@ export class Store {
     };
   }
 
-  /** Makes the empty subvolume of a new instance. @throws STORE_FULL */
-  async createInstance(instanceId: string): Promise<InstancePaths> {
+  /** Makes the subvolume of a new instance, with empty layers. @throws STORE_FULL */
+  async createInstance(instanceId: string, mountCount: number): Promise<InstancePaths> {
     await this.requireRoom("start a session");
     const paths = this.instancePaths(instanceId);
     return this.#orFull("start a session", () => {
       createSubvolume(paths.subvolumePath);
       mkdirSync(paths.upperDir);
       mkdirSync(paths.workDir);
+      for (let number = 0; number < mountCount; number += 1) {
+        const layers = this.mountPaths(instanceId, number);
+        mkdirSync(layers.upperDir, { recursive: true });
+        mkdirSync(layers.workDir);
+      }
       return paths;
     });
   }
@@ -97,8 +117,8 @@ export class Store {
   /**
    * Makes the subvolume of an instance from a checkpoint's files.
    *
-   * The overlay's work directory is made anew: its index holds file handles of the old subvolume,
-   * with which the kernel refuses the mount (docs/notes/overlayfs).
+   * The overlays' work directories are made anew: their index holds file handles of the old
+   * subvolume, with which the kernel refuses the mount (docs/notes/overlayfs).
    */
   async createInstanceFrom(instanceId: string, checkpointId: string): Promise<InstancePaths> {
     await this.requireRoom("restore a checkpoint");
@@ -108,8 +128,10 @@ export class Store {
       createSnapshot(snapshotPath, paths.subvolumePath, { readOnly: false }),
     );
     try {
-      await rm(paths.workDir, { recursive: true, force: true });
-      await mkdir(paths.workDir);
+      await makeAnew(paths.workDir);
+      for (const name of await namesIn(paths.mountsDir)) {
+        await makeAnew(path.join(paths.mountsDir, name, "work"));
+      }
       return paths;
     } catch (error) {
       throw explainDiskError(error, "restore a checkpoint");
@@ -290,6 +312,15 @@ export class Store {
       throw explainDiskError(error, what);
     }
   }
+}
+
+async function makeAnew(directory: string): Promise<void> {
+  await rm(directory, { recursive: true, force: true });
+  await mkdir(directory);
+}
+
+async function namesIn(directory: string): Promise<string[]> {
+  return existsSync(directory) ? await readdir(directory) : [];
 }
 
 function freeBytesOf(directory: string): number {

@@ -8,13 +8,16 @@ export async function run({
   context,
   args,
   options,
-}: Invocation<{ yes?: boolean }>): Promise<undefined> {
+}: Invocation<{ yes?: boolean; withoutBinds?: boolean }>): Promise<undefined> {
   const [session = "", checkpoint = ""] = args;
   await confirm(context, {
     question: `Put session ${session} back to ${checkpoint}? What it has now is checkpointed first.`,
     isAnswered: options.yes === true,
   });
-  const result = await call(context, "restore", { session, checkpoint });
+  const result = await call(context, "restore", {
+    ...{ session, checkpoint },
+    withoutBinds: options.withoutBinds === true,
+  });
   await printResult(context, result, (moved: OperationOutput<"restore">) =>
     renderMove({ moved, sessionRef: session, verb: "is back at" }),
   );

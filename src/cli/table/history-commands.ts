@@ -1,4 +1,4 @@
-import type { CommandSpec } from "../command-spec.ts";
+import type { CommandSpec, OptionSpec } from "../command-spec.ts";
 import { parseCount } from "../parse-values.ts";
 
 const SESSION = ["<session>", "Session: its name, id or a unique prefix of the id"] as const;
@@ -6,6 +6,11 @@ const CHECKPOINT = [
   "<checkpoint>",
   "Checkpoint: its id, a unique prefix, its name, NAME@ (newest) or NAME@~2 (two before)",
 ] as const;
+
+const WITHOUT_BINDS: OptionSpec = {
+  flags: "--without-binds",
+  description: "Go on without the binds whose source is gone",
+};
 
 /** Commands about checkpoints: making them, reading them, going back to them. */
 export const HISTORY_COMMANDS: readonly CommandSpec[] = [
@@ -56,7 +61,7 @@ export const HISTORY_COMMANDS: readonly CommandSpec[] = [
       "What is there now is checkpointed first, so `waypoint undo` takes it back. Asks first on " +
       "a terminal. A restore that fails leaves the session as it was.",
     arguments: [SESSION, CHECKPOINT],
-    options: [{ flags: "-y, --yes", description: "Do not ask" }],
+    options: [{ flags: "-y, --yes", description: "Do not ask" }, WITHOUT_BINDS],
     examples: [
       ["waypoint restore web web@", "Back to its newest checkpoint"],
       ["waypoint restore web green --yes", "Back to the one named green, without asking"],
@@ -67,6 +72,7 @@ export const HISTORY_COMMANDS: readonly CommandSpec[] = [
       "REFERENCE_AMBIGUOUS",
       "SESSION_BUSY",
       "CHECKPOINT_OF_OTHER_SESSION",
+      "BIND_SOURCE_MISSING",
       "CRIU_DUMP_FAILED",
       "CRIU_RESTORE_FAILED",
       "CANCELLED",
@@ -77,8 +83,15 @@ export const HISTORY_COMMANDS: readonly CommandSpec[] = [
     name: "undo",
     summary: "Take the last restore back",
     arguments: [SESSION],
+    options: [WITHOUT_BINDS],
     examples: [["waypoint undo web", "web is as it was before the last restore"]],
-    errors: ["SESSION_NOT_FOUND", "SESSION_BUSY", "NOTHING_TO_UNDO", "CRIU_RESTORE_FAILED"],
+    errors: [
+      "SESSION_NOT_FOUND",
+      "SESSION_BUSY",
+      "NOTHING_TO_UNDO",
+      "BIND_SOURCE_MISSING",
+      "CRIU_RESTORE_FAILED",
+    ],
     load: () => import("../commands/undo.ts"),
   },
   {
@@ -89,6 +102,7 @@ export const HISTORY_COMMANDS: readonly CommandSpec[] = [
     options: [
       { flags: "-n, --count <count>", description: "How many [1]", parse: parseCount },
       { flags: "--name <name>", description: "Name of the fork; with a count, NAME-1, NAME-2, …" },
+      WITHOUT_BINDS,
     ],
     examples: [
       ["waypoint fork web@ --name try", "One new session, try"],
@@ -99,6 +113,7 @@ export const HISTORY_COMMANDS: readonly CommandSpec[] = [
       "REFERENCE_AMBIGUOUS",
       "NAME_IN_USE",
       "FORK_REFUSED",
+      "BIND_SOURCE_MISSING",
       "CRIU_RESTORE_FAILED",
     ],
     load: () => import("../commands/fork.ts"),
