@@ -92,6 +92,7 @@ async function captureFiles(session: SessionRow, id: string, ports: EnginePorts)
 
 async function captureAll(session: SessionRow, live: LiveInstance, id: string, ports: EnginePorts) {
   const { store, settings, sandbox } = ports;
+  requireRestorableBinds(session, live.pid, ports);
   const expectedBytes = sandbox.treeMemoryBytes(live.pid) + IMAGES_OVERHEAD_BYTES;
   const imagesDir = await store.prepareCheckpoint(id, expectedBytes);
   const workDir = workDirOf(live.instanceId);

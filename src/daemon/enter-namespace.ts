@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
+import { cpus } from "node:os";
 import process from "node:process";
 import { pollUntil, runProcess, type StateLayout } from "../base/index.ts";
 import { hasCode, WaypointError } from "../errors/index.ts";
@@ -40,10 +41,11 @@ export async function enterNamespace(layout: StateLayout, readyFd: number): Prom
   await takeLock(layout);
   if (existsSync(`/proc/self/fd/${readyFd}`)) keepOnExec(readyFd);
   const hostNamespaceFd = openInherited("/proc/self/ns/mnt");
-  if (!isNamespaceKept(layout)) await prepareNamespaceDir(layout);
-  const program = isNamespaceKept(layout)
-    ? ["/usr/bin/nsenter", `--mount=${layout.namespacePath}`]
-    : ["/usr/bin/unshare", `--mount=${layout.namespacePath}`, "--propagation", "private"];
+  if (!isNamespaceKept(layout)) {
+    await prepareNamespaceDir(layout);
+    await makeNamespace(layout);
+  }
+  const program = ["/usr/bin/nsenter", `--mount=${layout.namespacePath}`];
   const argv = [...program, process.execPath, ...process.execArgv, ...process.argv.slice(1)];
   process.execve?.(argv[0] as string, argv, {
     ...process.env,
@@ -97,6 +99,33 @@ export async function releaseNamespace(layout: StateLayout): Promise<void> {
 
 function isNamespaceKept(layout: StateLayout): boolean {
   return mountTypes().get(layout.namespacePath) === "nsfs";
+}
+
+/**
+ * Makes the namespace, with the mounts of this one.
+ *
+ * The kernel keeps a namespace's file only where the namespace has a higher number than the one it
+ * is kept in. Each processor gives out numbers of its own, so the one that made this namespace
+ * always gives a higher one (docs/notes/namespaces).
+ */
+async function makeNamespace(layout: StateLayout): Promise<void> {
+  const unshare = [
+    "unshare",
+    `--mount=${layout.namespacePath}`,
+    "--propagation",
+    "private",
+    "true",
+  ];
+  const processors = cpus().map((_cpu, number) => ["taskset", "--cpu-list", String(number)]);
+  const attempts = [[], ...processors].map((prefix) => [...prefix, ...unshare]);
+  for (const [index, argv] of attempts.entries()) {
+    try {
+      await runProcess(argv as [string, ...string[]]);
+      return;
+    } catch (error) {
+      if (index === attempts.length - 1) throw error;
+    }
+  }
 }
 
 /** A namespace file can only be kept on a mount that is private. */

@@ -8,7 +8,7 @@ export { checkBinds } from "./check-binds.ts";
 export { findUser, type SessionUser, userNames } from "./find-user.ts";
 export { findHostMounts } from "./host-mounts.ts";
 export { launchInit } from "./launch-init.ts";
-export { isBindPresent, mountBind, mountHostCopy } from "./mount-extras.ts";
+export { isBindPresent, isBindRemoved, mountBind, mountHostCopy } from "./mount-extras.ts";
 export { prepareMountUpper, prepareUpper, type UpperOptions } from "./prepare-upper.ts";
 export {
   findInitsByUpper,

@@ -1,4 +1,4 @@
-import { lstatSync, mkdirSync, statSync } from "node:fs";
+import { lstatSync, mkdirSync, readFileSync, statSync } from "node:fs";
 import path from "node:path";
 import { WaypointError } from "../errors/index.ts";
 import {
@@ -13,6 +13,7 @@ import {
 import type { Bind } from "../protocol/index.ts";
 import { mountFlags } from "./host-mounts.ts";
 import { mountOverlay } from "./root-filesystem.ts";
+import { parseMountInfo } from "./select-mounts.ts";
 
 /** What stands in for the source of a bind that is gone. */
 const EMPTY_DIR = "/run/waypoint/empty";
@@ -43,6 +44,18 @@ export function isBindPresent({ source }: Bind): boolean {
 }
 
 /**
+ * Tells whether the directory that a session has bound was removed on the host meanwhile, even if
+ * another one has its name now.
+ *
+ * @param initHostPid  a process of the session.
+ */
+export function isBindRemoved({ target }: Bind, initHostPid: number): boolean {
+  const mounts = parseMountInfo(readFileSync(`/proc/${initHostPid}/mountinfo`, "utf8"));
+  const bound = mounts.findLast(({ mountPoint }) => mountPoint === target);
+  return bound?.root.endsWith("//deleted") ?? false;
+}
+
+/**
  * Mounts a directory of the host below a session's root; an empty one in place of one that is gone.
  *
  * Devices and set-user-id bits have no effect in it.
@@ -51,7 +64,7 @@ export function isBindPresent({ source }: Bind): boolean {
  */
 export function mountBind(rootDir: string, bind: Bind): void {
   const isPresent = isBindPresent(bind);
-  if (!isPresent) mkdirSync(EMPTY_DIR, { recursive: true, mode: 0o755 });
+  if (!isPresent) prepareEmptyDir();
   const target = makeMountPoint(rootDir, bind.target);
   const readOnly = bind.readOnly || !isPresent ? MS_RDONLY : 0;
   try {
@@ -64,6 +77,13 @@ export function mountBind(rootDir: string, bind: Bind): void {
       cause,
     });
   }
+}
+
+/** A filesystem that is read-only itself: CRIU gives a mount the flags it had at the dump. */
+function prepareEmptyDir(): void {
+  if (statSync(EMPTY_DIR, { throwIfNoEntry: false }) !== undefined) return;
+  mkdirSync(EMPTY_DIR, { recursive: true, mode: 0o755 });
+  mount("tmpfs", EMPTY_DIR, "tmpfs", MS_RDONLY | MS_NOSUID | MS_NODEV, "mode=755,size=4k");
 }
 
 /**

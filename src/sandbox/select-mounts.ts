@@ -95,15 +95,21 @@ function isBoundOntoItself(candidate: KernelMount, mounts: readonly KernelMount[
 
 /** Another mount lies over it, or over a directory on the way to it. */
 function isCovered(candidate: KernelMount, mounts: readonly KernelMount[]): boolean {
-  const others = mounts.filter(({ id }) => id !== candidate.id);
-  const isHidden = others.some(
-    ({ parentId, mountPoint }) =>
-      (parentId === candidate.id && mountPoint === candidate.mountPoint) ||
-      (parentId === candidate.parentId && isBelow(candidate.mountPoint, mountPoint)),
+  const isStackedUpon = mounts.some(
+    ({ parentId, mountPoint }) => parentId === candidate.id && mountPoint === candidate.mountPoint,
   );
-  if (isHidden) return true;
-  const parent = others.find(({ id }) => id === candidate.parentId);
-  return parent === undefined ? false : isCovered(parent, mounts);
+  return isStackedUpon || isCutOff(candidate, mounts);
+}
+
+function isCutOff(candidate: KernelMount, mounts: readonly KernelMount[]): boolean {
+  const hasCover = mounts.some(
+    ({ id, parentId, mountPoint }) =>
+      id !== candidate.id &&
+      parentId === candidate.parentId &&
+      isBelow(candidate.mountPoint, mountPoint),
+  );
+  const parent = mounts.find(({ id }) => id === candidate.parentId);
+  return hasCover || (parent !== undefined && isCutOff(parent, mounts));
 }
 
 function depthOf(mountPoint: string): number {

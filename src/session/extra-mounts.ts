@@ -89,3 +89,26 @@ export function findMissingBinds(
     },
   );
 }
+
+/**
+ * Checks that a restore can bring back what the session's processes see of its binds: CRIU cannot
+ * bind a directory that was removed while it was bound.
+ *
+ * @throws CRIU_DUMP_FAILED
+ */
+export function requireRestorableBinds(
+  { binds }: ExtraMounts,
+  initHostPid: number,
+  { sandbox }: EnginePorts,
+): void {
+  const removed = binds.find((bind) => sandbox.isBindRemoved(bind, initHostPid));
+  if (removed === undefined) return;
+  throw new WaypointError(
+    "CRIU_DUMP_FAILED",
+    `The directory ${removed.source}, bound on ${removed.target}, was removed on the host.`,
+    {
+      hint: "`--files-only` captures the files; a restore binds what is there then.",
+      detail: { reason: "bind_removed", resource: `bind ${removed.target}` },
+    },
+  );
+}
