@@ -5,6 +5,7 @@ import {
   type EnginePorts,
   externalMounts,
   type LiveInstance,
+  requireRestorableBinds,
   workDirOf,
 } from "../session/index.ts";
 import { scheduleDurable } from "./make-durable.ts";

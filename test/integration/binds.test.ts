@@ -120,6 +120,7 @@ describe("a bound directory", () => {
       session.undo(),
       checkpoint.fork(1),
     ]);
+    await expect(session.checkpoint()).rejects.toMatchObject({ code: "CRIU_DUMP_FAILED" });
     const after = await readWholeState(own);
     const restored = await session.restore(checkpoint, { withoutBinds: true });
     const [fork] = (await checkpoint.fork(1, { withoutBinds: true })) as [Session];
@@ -134,7 +135,8 @@ describe("a bound directory", () => {
     expect(restored.bindsLeftOut).toEqual([
       { source: sharedDir, target: "/shared", readOnly: false },
     ]);
-    for (const where of [session, fork]) {
+    await (await session.checkpoint()).fork(1, { name: "again", withoutBinds: true });
+    for (const where of [session, fork, await own.waypoint.session("again")]) {
       const { stdout, stderr } = await where.exec("ls -A /shared; touch /shared/x", {
         shell: "own",
       });
@@ -142,10 +144,12 @@ describe("a bound directory", () => {
     }
     mkdirSync(sharedDir);
     writeFileSync(path.join(sharedDir, "back"), "");
-    await session.undo();
+    const undone = await session.undo();
+    expect(undone.bindsLeftOut).toEqual([]);
     expect(await out(session, "ls /shared")).toBe("back");
-    await fork.remove({ force: true });
-    await session.remove({ force: true });
+    for (const name of ["again", fork.name, session.id]) {
+      await (await own.waypoint.session(name)).remove({ force: true });
+    }
   });
 
   test("never lets a session's link lead a mount out of its root", async () => {
