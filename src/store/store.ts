@@ -22,6 +22,14 @@ import {
   filesystemUuid,
   reclaimSpace,
 } from "./btrfs-ioctl.ts";
+import {
+  type InstancePaths,
+  instancePathsOf,
+  type LayerPaths,
+  layerPathsOf,
+  makeLayers,
+  renewWorkDirs,
+} from "./instance-layers.ts";
 import { type CheckpointPaths, ProcessImages } from "./process-images.ts";
 
 /** Below this much free space nothing new is begun, so that what runs can go on. */
@@ -31,21 +39,6 @@ const RECLAIM_TIMEOUT_MS = 1_000;
 const RECLAIM_POLL_INTERVAL_MS = 50;
 /** Above this much unwritten data a checkpoint writes it out before it freezes anything. */
 const DIRTY_BYTES_WORTH_FLUSHING = 8 * 1024 * 1024;
-
-/** Where the files of a live instance lie. */
-export interface InstancePaths {
-  subvolumePath: string;
-  upperDir: string;
-  workDir: string;
-  /** Layers of the overlays other than the root's; absent where there are none. */
-  mountsDir: string;
-}
-
-/** The layers of one overlay. */
-export interface LayerPaths {
-  upperDir: string;
-  workDir: string;
-}
 
 /**
  * The btrfs filesystem that holds every session's files and every checkpoint, and the tmpfs in
@@ -71,19 +64,12 @@ export class Store {
   }
 
   instancePaths(instanceId: string): InstancePaths {
-    const subvolumePath = path.join(this.#instancesDir, instanceId);
-    return {
-      subvolumePath,
-      upperDir: path.join(subvolumePath, "upper"),
-      workDir: path.join(subvolumePath, "work"),
-      mountsDir: path.join(subvolumePath, "mounts"),
-    };
+    return instancePathsOf(path.join(this.#instancesDir, instanceId));
   }
 
   /** Returns where the layers of the nth overlay besides the root's lie. */
   mountPaths(instanceId: string, number: number): LayerPaths {
-    const layersDir = path.join(this.instancePaths(instanceId).mountsDir, String(number));
-    return { upperDir: path.join(layersDir, "upper"), workDir: path.join(layersDir, "work") };
+    return layerPathsOf(this.instancePaths(instanceId), number);
   }
 
   checkpointPaths(checkpointId: string): CheckpointPaths {
@@ -103,13 +89,7 @@ export class Store {
     const paths = this.instancePaths(instanceId);
     return this.#orFull("start a session", () => {
       createSubvolume(paths.subvolumePath);
-      mkdirSync(paths.upperDir);
-      mkdirSync(paths.workDir);
-      for (let number = 0; number < mountCount; number += 1) {
-        const layers = this.mountPaths(instanceId, number);
-        mkdirSync(layers.upperDir, { recursive: true });
-        mkdirSync(layers.workDir);
-      }
+      makeLayers(paths, mountCount);
       return paths;
     });
   }
@@ -128,10 +108,7 @@ export class Store {
       createSnapshot(snapshotPath, paths.subvolumePath, { readOnly: false }),
     );
     try {
-      await makeAnew(paths.workDir);
-      for (const name of await namesIn(paths.mountsDir)) {
-        await makeAnew(path.join(paths.mountsDir, name, "work"));
-      }
+      await renewWorkDirs(paths);
       return paths;
     } catch (error) {
       throw explainDiskError(error, "restore a checkpoint");
@@ -312,15 +289,6 @@ export class Store {
       throw explainDiskError(error, what);
     }
   }
-}
-
-async function makeAnew(directory: string): Promise<void> {
-  await rm(directory, { recursive: true, force: true });
-  await mkdir(directory);
-}
-
-async function namesIn(directory: string): Promise<string[]> {
-  return existsSync(directory) ? await readdir(directory) : [];
 }
 
 function freeBytesOf(directory: string): number {
