@@ -27,6 +27,7 @@ export {
   WaypointError,
 } from "./errors/index.ts";
 export type {
+  Bind,
   Checkpoint as CheckpointInfo,
   CheckpointContent,
   CheckpointStage,

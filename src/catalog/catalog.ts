@@ -3,12 +3,16 @@ import { hasCode } from "../errors/index.ts";
 import { MIGRATIONS } from "./migrations.ts";
 import type { CheckpointRow, ForwardRow, InstanceRow, OperationRow, SessionRow } from "./rows.ts";
 import { SqliteFile } from "./sqlite-file.ts";
+import { fromStored, fromStoredIfAny, type Stored, toStored } from "./stored-lists.ts";
 
 /**
  * Told of every session row after it was written, `null` after it was deleted, so that sessions
  * can be found again without the catalog.
  */
 export type SessionMirror = (id: string, row: SessionRow | null) => void;
+
+/** What never changes in a row. */
+type Immutable = "id" | "binds" | "hostMounts";
 
 /**
  * The index of sessions, checkpoints and operations, in SQLite.
@@ -64,23 +68,29 @@ export class Catalog implements Disposable {
   }
 
   sessions(): SessionRow[] {
-    return this.#file.all<SessionRow>("SELECT * FROM sessions ORDER BY createdAt, id");
+    return this.#file
+      .all<Stored<SessionRow>>("SELECT * FROM sessions ORDER BY createdAt, id")
+      .map(fromStored);
   }
 
   session(id: string): SessionRow | undefined {
-    return this.#file.get<SessionRow>("SELECT * FROM sessions WHERE id = ?", id);
+    return fromStoredIfAny(
+      this.#file.get<Stored<SessionRow>>("SELECT * FROM sessions WHERE id = ?", id),
+    );
   }
 
   sessionByName(name: string): SessionRow | undefined {
-    return this.#file.get<SessionRow>("SELECT * FROM sessions WHERE name = ?", name);
+    return fromStoredIfAny(
+      this.#file.get<Stored<SessionRow>>("SELECT * FROM sessions WHERE name = ?", name),
+    );
   }
 
   insertSession(row: SessionRow): void {
-    this.#file.insert("sessions", { ...row });
+    this.#file.insert("sessions", toStored(row));
     this.#noteChange(row.id);
   }
 
-  updateSession(id: string, change: Partial<Omit<SessionRow, "id">>): void {
+  updateSession(id: string, change: Partial<Omit<SessionRow, Immutable>>): void {
     this.#file.update("sessions", id, change);
     this.#noteChange(id);
   }
@@ -114,36 +124,46 @@ export class Catalog implements Disposable {
 
   checkpoints(session?: string): CheckpointRow[] {
     if (session === undefined) {
-      return this.#file.all<CheckpointRow>("SELECT * FROM checkpoints ORDER BY createdAt, rowid");
+      return this.#file
+        .all<Stored<CheckpointRow>>("SELECT * FROM checkpoints ORDER BY createdAt, rowid")
+        .map(fromStored);
     }
-    return this.#file.all<CheckpointRow>(
-      "SELECT * FROM checkpoints WHERE session = ? ORDER BY createdAt, rowid",
-      session,
-    );
+    return this.#file
+      .all<Stored<CheckpointRow>>(
+        "SELECT * FROM checkpoints WHERE session = ? ORDER BY createdAt, rowid",
+        session,
+      )
+      .map(fromStored);
   }
 
   checkpoint(id: string): CheckpointRow | undefined {
-    return this.#file.get<CheckpointRow>("SELECT * FROM checkpoints WHERE id = ?", id);
-  }
-
-  checkpointByName(name: string): CheckpointRow | undefined {
-    return this.#file.get<CheckpointRow>("SELECT * FROM checkpoints WHERE name = ?", name);
-  }
-
-  checkpointsByPrefix(prefix: string, limit: number): CheckpointRow[] {
-    return this.#file.all<CheckpointRow>(
-      "SELECT * FROM checkpoints WHERE substr(id, 1, ?) = ? LIMIT ?",
-      prefix.length,
-      prefix,
-      limit,
+    return fromStoredIfAny(
+      this.#file.get<Stored<CheckpointRow>>("SELECT * FROM checkpoints WHERE id = ?", id),
     );
   }
 
-  insertCheckpoint(row: CheckpointRow): void {
-    this.#file.insert("checkpoints", { ...row });
+  checkpointByName(name: string): CheckpointRow | undefined {
+    return fromStoredIfAny(
+      this.#file.get<Stored<CheckpointRow>>("SELECT * FROM checkpoints WHERE name = ?", name),
+    );
   }
 
-  updateCheckpoint(id: string, change: Partial<Omit<CheckpointRow, "id">>): void {
+  checkpointsByPrefix(prefix: string, limit: number): CheckpointRow[] {
+    return this.#file
+      .all<Stored<CheckpointRow>>(
+        "SELECT * FROM checkpoints WHERE substr(id, 1, ?) = ? LIMIT ?",
+        prefix.length,
+        prefix,
+        limit,
+      )
+      .map(fromStored);
+  }
+
+  insertCheckpoint(row: CheckpointRow): void {
+    this.#file.insert("checkpoints", toStored(row));
+  }
+
+  updateCheckpoint(id: string, change: Partial<Omit<CheckpointRow, Immutable>>): void {
     this.#file.update("checkpoints", id, change);
   }
 

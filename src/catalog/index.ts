@@ -3,4 +3,11 @@
  * It decides nothing; what it says of sessions and checkpoints can be rebuilt from the store.
  */
 export { Catalog, type SessionMirror } from "./catalog.ts";
-export type { CheckpointRow, ForwardRow, InstanceRow, OperationRow, SessionRow } from "./rows.ts";
+export type {
+  CheckpointRow,
+  ExtraMounts,
+  ForwardRow,
+  InstanceRow,
+  OperationRow,
+  SessionRow,
+} from "./rows.ts";

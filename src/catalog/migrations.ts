@@ -27,4 +27,9 @@ export const MIGRATIONS: readonly string[] = [
      hostPort INTEGER PRIMARY KEY, session TEXT NOT NULL, port INTEGER NOT NULL,
      UNIQUE (session, port)
    ) STRICT;`,
+  // Lists, as JSON.
+  `ALTER TABLE sessions ADD COLUMN binds TEXT NOT NULL DEFAULT '[]';
+   ALTER TABLE sessions ADD COLUMN hostMounts TEXT NOT NULL DEFAULT '[]';
+   ALTER TABLE checkpoints ADD COLUMN binds TEXT NOT NULL DEFAULT '[]';
+   ALTER TABLE checkpoints ADD COLUMN hostMounts TEXT NOT NULL DEFAULT '[]';`,
 ];

@@ -1,4 +1,5 @@
 import type {
+  Bind,
   CheckpointContent,
   CheckpointStage,
   CheckpointTrigger,
@@ -7,8 +8,16 @@ import type {
   SessionState,
 } from "../protocol/index.ts";
 
+/** What a session has mounted besides its root; the same for all that descends from it. */
+export interface ExtraMounts {
+  /** Directories of the host, shared with it. */
+  binds: readonly Bind[];
+  /** Mounts of the host; the nth has its own overlay, in `mounts/<n>` of the subvolume. */
+  hostMounts: readonly string[];
+}
+
 /** A session as the catalog keeps it. */
-export interface SessionRow {
+export interface SessionRow extends ExtraMounts {
   id: string;
   name: string;
   state: SessionState;
@@ -43,7 +52,7 @@ export interface InstanceRow {
 }
 
 /** A checkpoint as the catalog and its manifest keep it. */
-export interface CheckpointRow {
+export interface CheckpointRow extends ExtraMounts {
   id: string;
   session: string;
   sessionName: string;

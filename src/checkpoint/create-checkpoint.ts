@@ -1,7 +1,13 @@
 import { Rollback } from "../base/index.ts";
 import type { CheckpointRow, SessionRow } from "../catalog/index.ts";
 import type { CheckpointTrigger } from "../protocol/index.ts";
-import { type EnginePorts, type LiveInstance, workDirOf } from "../session/index.ts";
+import {
+  type EnginePorts,
+  externalMounts,
+  type LiveInstance,
+  requireRestorableBinds,
+  workDirOf,
+} from "../session/index.ts";
 import { scheduleDurable } from "./make-durable.ts";
 import { toManifest } from "./manifest.ts";
 
@@ -61,6 +67,8 @@ export async function createCheckpoint(
     net: session.net,
     user: session.user,
     cwd: session.cwd,
+    binds: session.binds,
+    hostMounts: session.hostMounts,
     terminal: live?.terminalId ?? null,
     kernel: ports.settings.kernel,
     criu: ports.settings.criuVersion,
@@ -86,6 +94,7 @@ async function captureFiles(session: SessionRow, id: string, ports: EnginePorts)
 
 async function captureAll(session: SessionRow, live: LiveInstance, id: string, ports: EnginePorts) {
   const { store, settings, sandbox } = ports;
+  requireRestorableBinds(session, live.pid, ports);
   const expectedBytes = sandbox.treeMemoryBytes(live.pid) + IMAGES_OVERHEAD_BYTES;
   const imagesDir = await store.prepareCheckpoint(id, expectedBytes);
   const workDir = workDirOf(live.instanceId);
@@ -98,6 +107,7 @@ async function captureAll(session: SessionRow, live: LiveInstance, id: string, p
       netnsPath: session.net === "host" ? null : ports.network.netnsPath(live.instanceId),
       pid: live.pid,
       rootDir: sandbox.mergedDir(live.instanceId),
+      externalMounts: externalMounts(session),
       imagesDir,
       workDir,
       failedLogsDir: settings.layout.failedLogsDir,

@@ -5,7 +5,7 @@ import type { EnginePorts } from "../session/index.ts";
 /** Returns a checkpoint as the outside sees it. */
 export function describeCheckpoint(row: CheckpointRow): Checkpoint {
   const { base: _b, net: _n, user: _u, cwd: _c, terminal: _t, ...rest } = row;
-  const { kernel: _k, criu: _r, arch: _a, ...shown } = rest;
+  const { binds: _i, hostMounts: _m, kernel: _k, criu: _r, arch: _a, ...shown } = rest;
   return { ...shown, verification: null, changes: { summary: summaryOf(row) } };
 }
 
@@ -23,6 +23,7 @@ export async function showCheckpoint(
   return {
     ...describeCheckpoint(row),
     processes: processes.map(({ pid, command }) => ({ pid, command })),
+    binds: [...row.binds],
     host: { kernel: row.kernel, criu: row.criu, arch: row.arch },
     diskPath: ports.store.checkpointPaths(row.id).checkpointDir,
   };

@@ -1,11 +1,14 @@
 import type { CheckpointRow, SessionRow } from "../catalog/index.ts";
 import { WaypointError } from "../errors/index.ts";
+import type { Bind } from "../protocol/index.ts";
 import {
   adoptInstance,
+  type BindChoice,
   buildFreshInstance,
   buildInstanceFrom,
   claimName,
   type EnginePorts,
+  findMissingBinds,
   isFreeToMakeUp,
   type LiveInstance,
   numberedNames,
@@ -21,17 +24,21 @@ const SHELL_DEFAULT = { env: {}, columns: 120, rows: 40 };
  * **On failure** none of them is left.
  *
  * @throws CRIU_RESTORE_FAILED | FORK_REFUSED | NAME_INVALID | NAME_IN_USE | STORE_FULL
+ * | BIND_SOURCE_MISSING
  */
 export async function forkCheckpoint(
   checkpoint: CheckpointRow,
-  options: { count: number; name: string | undefined },
+  options: BindChoice & { count: number; name: string | undefined },
   ports: EnginePorts,
-): Promise<{ forks: SessionRow[]; readyMs: number }> {
+): Promise<{ forks: SessionRow[]; readyMs: number; bindsLeftOut: Bind[] }> {
   const startedAtMs = performance.now();
   refuseSharedPorts(checkpoint);
+  const bindsLeftOut = findMissingBinds(checkpoint.binds, options, ports);
   const names = forkNames(checkpoint, options, ports);
   const outcomes = await Promise.allSettled(
-    names.map((name) => ports.leases.run(`name:${name}`, () => forkOne(checkpoint, name, ports))),
+    names.map((name) =>
+      ports.leases.run(`name:${name}`, () => forkOne(checkpoint, { ...options, name }, ports)),
+    ),
   );
   const forks = outcomes.flatMap((outcome) =>
     outcome.status === "fulfilled" ? [outcome.value] : [],
@@ -41,12 +48,13 @@ export async function forkCheckpoint(
     await Promise.all(forks.map((fork) => removeSession(fork, ports)));
     throw failure.reason;
   }
-  return { forks, readyMs: Math.round((performance.now() - startedAtMs) * 100) / 100 };
+  const readyMs = Math.round((performance.now() - startedAtMs) * 100) / 100;
+  return { forks, readyMs, bindsLeftOut };
 }
 
 async function forkOne(
   checkpoint: CheckpointRow,
-  name: string,
+  { name, withoutBinds }: BindChoice & { name: string },
   ports: EnginePorts,
 ): Promise<SessionRow> {
   const { catalog } = ports;
@@ -62,13 +70,15 @@ async function forkOne(
     net: checkpoint.net,
     user: checkpoint.user,
     cwd: checkpoint.cwd,
+    binds: checkpoint.binds,
+    hostMounts: checkpoint.hostMounts,
     createdAt: new Date().toISOString(),
     head: checkpoint.id,
     forkedFrom: checkpoint.id,
     instance: `${id}-1`,
     instanceCount: 1,
   };
-  const live = await buildFrom(checkpoint, session, `${id}-1`, ports);
+  const live = await buildFrom({ checkpoint, withoutBinds }, session, `${id}-1`, ports);
   catalog.transaction(() => {
     catalog.insertSession(session);
     catalog.insertOperation({
@@ -87,15 +97,14 @@ async function forkOne(
 
 /** Builds an incarnation from a checkpoint: its processes, or a fresh shell on its files. */
 export function buildFrom(
-  checkpoint: CheckpointRow,
+  from: BindChoice & { checkpoint: CheckpointRow },
   session: SessionRow,
   instanceId: string,
   ports: EnginePorts,
 ): Promise<LiveInstance> {
-  if (checkpoint.content === "full") {
-    return buildInstanceFrom(session, instanceId, checkpoint, ports);
-  }
-  const shell = { ...SHELL_DEFAULT, filesFrom: checkpoint.id };
+  const { checkpoint, withoutBinds } = from;
+  if (checkpoint.content === "full") return buildInstanceFrom(session, instanceId, from, ports);
+  const shell = { ...SHELL_DEFAULT, filesFrom: checkpoint.id, withoutBinds };
   return buildFreshInstance(session, instanceId, shell, ports);
 }
 

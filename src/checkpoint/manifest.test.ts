@@ -20,6 +20,8 @@ const ROW: CheckpointRow = {
   net: "nat",
   user: "root",
   cwd: "/root",
+  binds: [{ source: "/host", target: "/inside", readOnly: true }],
+  hostMounts: ["/home"],
   terminal: 1,
   kernel: "6.18.0",
   criu: "4.1.1",
@@ -30,11 +32,17 @@ test("a row comes back from its manifest, also by way of JSON", () => {
   expect(fromManifest(JSON.parse(JSON.stringify(toManifest(ROW))))).toEqual(ROW);
 });
 
+test("a manifest of the first format has neither binds nor host mounts", () => {
+  const { binds: _b, hostMounts: _m, ...checkpoint } = ROW;
+
+  expect(fromManifest({ format: 1, checkpoint })).toEqual({ ...ROW, binds: [], hostMounts: [] });
+});
+
 test("a manifest of a newer version is not touched, whatever is in it", () => {
-  const newer = { format: 2, checkpoint: { id: 7 } };
+  const newer = { format: 3, checkpoint: { id: 7 } };
 
   expect(() => fromManifest(newer)).toThrow(
-    expect.objectContaining({ code: "FORMAT_TOO_NEW", detail: { found: 2, known: 1 } }),
+    expect.objectContaining({ code: "FORMAT_TOO_NEW", detail: { found: 3, known: 2 } }),
   );
 });
 

@@ -3,10 +3,10 @@ import type { CheckpointRow } from "../catalog/index.ts";
 import { WaypointError } from "../errors/index.ts";
 
 /** Version of the manifest's format; a reader refuses a newer one. */
-const MANIFEST_FORMAT = 1;
+const MANIFEST_FORMAT = 2;
 
 const manifestSchema = z.object({
-  format: z.literal(MANIFEST_FORMAT),
+  format: z.number().max(MANIFEST_FORMAT),
   checkpoint: z.object({
     id: z.string(),
     session: z.string(),
@@ -25,6 +25,10 @@ const manifestSchema = z.object({
     net: z.enum(["nat", "none", "host"]),
     user: z.string(),
     cwd: z.string(),
+    binds: z
+      .array(z.object({ source: z.string(), target: z.string(), readOnly: z.boolean() }))
+      .default([]),
+    hostMounts: z.array(z.string()).default([]),
     terminal: z.number().nullable(),
     kernel: z.string(),
     criu: z.string(),

@@ -3,9 +3,11 @@ import { hasCode, WaypointError } from "../errors/index.ts";
 import type { OperationOutput } from "../protocol/index.ts";
 import {
   adoptInstance,
+  type BindChoice,
   clearInstance,
   type EnginePorts,
   endInstance,
+  findMissingBinds,
   killInstance,
   type LiveInstance,
   removeInstance,
@@ -32,15 +34,18 @@ export interface RestoreOptions {
  * **On failure** the session is as it was, but for the checkpoint taken first.
  *
  * @throws CRIU_RESTORE_FAILED | CHECKPOINT_INCOMPLETE | STORE_FULL | SANDBOX_FAILED
+ * | BIND_SOURCE_MISSING
  */
 export async function restoreCheckpoint(
   session: SessionRow,
-  checkpoint: CheckpointRow,
+  from: BindChoice & { checkpoint: CheckpointRow },
   options: RestoreOptions,
   ports: EnginePorts,
 ): Promise<OperationOutput<"restore">> {
   const { catalog } = ports;
+  const { checkpoint } = from;
   const startedAtMs = performance.now();
+  const bindsLeftOut = findMissingBinds(checkpoint.binds, from, ports);
   if (checkpoint.content === "full")
     ports.store.images.locate(ports.store.checkpointPaths(checkpoint.id));
   const before = await captureBefore(session, checkpoint, options, ports);
@@ -48,7 +53,7 @@ export async function restoreCheckpoint(
   const restoreStartedAtMs = performance.now();
   const instanceId = `${session.id}-${session.instanceCount + 1}`;
   catalog.updateSession(session.id, { instanceCount: session.instanceCount + 1 });
-  const live = await bringUp(session, instanceId, checkpoint, before, ports);
+  const live = await bringUp(session, instanceId, { ...from, before }, ports);
   const readyMs = roundMs(performance.now() - restoreStartedAtMs);
 
   catalog.transaction(() => {
@@ -75,6 +80,7 @@ export async function restoreCheckpoint(
     undoContent: before?.content ?? null,
     readyMs,
     totalMs: roundMs(performance.now() - startedAtMs),
+    bindsLeftOut,
     pid: live.pid,
   };
 }
@@ -86,7 +92,7 @@ export async function restoreCheckpoint(
  */
 export async function undoRestore(
   session: SessionRow,
-  loss: Omit<RestoreOptions, "kind">,
+  options: Omit<RestoreOptions, "kind"> & BindChoice,
   ports: EnginePorts,
 ): Promise<OperationOutput<"undo">> {
   const last = ports.catalog
@@ -98,7 +104,8 @@ export async function undoRestore(
       hint: "`waypoint log` lists the checkpoints that it can be put back to.",
     });
   }
-  return restoreCheckpoint(session, checkpoint, { ...loss, kind: "undo" }, ports);
+  const { withoutBinds, ...loss } = options;
+  return restoreCheckpoint(session, { checkpoint, withoutBinds }, { ...loss, kind: "undo" }, ports);
 }
 
 /**
@@ -149,20 +156,20 @@ function withWayOut(error: unknown): unknown {
 async function bringUp(
   session: SessionRow,
   instanceId: string,
-  checkpoint: CheckpointRow,
-  before: CheckpointRow | null,
+  from: BindChoice & { checkpoint: CheckpointRow; before: CheckpointRow | null },
   ports: EnginePorts,
 ): Promise<LiveInstance> {
-  if (session.net !== "host") return await buildFrom(checkpoint, session, instanceId, ports);
+  if (session.net !== "host") return await buildFrom(from, session, instanceId, ports);
   // On the host's network the old processes hold the ports that the new ones need.
   const old = ports.live.get(session.id);
   if (old !== undefined) await leave(session, old, ports);
   try {
-    return await buildFrom(checkpoint, session, instanceId, ports);
+    return await buildFrom(from, session, instanceId, ports);
   } catch (error) {
-    if (old !== undefined && before !== null) {
+    if (old !== undefined && from.before !== null) {
       const rescueId = `${instanceId}-rescue`;
-      const rescued = await buildFrom(before, session, rescueId, ports);
+      const back = { checkpoint: from.before, withoutBinds: true };
+      const rescued = await buildFrom(back, session, rescueId, ports);
       ports.catalog.updateSession(session.id, { instance: rescueId });
       adoptInstance(rescued, ports);
       await removeInstance(old.instanceId, ports);

@@ -1,4 +1,6 @@
+import path from "node:path";
 import { InvalidArgumentError } from "commander";
+import type { Bind } from "../protocol/index.ts";
 
 /** Limits of the contract, said here in words before the daemon says them in its own. */
 const SECONDS_MAX = 86_400;
@@ -54,4 +56,15 @@ export function collectVariable(
   const separator = text.indexOf("=");
   if (separator < 1) throw new InvalidArgumentError("Give it as KEY=VALUE.");
   return { ...previous, [text.slice(0, separator)]: text.slice(separator + 1) };
+}
+
+/** Adds one SOURCE:TARGET or SOURCE:TARGET:ro to those given before. */
+export function collectBind(text: string, previous: Bind[] | undefined): Bind[] {
+  const [source = "", target = "", mode, ...more] = text.split(":");
+  const isMode = mode === undefined || mode === "ro" || mode === "rw";
+  if (source === "" || target === "" || !isMode || more.length > 0) {
+    throw new InvalidArgumentError("Give it as SOURCE:TARGET or SOURCE:TARGET:ro.");
+  }
+  const bind = { source: path.resolve(source), target, readOnly: mode === "ro" };
+  return [...(previous ?? []), bind];
 }

@@ -1,5 +1,6 @@
 import type { CheckpointContent, OperationOutput } from "../protocol/index.ts";
 import { type CommandContext, call } from "./context.ts";
+import { renderLeftOut } from "./render-binds.ts";
 import { withoutUndefined } from "./session-options.ts";
 import { printable } from "./text/printable.ts";
 import { formatDuration } from "./text/quantities.ts";
@@ -48,11 +49,13 @@ export function renderMove(options: {
   const fresh = content === "files" ? ", with a fresh shell; its processes were not captured" : "";
   const ready = `${formatDuration(moved.readyMs)}, with its checkpoint ${formatDuration(moved.totalMs)}`;
   const where = `Session ${session} ${verb} ${moved.checkpoint}${fresh}`;
+  const leftOut = renderLeftOut(moved.bindsLeftOut);
   if (moved.undo === null) {
-    return [where, `Ready in ${formatDuration(moved.readyMs)}. There is no undo.`];
+    return [where, ...leftOut, `Ready in ${formatDuration(moved.readyMs)}. There is no undo.`];
   }
   return [
     where,
+    ...leftOut,
     `What it had before is checkpoint ${moved.undo}`,
     ...warnOfLoss(moved, loss),
     `Ready in ${ready}. Take it back with \`waypoint undo ${session}\`.`,

@@ -1,4 +1,4 @@
-import type { NetMode, OperationInput } from "../protocol/index.ts";
+import type { Bind, NetMode, OperationInput } from "../protocol/index.ts";
 
 /** Options of `new` and `run` as they were typed. */
 export interface NewOptions {
@@ -8,15 +8,16 @@ export interface NewOptions {
   net?: NetMode;
   user?: string;
   env?: Record<string, string>;
+  bind?: Bind[];
 }
 
 /** Returns the input of the operation `new`; the session's terminal gets this terminal's size. */
 export function newInput(options: NewOptions): OperationInput<"new"> {
-  const { name, base, cwd, net, user, env } = options;
+  const { name, base, cwd, net, user, env, bind: binds } = options;
   const { columns, rows } = process.stdout;
   // A terminal that nobody sized says 0.
   const size = columns > 0 && rows > 0 ? { columns, rows } : {};
-  return withoutUndefined({ name, base, cwd, net, user, env, ...size });
+  return withoutUndefined({ name, base, cwd, net, user, env, binds, ...size });
 }
 
 /** Leaves out what was not given, so that the daemon's defaults apply. */

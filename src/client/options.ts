@@ -28,6 +28,7 @@ export type ForkOptions = Omit<OperationInput<"fork">, "checkpoint"> & CallContr
 
 /** Options of `Session.forward`. */
 export type ForwardOptions = Omit<OperationInput<"forward">, "session" | "port"> & CallControl;
+
 /** Options of `Session.restore` and `Session.undo`. */
 export type RestoreOptions = Omit<OperationInput<"restore">, "session" | "checkpoint"> &
   CallControl;

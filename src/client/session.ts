@@ -103,7 +103,7 @@ export class Session {
    * **On failure** the session is as it was.
    *
    * @throws CRIU_DUMP_FAILED | CRIU_RESTORE_FAILED | STORE_FULL | CHECKPOINT_NOT_FOUND |
-   * CHECKPOINT_OF_OTHER_SESSION
+   * CHECKPOINT_OF_OTHER_SESSION | BIND_SOURCE_MISSING
    */
   async restore(
     checkpoint: string | Checkpoint,

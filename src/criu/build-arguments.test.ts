@@ -3,7 +3,13 @@ import { buildDumpArguments, buildRestoreArguments } from "./build-arguments.ts"
 import { buildCriuCommand } from "./criu-program.ts";
 import { parseUnixPeers } from "./read-process-facts.ts";
 
-const COMMON = { rootDir: "/m", imagesDir: "/i", workDir: "/w", logName: "a.log" };
+const COMMON = {
+  rootDir: "/m",
+
+  imagesDir: "/i",
+  workDir: "/w",
+  logName: "a.log",
+};
 
 test("a dump lets the tree run on and takes the snapshot in its hook", () => {
   const words = buildDumpArguments({ ...COMMON, pid: 7, snapshotHookPath: "/hook" }).join(" ");
@@ -19,6 +25,22 @@ test("a restore detaches, and stops the tasks only if asked to", () => {
   expect(running).toContain("--restore-detached");
   expect(running).not.toContain("--leave-stopped");
   expect(parked).toEqual([...running, "--leave-stopped"]);
+});
+
+test("a mount from outside has one key in both directions", () => {
+  const externalMounts = [{ key: "host0", insidePath: "/mnt/my data" }];
+  const dumped = buildDumpArguments({
+    ...{ ...COMMON, externalMounts },
+    pid: 7,
+    snapshotHookPath: "/hook",
+  });
+  const restored = buildRestoreArguments({ ...COMMON, externalMounts, pidFile: "/w/pid" });
+
+  expect(dumped).toContain("mnt[/mnt/my data]:host0");
+  expect(restored).toContain("mnt[host0]:/m/mnt/my data");
+  expect(buildDumpArguments({ ...COMMON, pid: 7, snapshotHookPath: "/h" })).not.toContain(
+    "--external",
+  );
 });
 
 test("CRIU runs in the network namespace of the tree, if it has one", () => {

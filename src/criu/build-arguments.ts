@@ -4,12 +4,22 @@ export const GHOST_FILE_SIZE_MAX = "256M";
 /** How long CRIU may take to stop all tasks; those already stopped wait meanwhile. */
 export const FREEZE_TIMEOUT_S = 3;
 
+/** A mount that CRIU leaves alone at a dump and binds from outside at a restore. */
+export interface ExternalMount {
+  /** Names it in the images. */
+  key: string;
+  /** Where it is mounted below the root, "/mnt/data"; the same in the tree and from outside. */
+  insidePath: string;
+}
+
 /** What `criu dump` needs to know. */
 export interface DumpArgumentOptions {
   /** Root of the process tree, as seen from CRIU. */
   pid: number;
   /** Mount point of the tree's root filesystem, as seen from CRIU. */
   rootDir: string;
+  /** @defaultValue none */
+  externalMounts?: readonly ExternalMount[];
   imagesDir: string;
   /** Takes the log and the statistics. */
   workDir: string;
@@ -21,6 +31,9 @@ export interface DumpArgumentOptions {
 /** What `criu restore` needs to know. */
 export interface RestoreArgumentOptions {
   rootDir: string;
+  /** Mounted below `rootDir` already. */
+  /** @defaultValue none */
+  externalMounts?: readonly ExternalMount[];
   imagesDir: string;
   /** Takes the log and the statistics; each of several concurrent restores has its own. */
   workDir: string;
@@ -36,6 +49,10 @@ export function buildDumpArguments(options: DumpArgumentOptions): string[] {
     "dump",
     ...["--tree", String(options.pid)],
     ...commonArguments(options),
+    ...(options.externalMounts ?? []).flatMap(({ key, insidePath }) => [
+      "--external",
+      `mnt[${insidePath}]:${key}`,
+    ]),
     "--leave-running",
     ...["--action-script", options.snapshotHookPath],
     // Both ends of a connection that is kept lie inside, and stand still; restore reads the
@@ -50,6 +67,10 @@ export function buildRestoreArguments(options: RestoreArgumentOptions): string[]
   return [
     "restore",
     ...commonArguments(options),
+    ...(options.externalMounts ?? []).flatMap(({ key, insidePath }) => [
+      "--external",
+      `mnt[${key}]:${options.rootDir}${insidePath}`,
+    ]),
     "--restore-detached",
     ...["--pidfile", options.pidFile],
     ...(options.leaveStopped === true ? ["--leave-stopped"] : []),

@@ -3,7 +3,7 @@ import { readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { WaypointError } from "../errors/index.ts";
-import { buildDumpArguments } from "./build-arguments.ts";
+import { buildDumpArguments, type ExternalMount } from "./build-arguments.ts";
 import { type CriuProgram, type CriuRun, runCriu } from "./criu-program.ts";
 import { explainDumpFailure, type FailureExplanation } from "./explain-failure.ts";
 import { keepLog } from "./keep-log.ts";
@@ -25,6 +25,8 @@ export interface DumpOptions {
   /** Root of the tree, as the daemon sees it. */
   pid: number;
   rootDir: string;
+  /** Mounts of the tree whose content is not CRIU's matter. @defaultValue none */
+  externalMounts?: readonly ExternalMount[];
   /** Empty directory for the images. */
   imagesDir: string;
   /** Directory for the log and the statistics. */

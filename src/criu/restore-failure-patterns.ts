@@ -39,7 +39,7 @@ export const RESTORE_FAILURE_PATTERNS: readonly FailurePattern[] = [
     resource: (match) => `file ${match.groups?.["path"]}`,
     sentence: (_who, match) =>
       `The file ${match.groups?.["path"]} is not the one of the checkpoint (another ${match.groups?.["what"]}).`,
-    hint: "The base of the session has changed since, for example by an update of the host; restore with the base it was made on.",
+    hint: "The base of the session or a directory bound into it has changed since, for example by an update of the host.",
   },
   {
     reason: "file_missing",
@@ -48,7 +48,7 @@ export const RESTORE_FAILURE_PATTERNS: readonly FailurePattern[] = [
     resource: (match) => `file ${match.groups?.["path"] ?? match.groups?.["other"]}`,
     sentence: (_who, match) =>
       `The file ${match.groups?.["path"] ?? match.groups?.["other"]}, which a process has open, is not there any more.`,
-    hint: "The base of the session has changed since; restore with the base it was made on.",
+    hint: "The base of the session or a directory bound into it has changed since.",
   },
   {
     reason: "address",

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { WaypointError } from "../errors/index.ts";
-import { buildRestoreArguments } from "./build-arguments.ts";
+import { buildRestoreArguments, type ExternalMount } from "./build-arguments.ts";
 import { type CriuProgram, type CriuRun, runCriu } from "./criu-program.ts";
 import { readLog, timedOutExplanation } from "./dump.ts";
 import { explainRestoreFailure } from "./explain-failure.ts";
@@ -19,6 +19,8 @@ export interface RestoreOptions {
   netnsPath: string | null;
   /** Mount point of the root filesystem that belongs to the images. */
   rootDir: string;
+  /** Those of the dump, mounted below `rootDir` now. @defaultValue none */
+  externalMounts?: readonly ExternalMount[];
   /** Any number of restores may read the same images at the same time. */
   imagesDir: string;
   /** Directory of this restore alone, for the log and the statistics. */
@@ -57,7 +59,12 @@ export async function restore(options: RestoreOptions): Promise<RestoreResult> {
     runCriu({
       criu: options.criu,
       netnsPath: options.netnsPath,
-      criuArguments: buildRestoreArguments({ ...options, pidFile, logName: LOG_NAME }),
+      criuArguments: buildRestoreArguments({
+        externalMounts: [],
+        ...options,
+        pidFile,
+        logName: LOG_NAME,
+      }),
       timeoutMs: options.timeoutMs ?? TIMEOUT_DEFAULT_MS,
     }),
   );

@@ -27,6 +27,13 @@ export const ERROR_REGISTRY = {
     retryable: false,
     meaning: "The directory given as base is not a root filesystem that a session can use.",
   },
+  BIND_INVALID: {
+    kind: "usage",
+    exitCode: 2,
+    httpStatus: 400,
+    retryable: false,
+    meaning: "A directory of the host cannot be bound into a session as asked.",
+  },
 
   SESSION_NOT_FOUND: {
     kind: "state",
@@ -111,6 +118,13 @@ export const ERROR_REGISTRY = {
     httpStatus: 409,
     retryable: false,
     meaning: "The checkpoint cannot be forked as asked.",
+  },
+  BIND_SOURCE_MISSING: {
+    kind: "state",
+    exitCode: 12,
+    httpStatus: 409,
+    retryable: false,
+    meaning: "A directory of the host that the checkpoint's session had bound is gone.",
   },
 
   HOST_UNSUPPORTED: {

@@ -47,8 +47,12 @@ const native = {
   socket: libc.func("int socket(int family, int type, int protocol)"),
 };
 
+export const MS_RDONLY = 1;
 export const MS_NOSUID = 2;
 export const MS_NODEV = 4;
+export const MS_NOEXEC = 8;
+export const MS_REMOUNT = 32;
+export const MS_BIND = 4096;
 const MNT_DETACH = 2;
 const LOCK_EX = 2;
 const LOCK_NB = 4;

@@ -23,6 +23,7 @@ function session(id: string, facts: Partial<SessionRow> = {}): SessionRow {
   const row: SessionRow = {
     ...{ id, name: `name-${id}`, state: "running", base: "/", net: "nat", user: "root" },
     ...{ cwd: "/", createdAt: id, head: null, forkedFrom: null, instance: null, instanceCount: 0 },
+    ...{ binds: [], hostMounts: [] },
     ...facts,
   };
   catalog.insertSession(row);
@@ -34,7 +35,7 @@ function checkpoint(id: string, of: string, parent: string | null, name: string 
     ...{ id, session: of, sessionName: `name-${of}`, parent, name, intent: null },
     ...{ trigger: "manual", content: "full", createdAt: id, pauseMs: 0, totalMs: 0 },
     ...{ memoryBytes: 0, stage: "durable", base: "/", net: "nat", user: "root", cwd: "/" },
-    ...{ terminal: 1, kernel: "", criu: "", arch: "" },
+    ...{ terminal: 1, kernel: "", criu: "", arch: "", binds: [], hostMounts: [] },
   };
   catalog.insertCheckpoint(row);
   return row;

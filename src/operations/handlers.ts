@@ -141,7 +141,13 @@ export const HANDLERS: EngineOperations = {
     withSession(input.session, ports, (session) => {
       const checkpoint = resolveCheckpoint(input.checkpoint, ports.catalog);
       requireOwnHistory(session, checkpoint, ports.catalog);
-      return restoreCheckpoint(session, checkpoint, { ...input, kind: "restore" }, ports);
+      const { withoutBinds, ...loss } = input;
+      return restoreCheckpoint(
+        session,
+        { checkpoint, withoutBinds },
+        { ...loss, kind: "restore" },
+        ports,
+      );
     }),
 
   undo: (input, ports) =>
@@ -150,14 +156,16 @@ export const HANDLERS: EngineOperations = {
   fork: async (input, ports, peer) => {
     const checkpoint = resolveCheckpoint(input.checkpoint, ports.catalog);
     if (input.name !== undefined) requireValidName(input.name);
-    const { count, name } = input;
-    const { forks, readyMs } = await forkCheckpoint(checkpoint, { count, name }, ports);
+    const { count, name, withoutBinds } = input;
+    const options = { count, name, withoutBinds };
+    const { forks, readyMs, bindsLeftOut } = await forkCheckpoint(checkpoint, options, ports);
     await undoIfGone(peer, async () => {
       await Promise.all(forks.map((fork) => removeSession(fork, ports)));
     });
     return {
       sessions: forks.map(({ id, name }) => ({ id, name, pid: ports.live.get(id)?.pid ?? null })),
       readyMs,
+      bindsLeftOut,
     };
   },
 

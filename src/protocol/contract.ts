@@ -1,7 +1,15 @@
 import { z } from "zod";
 import { checkpointSchema, contentSchema, operationRecordSchema } from "./checkpoint.ts";
-import { referenceSchema } from "./ids.ts";
-import { forwardSchema, netModeSchema, processSchema, sessionSchema } from "./session.ts";
+import {
+  checkpointRef,
+  execInput,
+  lossInput,
+  newInput,
+  sessionRef,
+  tcpPort,
+  withoutBinds,
+} from "./inputs.ts";
+import { bindSchema, forwardSchema, processSchema, sessionSchema } from "./session.ts";
 
 /**
  * Every operation of Waypoint, described once: the daemon validates with it, the command line,
@@ -25,61 +33,7 @@ function describe<I extends z.ZodType, O extends z.ZodType>(contract: OperationC
   return contract;
 }
 
-const sessionRef = referenceSchema.describe("Session: its name, id or a unique prefix of the id");
-const checkpointRef = referenceSchema.describe(
-  "Checkpoint: its id, a unique prefix, its name, NAME@ (newest) or NAME@~2 (two before)",
-);
-const tcpPort = z.number().int().min(1).max(65_535);
-const waitMs = z.number().int().positive().max(86_400_000);
-
-const newInput = z.strictObject({
-  name: z.string().optional().describe("Name of the session; one is made up if not given"),
-  base: z
-    .string()
-    .optional()
-    .describe("Root filesystem directory; the host's own root if not given"),
-  cwd: z.string().optional().describe("Directory in which the shell starts"),
-  net: netModeSchema.default("nat"),
-  user: z.string().default("root").describe("User of the session that its shell runs as"),
-  env: z.record(z.string(), z.string()).default({}).describe("Added to the shell's environment"),
-  columns: z.number().int().min(1).max(2000).default(120),
-  rows: z.number().int().min(1).max(1000).default(40),
-});
-
-const execInput = z.strictObject({
-  session: sessionRef,
-  command: z
-    .array(z.string())
-    .min(1)
-    .describe("One word: a line of shell; several: a program and its arguments"),
-  shell: z
-    .enum(["live", "own"])
-    .default("live")
-    .describe("The session's live shell, in which cd and export persist, or a process of its own"),
-  tty: z.boolean().default(false).describe("Run on the terminal itself"),
-  stdin: z.boolean().default(false).describe("Pass standard input on (own shell only)"),
-  cwd: z.string().optional().describe("Directory for a command with its own shell"),
-  timeoutMs: waitMs.optional().describe("Interrupt the command after this time; exit code 124"),
-  keepOutputBytes: z
-    .number()
-    .int()
-    .min(0)
-    .max(1024 * 1024)
-    .default(0)
-    .describe("Also return this much of each output in the result"),
-});
-
-/** What a restore may lose of what is there now; nothing, unless it is said. */
-const lossInput = {
-  loseProcesses: z
-    .boolean()
-    .default(false)
-    .describe("Go on when the running processes cannot be captured; undo then has files alone"),
-  withoutUndo: z
-    .boolean()
-    .default(false)
-    .describe("Do not capture what is there now, for when the store is full"),
-};
+const bindsLeftOut = z.array(bindSchema).describe("Binds whose source is gone: empty inside");
 
 const execOutput = z.object({
   exitCode: z.number().int(),
@@ -189,6 +143,7 @@ export const CONTRACT = {
     output: checkpointSchema.extend({
       processes: z.array(z.object({ pid: z.number().int(), command: z.string() })),
       host: z.object({ kernel: z.string(), criu: z.string(), arch: z.string() }),
+      binds: z.array(bindSchema).describe("Directories of the host that it does not hold"),
       diskPath: z.string(),
     }),
   }),
@@ -199,6 +154,7 @@ export const CONTRACT = {
       session: sessionRef,
       checkpoint: checkpointRef,
       ...lossInput,
+      withoutBinds,
     }),
     output: z.object({
       session: z.string(),
@@ -207,13 +163,14 @@ export const CONTRACT = {
       undoContent: contentSchema.nullable().describe("What that checkpoint holds"),
       readyMs: z.number().describe("Until the session answered again"),
       totalMs: z.number().describe("With the checkpoint taken first"),
+      bindsLeftOut,
       pid: z.number().int().nullable(),
     }),
   }),
   undo: describe({
     summary: "Take the last restore back",
     effect: "destroy",
-    input: z.strictObject({ session: sessionRef, ...lossInput }),
+    input: z.strictObject({ session: sessionRef, ...lossInput, withoutBinds }),
     output: z.object({
       session: z.string(),
       checkpoint: z.string(),
@@ -221,6 +178,7 @@ export const CONTRACT = {
       undoContent: contentSchema.nullable(),
       readyMs: z.number(),
       totalMs: z.number(),
+      bindsLeftOut,
       pid: z.number().int().nullable(),
     }),
   }),
@@ -231,12 +189,14 @@ export const CONTRACT = {
       checkpoint: checkpointRef,
       count: z.number().int().min(1).max(256).default(1),
       name: z.string().optional().describe("Name of the fork; with a count, NAME-1, NAME-2, …"),
+      withoutBinds,
     }),
     output: z.object({
       sessions: z.array(
         z.object({ id: z.string(), name: z.string(), pid: z.number().int().nullable() }),
       ),
       readyMs: z.number().describe("Until all of them answered"),
+      bindsLeftOut,
     }),
   }),
   forward: describe({

@@ -30,5 +30,5 @@ export {
   type RequestMessage,
 } from "./frames.ts";
 export { ID_LENGTH, isValidName, NAME_LENGTH_MAX } from "./ids.ts";
-export type { Forward, NetMode, Session, SessionProcess, SessionState } from "./session.ts";
+export type { Bind, Forward, NetMode, Session, SessionProcess, SessionState } from "./session.ts";
 export { WAYPOINT_VERSION } from "./version.ts";

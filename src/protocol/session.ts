@@ -12,6 +12,14 @@ export type SessionState = z.infer<typeof sessionStateSchema>;
 export const netModeSchema = z.enum(["nat", "none", "host"]);
 export type NetMode = z.infer<typeof netModeSchema>;
 
+/** A directory of the host inside a session. It is shared with the host, never captured. */
+export const bindSchema = z.object({
+  source: z.string().describe("Directory of the host"),
+  target: z.string().describe("Where it is inside the session"),
+  readOnly: z.boolean(),
+});
+export type Bind = z.infer<typeof bindSchema>;
+
 /** A session as `ls` and `new` print it. */
 export const sessionSchema = z.object({
   id: z.string(),
@@ -21,6 +29,8 @@ export const sessionSchema = z.object({
   net: netModeSchema,
   user: z.string().describe("User that its shell runs as"),
   cwd: z.string().describe("Directory in which its first shell started"),
+  binds: z.array(bindSchema).describe("Directories of the host inside it: not captured"),
+  hostMounts: z.array(z.string()).describe("Mounts of the host of which it has a private copy"),
   createdAt: instantSchema,
   head: z.string().nullable().describe("Newest checkpoint, or the one restored or forked from"),
   forkedFrom: z.string().nullable().describe("Checkpoint it was forked from"),

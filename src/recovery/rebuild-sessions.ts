@@ -10,6 +10,10 @@ const sessionSchema = z.object({
   net: z.enum(["nat", "none", "host"]),
   user: z.string(),
   cwd: z.string(),
+  binds: z
+    .array(z.object({ source: z.string(), target: z.string(), readOnly: z.boolean() }))
+    .default([]),
+  hostMounts: z.array(z.string()).default([]),
   createdAt: z.string(),
   head: z.string().nullable(),
   forkedFrom: z.string().nullable(),

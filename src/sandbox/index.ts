@@ -4,9 +4,12 @@
  * It knows neither checkpoints nor the network. docs/notes/overlayfs and namespaces have the facts.
  */
 export { type BaseShell, checkBase, isDirectoryInside } from "./check-base.ts";
+export { checkBinds } from "./check-binds.ts";
 export { findUser, type SessionUser, userNames } from "./find-user.ts";
+export { findHostMounts } from "./host-mounts.ts";
 export { launchInit } from "./launch-init.ts";
-export { prepareUpper, type UpperOptions } from "./prepare-upper.ts";
+export { isBindPresent, isBindRemoved, mountBind, mountHostCopy } from "./mount-extras.ts";
+export { prepareMountUpper, prepareUpper, type UpperOptions } from "./prepare-upper.ts";
 export {
   findInitsByUpper,
   killTree,
@@ -16,3 +19,4 @@ export {
   treeMemoryBytes,
 } from "./process-tree.ts";
 export { isRootMounted, mergedDir, mountRoot, unmountRoot } from "./root-filesystem.ts";
+export { isBelow } from "./select-mounts.ts";

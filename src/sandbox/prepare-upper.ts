@@ -62,6 +62,20 @@ export function prepareUpper(options: UpperOptions): void {
   coverDirectory(options, options.stateDir);
 }
 
+/**
+ * Fills the upper directory of a new session's copy of one of the host's mounts.
+ *
+ * @param stateDir  hidden here too, where it lies on that mount.
+ */
+export function prepareMountUpper(options: {
+  upperDir: string;
+  baseDir: string;
+  stateDir: string;
+}): void {
+  copyAttributes(options.baseDir, options.upperDir);
+  coverDirectory(options, options.stateDir);
+}
+
 function makeDevices(upperDir: string): void {
   const devDir = makeOpaque(path.join(upperDir, "dev"));
   mkdirSync(path.join(devDir, "pts"));
@@ -100,7 +114,10 @@ function writeNames(options: UpperOptions): void {
 }
 
 /** Covers a directory of the base by an empty one, where the base has it. */
-function coverDirectory({ upperDir, baseDir }: UpperOptions, hiddenDir: string): void {
+function coverDirectory(
+  { upperDir, baseDir }: { upperDir: string; baseDir: string },
+  hiddenDir: string,
+): void {
   const inside = path.relative(baseDir, hiddenDir);
   if (inside === "" || inside.startsWith("..")) return;
   let relative = "";

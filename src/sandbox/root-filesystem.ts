@@ -26,19 +26,32 @@ export function mountRoot(options: {
   upperDir: string;
   workDir: string;
 }): string {
-  const { instanceId, baseDir, upperDir, workDir } = options;
-  const target = mergedDir(instanceId);
+  const target = mergedDir(options.instanceId);
   mkdirSync(target, { recursive: true, mode: 0o700 });
+  try {
+    mountOverlay(target, options);
+  } catch (error) {
+    rmdirSync(target);
+    throw error;
+  }
+  return target;
+}
+
+/** Mounts one overlay, in the way that keeps inotify watches dumpable. */
+export function mountOverlay(
+  target: string,
+  options: { baseDir: string; upperDir: string; workDir: string; flags?: number },
+): void {
+  const { baseDir, upperDir, workDir, flags = 0 } = options;
   const layers = `lowerdir=${escapeLayer(baseDir)},upperdir=${escapeLayer(upperDir)},workdir=${escapeLayer(workDir)}`;
   try {
-    mount("overlay", target, "overlay", 0, `index=on,nfs_export=on,${layers}`);
+    mount("overlay", target, "overlay", flags, `index=on,nfs_export=on,${layers}`);
   } catch (cause) {
-    rmdirSync(target);
     const explained = explainDiskError(cause, "mount a session");
     if (explained instanceof WaypointError) throw explained;
     throw new WaypointError(
       "SANDBOX_FAILED",
-      `The root filesystem of the session could not be mounted over ${baseDir}.`,
+      `A filesystem of the session could not be mounted over ${baseDir}.`,
       {
         hint: "The kernel's log (`dmesg`) says why; `waypoint doctor` checks overlay mounts.",
         detail: { reason: String(cause) },
@@ -46,10 +59,9 @@ export function mountRoot(options: {
       },
     );
   }
-  return target;
 }
 
-/** Unmounts an instance's root filesystem; succeeds when it is not mounted. */
+/** Unmounts an instance's root filesystem and what is mounted in it; succeeds when it is not mounted. */
 export function unmountRoot(instanceId: string): void {
   const target = mergedDir(instanceId);
   if (!existsSync(target)) return;

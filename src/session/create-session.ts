@@ -1,8 +1,9 @@
 import type { SessionRow } from "../catalog/index.ts";
 import { WaypointError } from "../errors/index.ts";
-import type { OperationParsedInput, Session } from "../protocol/index.ts";
+import type { Bind, OperationParsedInput, Session } from "../protocol/index.ts";
 import { adoptInstance } from "./adopt-instance.ts";
 import { describeSession } from "./describe-session.ts";
+import { chooseHostMounts } from "./extra-mounts.ts";
 import { buildFreshInstance } from "./instance.ts";
 import { makeUpName, requireValidName } from "./names.ts";
 import type { EnginePorts } from "./ports.ts";
@@ -14,17 +15,20 @@ import { requireDirectory } from "./shell.ts";
  * **On success** it is in the catalog and its shell runs.
  * **On failure** nothing of it is left.
  *
- * @throws NAME_INVALID | NAME_IN_USE | BASE_INVALID | USAGE_INVALID | SANDBOX_FAILED | STORE_FULL
+ * @throws NAME_INVALID | NAME_IN_USE | BASE_INVALID | BIND_INVALID | USAGE_INVALID | SANDBOX_FAILED
+ * | STORE_FULL
  */
 export async function createSession(
   input: OperationParsedInput<"new">,
   ports: EnginePorts,
 ): Promise<Session> {
-  const { catalog, sandbox } = ports;
+  const { catalog, sandbox, settings } = ports;
   const base = input.base ?? "/";
   const name = claimName(input.name, ports);
   sandbox.checkBase(base);
   const user = sandbox.findUser(base, input.user);
+  const { stateDir } = settings.layout;
+  const binds = sandbox.checkBinds(input.binds, { baseDir: base, stateDir });
   const id = ports.newId();
   const session: SessionRow = {
     id,
@@ -33,7 +37,9 @@ export async function createSession(
     base,
     net: input.net,
     user: user.name,
-    cwd: startDirectory(base, input.cwd, user.home, ports),
+    cwd: startDirectory(input.cwd, { base, binds, home: user.home }, ports),
+    binds,
+    hostMounts: chooseHostMounts(base, binds, ports),
     createdAt: new Date().toISOString(),
     head: null,
     forkedFrom: null,
@@ -43,7 +49,7 @@ export async function createSession(
   return ports.leases.run(`name:${name}`, async () => {
     requireFreeName(name, ports);
     const { env, columns, rows } = input;
-    const shell = { env, columns, rows, filesFrom: null };
+    const shell = { env, columns, rows, filesFrom: null, withoutBinds: false };
     const live = await buildFreshInstance(session, `${id}-1`, shell, ports);
     catalog.transaction(() => {
       catalog.insertSession(session);
@@ -64,13 +70,25 @@ export async function createSession(
 
 /** Users like `nobody` have a home that does not exist; they start in the root directory. */
 function startDirectory(
-  base: string,
   wanted: string | undefined,
-  home: string,
+  { base, binds, home }: { base: string; binds: readonly Bind[]; home: string },
   ports: EnginePorts,
 ): string {
-  if (wanted !== undefined) return requireDirectory(base, wanted, ports);
-  return ports.sandbox.isDirectoryInside(base, home) ? home : "/";
+  const { rootDir, insidePath } = placeBeforeMounting(base, binds, wanted ?? home, ports);
+  if (ports.sandbox.isDirectoryInside(rootDir, insidePath)) return wanted ?? home;
+  return wanted === undefined ? "/" : requireDirectory(base, wanted, ports);
+}
+
+/** Returns where a directory of the session is while its binds are not mounted yet. */
+function placeBeforeMounting(
+  base: string,
+  binds: readonly Bind[],
+  insidePath: string,
+  { sandbox }: EnginePorts,
+): { rootDir: string; insidePath: string } {
+  const bind = binds.find(({ target }) => sandbox.isBelow(insidePath, target));
+  if (bind === undefined) return { rootDir: base, insidePath };
+  return { rootDir: bind.source, insidePath: `/${insidePath.slice(bind.target.length)}` };
 }
 
 /** Returns a valid, free name: the wanted one, or one made up. @throws NAME_INVALID | NAME_IN_USE */

@@ -10,6 +10,8 @@ export function describeSession(row: SessionRow, ports: EnginePorts): Session {
   const { instance, instanceCount: _, ...shown } = row;
   return {
     ...shown,
+    binds: [...shown.binds],
+    hostMounts: [...shown.hostMounts],
     pid: live?.pid ?? null,
     address: instance === null ? null : (ports.catalog.instance(instance)?.address ?? null),
     memoryBytes: live === undefined ? null : ports.sandbox.treeMemoryBytes(live.pid),

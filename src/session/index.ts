@@ -9,6 +9,12 @@ export { claimName, createSession, isFreeToMakeUp } from "./create-session.ts";
 export { describeSession, listProcesses, requireLive } from "./describe-session.ts";
 export { removeSession, stopSession } from "./end-session.ts";
 export { execInSession } from "./exec-in-session.ts";
+export {
+  type BindChoice,
+  externalMounts,
+  findMissingBinds,
+  requireRestorableBinds,
+} from "./extra-mounts.ts";
 export { forwardPort, listForwards, resumeForwards, stopForward } from "./forward-ports.ts";
 export {
   buildFreshInstance,

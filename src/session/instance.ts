@@ -2,6 +2,7 @@ import { mkdirSync, rmSync } from "node:fs";
 import { Rollback, settleAll } from "../base/index.ts";
 import type { CheckpointRow, SessionRow } from "../catalog/index.ts";
 import type { InitLink } from "../terminal/index.ts";
+import { type BindChoice, externalMounts, mountFiles, prepareHostCopies } from "./extra-mounts.ts";
 import type { LiveInstance } from "./live-sessions.ts";
 import type { EnginePorts } from "./ports.ts";
 import { openShell, type ShellOptions } from "./shell.ts";
@@ -24,25 +25,23 @@ function connectInit(pid: number, ports: EnginePorts): Promise<InitLink> {
  * **On success** its shell runs and its row holds its process id; nothing refers to it yet.
  * **On failure** nothing of it is left.
  *
- * @throws SANDBOX_FAILED | STORE_FULL | USAGE_INVALID
+ * @throws SANDBOX_FAILED | STORE_FULL | USAGE_INVALID | BIND_SOURCE_MISSING
  */
 export async function buildFreshInstance(
   session: SessionRow,
   instanceId: string,
-  shell: ShellOptions & { filesFrom: string | null },
+  shell: ShellOptions & BindChoice & { filesFrom: string | null },
   ports: EnginePorts,
 ): Promise<LiveInstance> {
   const { store, sandbox, settings } = ports;
   await using rollback = new Rollback();
   beginInstance(session.id, instanceId, ports, rollback);
 
-  const paths =
-    shell.filesFrom === null
-      ? await prepareFiles(session, instanceId, ports)
-      : await store.createInstanceFrom(instanceId, shell.filesFrom);
+  if (shell.filesFrom === null) await prepareFiles(session, instanceId, ports);
+  else await store.createInstanceFrom(instanceId, shell.filesFrom);
   const network =
     session.net === "host" ? null : await ports.network.create(instanceId, session.net);
-  const rootDir = sandbox.mountRoot({ instanceId, baseDir: session.base, ...paths });
+  const rootDir = mountFiles(session, instanceId, shell, ports);
   const pid = await sandbox.launchInit({
     initBinaryPath: settings.initBinaryPath,
     mergedDir: rootDir,
@@ -63,14 +62,15 @@ export async function buildFreshInstance(
  * **On failure** nothing of it is left.
  *
  * @throws CRIU_RESTORE_FAILED | SANDBOX_FAILED | STORE_FULL | CHECKPOINT_INCOMPLETE
+ * | BIND_SOURCE_MISSING
  */
 export async function buildInstanceFrom(
-  session: Pick<SessionRow, "id" | "base" | "net">,
+  session: Pick<SessionRow, "id" | "base" | "net" | "binds" | "hostMounts">,
   instanceId: string,
-  checkpoint: CheckpointRow,
+  { checkpoint, ...choice }: BindChoice & { checkpoint: CheckpointRow },
   ports: EnginePorts,
 ): Promise<LiveInstance> {
-  const { store, sandbox, settings } = ports;
+  const { store, settings } = ports;
   const imagesDir = store.images.locate(store.checkpointPaths(checkpoint.id));
   await using rollback = new Rollback();
   beginInstance(session.id, instanceId, ports, rollback);
@@ -79,15 +79,16 @@ export async function buildInstanceFrom(
     session.net === "host"
       ? null
       : ports.network.findOutside(await ports.criu.readImageSockets(imagesDir));
-  const [paths, namespace] = await settleAll([
+  const [, namespace] = await settleAll([
     store.createInstanceFrom(instanceId, checkpoint.id),
     session.net === "host" ? noNetwork() : ports.network.createNamespace(instanceId, outside),
   ]);
-  const rootDir = sandbox.mountRoot({ instanceId, baseDir: session.base, ...paths });
+  const rootDir = mountFiles(session, instanceId, choice, ports);
   const restored = ports.criu.restore({
     criu: settings.criu,
     netnsPath: namespace?.netnsPath ?? null,
     rootDir,
+    externalMounts: externalMounts(session),
     imagesDir,
     workDir: workDirOf(instanceId),
     failedLogsDir: settings.layout.failedLogsDir,
@@ -173,9 +174,13 @@ function noNetwork(): Promise<null> {
   return Promise.resolve(null);
 }
 
-async function prepareFiles(session: SessionRow, instanceId: string, ports: EnginePorts) {
+async function prepareFiles(
+  session: SessionRow,
+  instanceId: string,
+  ports: EnginePorts,
+): Promise<void> {
   const { settings, sandbox, store } = ports;
-  const paths = await store.createInstance(instanceId);
+  const paths = await store.createInstance(instanceId, session.hostMounts.length);
   sandbox.prepareUpper({
     upperDir: paths.upperDir,
     baseDir: session.base,
@@ -185,7 +190,7 @@ async function prepareFiles(session: SessionRow, instanceId: string, ports: Engi
     initBinaryPath: settings.initBinaryPath,
     bashRc: settings.bashRc,
   });
-  return paths;
+  prepareHostCopies(session, instanceId, ports);
 }
 
 function beginInstance(

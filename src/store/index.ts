@@ -5,4 +5,4 @@
  */
 export { openStore, type StoreLimits } from "./open-store.ts";
 export type { CheckpointPaths, ProcessImages } from "./process-images.ts";
-export { type InstancePaths, Store } from "./store.ts";
+export { Store } from "./store.ts";

@@ -22,6 +22,14 @@ import {
   filesystemUuid,
   reclaimSpace,
 } from "./btrfs-ioctl.ts";
+import {
+  type InstancePaths,
+  instancePathsOf,
+  type LayerPaths,
+  layerPathsOf,
+  makeLayers,
+  renewWorkDirs,
+} from "./instance-layers.ts";
 import { type CheckpointPaths, ProcessImages } from "./process-images.ts";
 
 /** Below this much free space nothing new is begun, so that what runs can go on. */
@@ -31,13 +39,6 @@ const RECLAIM_TIMEOUT_MS = 1_000;
 const RECLAIM_POLL_INTERVAL_MS = 50;
 /** Above this much unwritten data a checkpoint writes it out before it freezes anything. */
 const DIRTY_BYTES_WORTH_FLUSHING = 8 * 1024 * 1024;
-
-/** Where the files of a live instance lie. */
-export interface InstancePaths {
-  subvolumePath: string;
-  upperDir: string;
-  workDir: string;
-}
 
 /**
  * The btrfs filesystem that holds every session's files and every checkpoint, and the tmpfs in
@@ -63,12 +64,12 @@ export class Store {
   }
 
   instancePaths(instanceId: string): InstancePaths {
-    const subvolumePath = path.join(this.#instancesDir, instanceId);
-    return {
-      subvolumePath,
-      upperDir: path.join(subvolumePath, "upper"),
-      workDir: path.join(subvolumePath, "work"),
-    };
+    return instancePathsOf(path.join(this.#instancesDir, instanceId));
+  }
+
+  /** Returns where the layers of the nth overlay besides the root's lie. */
+  mountPaths(instanceId: string, number: number): LayerPaths {
+    return layerPathsOf(this.instancePaths(instanceId), number);
   }
 
   checkpointPaths(checkpointId: string): CheckpointPaths {
@@ -82,14 +83,13 @@ export class Store {
     };
   }
 
-  /** Makes the empty subvolume of a new instance. @throws STORE_FULL */
-  async createInstance(instanceId: string): Promise<InstancePaths> {
+  /** Makes the subvolume of a new instance, with empty layers. @throws STORE_FULL */
+  async createInstance(instanceId: string, mountCount: number): Promise<InstancePaths> {
     await this.requireRoom("start a session");
     const paths = this.instancePaths(instanceId);
     return this.#orFull("start a session", () => {
       createSubvolume(paths.subvolumePath);
-      mkdirSync(paths.upperDir);
-      mkdirSync(paths.workDir);
+      makeLayers(paths, mountCount);
       return paths;
     });
   }
@@ -97,8 +97,8 @@ export class Store {
   /**
    * Makes the subvolume of an instance from a checkpoint's files.
    *
-   * The overlay's work directory is made anew: its index holds file handles of the old subvolume,
-   * with which the kernel refuses the mount (docs/notes/overlayfs).
+   * The overlays' work directories are made anew: their index holds file handles of the old
+   * subvolume, with which the kernel refuses the mount (docs/notes/overlayfs).
    */
   async createInstanceFrom(instanceId: string, checkpointId: string): Promise<InstancePaths> {
     const paths = this.instancePaths(instanceId);
@@ -107,8 +107,7 @@ export class Store {
       createSnapshot(snapshotPath, paths.subvolumePath, { readOnly: false }),
     );
     try {
-      await rm(paths.workDir, { recursive: true, force: true });
-      await mkdir(paths.workDir);
+      await renewWorkDirs(paths);
       return paths;
     } catch (error) {
       throw explainDiskError(error, "restore a checkpoint");

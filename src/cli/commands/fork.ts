@@ -1,4 +1,5 @@
 import { call, type Invocation, printResult } from "../context.ts";
+import { renderLeftOut } from "../render-binds.ts";
 import { withoutUndefined } from "../session-options.ts";
 import { printable } from "../text/printable.ts";
 import { formatDuration } from "../text/quantities.ts";
@@ -8,11 +9,16 @@ export async function run({
   context,
   args,
   options,
-}: Invocation<{ count?: number; name?: string }>): Promise<undefined> {
-  const input = withoutUndefined({ count: options.count, name: options.name });
+}: Invocation<{ count?: number; name?: string; withoutBinds?: boolean }>): Promise<undefined> {
+  const input = withoutUndefined({
+    count: options.count,
+    name: options.name,
+    withoutBinds: options.withoutBinds,
+  });
   const result = await call(context, "fork", { ...input, checkpoint: args[0] ?? "" });
-  await printResult(context, result, ({ sessions, readyMs }) => [
+  await printResult(context, result, ({ sessions, readyMs, bindsLeftOut }) => [
     ...sessions.map(({ id, name }) => `Session ${printable(name)} is running (${id})`),
+    ...renderLeftOut(bindsLeftOut),
     `Ready in ${formatDuration(readyMs)}.`,
   ]);
 }

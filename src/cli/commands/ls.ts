@@ -1,5 +1,6 @@
 import type { Session } from "../../protocol/index.ts";
 import { call, type Invocation, printResult } from "../context.ts";
+import { renderBinds } from "../render-binds.ts";
 import { printable } from "../text/printable.ts";
 import { formatAge, formatSize } from "../text/quantities.ts";
 import type { Paint } from "../text/style.ts";
@@ -38,5 +39,8 @@ export function renderSessions(
     session.address ?? "-",
     session.id,
   ]);
-  return layoutTable(COLUMNS, rows);
+  const binds = sessions.flatMap((session) =>
+    renderBinds(session.binds, `${printable(session.name)}: `),
+  );
+  return [...layoutTable(COLUMNS, rows), ...(binds.length === 0 ? [] : ["", ...binds])];
 }

@@ -1,5 +1,6 @@
 import type { OperationInput, Session } from "../../protocol/index.ts";
 import { call, type Invocation, printResult } from "../context.ts";
+import { renderBinds } from "../render-binds.ts";
 import type { NewOptions } from "../session-options.ts";
 import { newInput } from "../session-options.ts";
 import { printable } from "../text/printable.ts";
@@ -15,9 +16,10 @@ export async function run({ context, args, options }: Invocation<NewOptions>): P
   await printResult(context, session, renderNew);
 }
 
-function renderNew({ id, name }: Session): string[] {
+function renderNew({ id, name, binds }: Session): string[] {
   return [
     `Session ${printable(name)} is running (${id})`,
+    ...renderBinds(binds),
     `Attach with \`waypoint attach ${printable(name)}\`, run a command with ` +
       `\`waypoint exec ${printable(name)} -- CMD\`.`,
   ];

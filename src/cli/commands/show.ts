@@ -1,5 +1,6 @@
 import type { OperationOutput } from "../../protocol/index.ts";
 import { type CommandContext, call, type Invocation, printResult } from "../context.ts";
+import { renderBinds } from "../render-binds.ts";
 import { printable, printableLines } from "../text/printable.ts";
 import { formatAge, formatClock, formatDuration, formatSize } from "../text/quantities.ts";
 import { layoutFields, layoutTable } from "../text/table.ts";
@@ -43,6 +44,7 @@ export function renderCheckpoint(
     ["Verified", verification === null ? "-" : renderVerification(verification)],
     ["Host", `Linux ${printable(host.kernel)} ${host.arch}, CRIU ${printable(host.criu)}`],
     ["Files", printable(shown.diskPath)],
+    ...renderBinds(shown.binds).map((line): [string, string] => ["Bind", line]),
   ];
   return [
     ...layoutFields(fields),

@@ -1,6 +1,11 @@
-import type { CommandSpec } from "../command-spec.ts";
+import type { CommandSpec, OptionSpec } from "../command-spec.ts";
 import { parseCount, parseIntent } from "../parse-values.ts";
 import { CHECKPOINT, LOSS_OPTIONS, SESSION, SESSION_OPTIONAL } from "./references.ts";
+
+const WITHOUT_BINDS: OptionSpec = {
+  flags: "--without-binds",
+  description: "Go on without the binds whose source is gone",
+};
 
 /** Commands about checkpoints: making them, reading them, going back to them. */
 export const HISTORY_COMMANDS: readonly CommandSpec[] = [
@@ -55,7 +60,7 @@ export const HISTORY_COMMANDS: readonly CommandSpec[] = [
       "What is there now is checkpointed first, so `waypoint undo` takes it back. Asks first on " +
       "a terminal. A restore that fails leaves the session as it was.",
     arguments: [SESSION, CHECKPOINT],
-    options: [{ flags: "-y, --yes", description: "Do not ask" }, ...LOSS_OPTIONS],
+    options: [{ flags: "-y, --yes", description: "Do not ask" }, ...LOSS_OPTIONS, WITHOUT_BINDS],
     examples: [
       ["waypoint restore web web@", "Back to its newest checkpoint, or the one it stands on"],
       ["waypoint restore web green --yes", "Back to the one named green, without asking"],
@@ -65,6 +70,7 @@ export const HISTORY_COMMANDS: readonly CommandSpec[] = [
       "CHECKPOINT_NOT_FOUND",
       "REFERENCE_AMBIGUOUS",
       "CHECKPOINT_OF_OTHER_SESSION",
+      "BIND_SOURCE_MISSING",
       "CRIU_DUMP_FAILED",
       "CRIU_RESTORE_FAILED",
       "STORE_FULL",
@@ -76,9 +82,15 @@ export const HISTORY_COMMANDS: readonly CommandSpec[] = [
     name: "undo",
     summary: "Take the last restore back",
     arguments: [SESSION],
-    options: LOSS_OPTIONS,
+    options: [...LOSS_OPTIONS, WITHOUT_BINDS],
     examples: [["waypoint undo web", "web is as it was before the last restore"]],
-    errors: ["SESSION_NOT_FOUND", "NOTHING_TO_UNDO", "CRIU_DUMP_FAILED", "CRIU_RESTORE_FAILED"],
+    errors: [
+      "SESSION_NOT_FOUND",
+      "NOTHING_TO_UNDO",
+      "BIND_SOURCE_MISSING",
+      "CRIU_DUMP_FAILED",
+      "CRIU_RESTORE_FAILED",
+    ],
     load: () => import("../commands/undo.ts"),
   },
   {
@@ -89,6 +101,7 @@ export const HISTORY_COMMANDS: readonly CommandSpec[] = [
     options: [
       { flags: "-n, --count <count>", description: "How many, at most 256 [1]", parse: parseCount },
       { flags: "--name <name>", description: "Name of the fork; with a count, NAME-1, NAME-2, …" },
+      WITHOUT_BINDS,
     ],
     examples: [
       ["waypoint fork web@ --name try", "One new session, try"],
@@ -99,6 +112,7 @@ export const HISTORY_COMMANDS: readonly CommandSpec[] = [
       "REFERENCE_AMBIGUOUS",
       "NAME_IN_USE",
       "FORK_REFUSED",
+      "BIND_SOURCE_MISSING",
       "CRIU_RESTORE_FAILED",
     ],
     load: () => import("../commands/fork.ts"),

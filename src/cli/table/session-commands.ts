@@ -1,5 +1,5 @@
 import type { CommandSpec, OptionSpec } from "../command-spec.ts";
-import { collectVariable, parseSeconds } from "../parse-values.ts";
+import { collectBind, collectVariable, parseSeconds } from "../parse-values.ts";
 import { DETACH_KEYS_DEFAULT } from "../terminal/detach-keys.ts";
 import { SESSION } from "./references.ts";
 
@@ -11,6 +11,11 @@ const NEW_OPTIONS: readonly OptionSpec[] = [
     flags: "--net <mode>",
     description: "Network: through the host, not at all, or as the host [nat]",
     choices: ["nat", "none", "host"],
+  },
+  {
+    flags: "--bind <source:target[:ro]>",
+    description: "Share a directory of the host, not captured; may be repeated",
+    parse: collectBind,
   },
   { flags: "--user <user>", description: "User that the shell runs as [root]" },
   {
@@ -35,9 +40,17 @@ export const SESSION_COMMANDS: readonly CommandSpec[] = [
     options: NEW_OPTIONS,
     examples: [
       ["waypoint new web", "A copy of this machine's root, named web"],
+      ["waypoint new app --bind .:/src", "This directory at /src: shared, not captured"],
       ["waypoint new probe --net none --cwd /srv/app", "Without any network, in /srv/app"],
     ],
-    errors: ["NAME_INVALID", "BASE_INVALID", "NAME_IN_USE", "SANDBOX_FAILED", "STORE_FULL"],
+    errors: [
+      "NAME_INVALID",
+      "BASE_INVALID",
+      "BIND_INVALID",
+      "NAME_IN_USE",
+      "SANDBOX_FAILED",
+      "STORE_FULL",
+    ],
     load: () => import("../commands/new.ts"),
   },
   {

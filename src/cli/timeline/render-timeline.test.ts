@@ -59,6 +59,8 @@ function session(id: string, name: string, head: string): Session {
     cwd: "/root",
     createdAt: at(0),
     head: `${head}00000000`,
+    binds: [],
+    hostMounts: [],
     forkedFrom: null,
     pid: 1,
     address: null,

@@ -1,0 +1,83 @@
+import { z } from "zod";
+import { referenceSchema } from "./ids.ts";
+import { netModeSchema } from "./session.ts";
+
+/** The session that an operation is about. */
+export const sessionRef = referenceSchema.describe(
+  "Session: its name, id or a unique prefix of the id",
+);
+/** The checkpoint that an operation is about. */
+export const checkpointRef = referenceSchema.describe(
+  "Checkpoint: its id, a unique prefix, its name, NAME@ (newest) or NAME@~2 (two before)",
+);
+/** A port of TCP. */
+export const tcpPort = z.number().int().min(1).max(65_535);
+const waitMs = z.number().int().positive().max(86_400_000);
+
+/** What to do about binds whose source is gone. */
+export const withoutBinds = z
+  .boolean()
+  .default(false)
+  .describe("Go on without the binds whose source is gone");
+
+/** What `new` is told. */
+export const newInput = z.strictObject({
+  name: z.string().optional().describe("Name of the session; one is made up if not given"),
+  base: z
+    .string()
+    .optional()
+    .describe("Root filesystem directory; the host's own root if not given"),
+  cwd: z.string().optional().describe("Directory in which the shell starts"),
+  net: netModeSchema.default("nat"),
+  user: z.string().default("root").describe("User of the session that its shell runs as"),
+  env: z.record(z.string(), z.string()).default({}).describe("Added to the shell's environment"),
+  binds: z
+    .array(
+      z.strictObject({
+        source: z.string().describe("Directory of the host, as an absolute path"),
+        target: z.string().describe("Where it is inside the session, as an absolute path"),
+        readOnly: z.boolean().default(false),
+      }),
+    )
+    .max(64)
+    .default([])
+    .describe("Directories of the host to share with the session; they are not captured"),
+  columns: z.number().int().min(1).max(2000).default(120),
+  rows: z.number().int().min(1).max(1000).default(40),
+});
+
+/** What `exec` is told. */
+export const execInput = z.strictObject({
+  session: sessionRef,
+  command: z
+    .array(z.string())
+    .min(1)
+    .describe("One word: a line of shell; several: a program and its arguments"),
+  shell: z
+    .enum(["live", "own"])
+    .default("live")
+    .describe("The session's live shell, in which cd and export persist, or a process of its own"),
+  tty: z.boolean().default(false).describe("Run on the terminal itself"),
+  stdin: z.boolean().default(false).describe("Pass standard input on (own shell only)"),
+  cwd: z.string().optional().describe("Directory for a command with its own shell"),
+  timeoutMs: waitMs.optional().describe("Interrupt the command after this time; exit code 124"),
+  keepOutputBytes: z
+    .number()
+    .int()
+    .min(0)
+    .max(1024 * 1024)
+    .default(0)
+    .describe("Also return this much of each output in the result"),
+});
+
+/** What a restore may lose of what is there now; nothing, unless it is said. */
+export const lossInput = {
+  loseProcesses: z
+    .boolean()
+    .default(false)
+    .describe("Go on when the running processes cannot be captured; undo then has files alone"),
+  withoutUndo: z
+    .boolean()
+    .default(false)
+    .describe("Do not capture what is there now, for when the store is full"),
+};

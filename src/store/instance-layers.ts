@@ -1,0 +1,52 @@
+import { existsSync, mkdirSync } from "node:fs";
+import { mkdir, readdir, rm } from "node:fs/promises";
+import path from "node:path";
+
+/** The layers of one overlay. */
+export interface LayerPaths {
+  upperDir: string;
+  workDir: string;
+}
+
+/** Where the files of a live instance lie: the layers of its root, and those of other overlays. */
+export interface InstancePaths extends LayerPaths {
+  subvolumePath: string;
+  /** Absent where there is no other overlay. */
+  mountsDir: string;
+}
+
+export function instancePathsOf(subvolumePath: string): InstancePaths {
+  return {
+    subvolumePath,
+    ...layersIn(subvolumePath),
+    mountsDir: path.join(subvolumePath, "mounts"),
+  };
+}
+
+export function layerPathsOf({ mountsDir }: InstancePaths, number: number): LayerPaths {
+  return layersIn(path.join(mountsDir, String(number)));
+}
+
+/** Makes the empty layers of a root and of some other overlays. */
+export function makeLayers(paths: InstancePaths, mountCount: number): void {
+  const others = Array.from({ length: mountCount }, (_, number) => layerPathsOf(paths, number));
+  for (const { upperDir, workDir } of [paths, ...others]) {
+    mkdirSync(upperDir, { recursive: true });
+    mkdirSync(workDir);
+  }
+}
+
+/** Empties the work directories of layers that were copied from elsewhere. */
+export async function renewWorkDirs(paths: InstancePaths): Promise<void> {
+  const { mountsDir } = paths;
+  const others = existsSync(mountsDir) ? await readdir(mountsDir) : [];
+  const layers = [paths, ...others.map((name) => layersIn(path.join(mountsDir, name)))];
+  for (const { workDir } of layers) {
+    await rm(workDir, { recursive: true, force: true });
+    await mkdir(workDir);
+  }
+}
+
+function layersIn(directory: string): LayerPaths {
+  return { upperDir: path.join(directory, "upper"), workDir: path.join(directory, "work") };
+}
