@@ -1,7 +1,9 @@
-import { accessSync, constants, lstatSync, readlinkSync, statSync } from "node:fs";
+import { accessSync, constants, statSync } from "node:fs";
 import path from "node:path";
 import { isSystemError } from "../base/index.ts";
 import { WaypointError } from "../errors/index.ts";
+import { findProgramFault } from "./find-program-fault.ts";
+import { resolveInside } from "./resolve-inside.ts";
 
 /** A shell that a session can be started with, and how Waypoint talks to it. */
 export interface BaseShell {
@@ -17,12 +19,10 @@ const SHELLS: readonly BaseShell[] = [
   { shellPath: "/usr/bin/sh", dialect: "posix" },
 ];
 
-const LINKS_FOLLOWED_MAX = 16;
-
 /**
  * Checks that `baseDir` is a root filesystem and returns its shell.
  *
- * @throws BASE_INVALID  it is missing, no directory, or holds no shell.
+ * @throws BASE_INVALID  it is missing, no directory, or holds no shell that can run here.
  */
 export function checkBase(baseDir: string): BaseShell {
   const state = stateOf(baseDir);
@@ -31,9 +31,23 @@ export function checkBase(baseDir: string): BaseShell {
       hint: "Give --base the directory of an unpacked root filesystem, or leave it out.",
     });
   }
-  const shell = SHELLS.find(({ shellPath }) => isExecutableInside(baseDir, shellPath));
-  if (shell !== undefined) return shell;
-  throw new WaypointError("BASE_INVALID", `The base ${baseDir} is no root filesystem.`, {
+  const present = SHELLS.filter(({ shellPath }) => isExecutableInside(baseDir, shellPath));
+  const faults: string[] = [];
+  for (const shell of present) {
+    const fault = findProgramFault(baseDir, shell.shellPath);
+    if (fault === null) return shell;
+    faults.push(fault);
+  }
+  const [fault] = faults;
+  if (fault === undefined) throw noShell(baseDir);
+  throw new WaypointError("BASE_INVALID", `No shell of the base ${baseDir} can run: ${fault}.`, {
+    hint: "Give --base a complete root filesystem for this machine's architecture.",
+    detail: { faults },
+  });
+}
+
+function noShell(baseDir: string): WaypointError {
+  return new WaypointError("BASE_INVALID", `The base ${baseDir} is no root filesystem.`, {
     hint: "It has no shell: neither /bin/bash nor /bin/sh can be run in it.",
     detail: { searched: SHELLS.map(({ shellPath }) => shellPath) },
   });
@@ -57,36 +71,5 @@ export function isExecutableInside(baseDir: string, insidePath: string): boolean
     return statSync(hostPath).isFile();
   } catch {
     return false;
-  }
-}
-
-/** Returns the host's path of `insidePath`, or `null` where it does not exist inside `baseDir`. */
-export function resolveInside(baseDir: string, insidePath: string): string | null {
-  let resolved = "/";
-  const waiting = insidePath.split("/").filter(Boolean);
-  let links = 0;
-  while (waiting.length > 0) {
-    const part = waiting.shift() as string;
-    const candidate = path.posix.join(resolved, part);
-    const target = linkTarget(path.join(baseDir, candidate));
-    if (target === undefined) return null;
-    if (target === null) {
-      resolved = candidate;
-      continue;
-    }
-    links += 1;
-    if (links > LINKS_FOLLOWED_MAX) return null;
-    waiting.unshift(...target.split("/").filter(Boolean));
-    if (target.startsWith("/")) resolved = "/";
-  }
-  return path.join(baseDir, resolved);
-}
-
-/** Returns a symlink's target, `null` for anything else that exists, `undefined` for nothing. */
-function linkTarget(hostPath: string): string | null | undefined {
-  try {
-    return lstatSync(hostPath).isSymbolicLink() ? readlinkSync(hostPath) : null;
-  } catch {
-    return undefined;
   }
 }
