@@ -11,7 +11,7 @@ import { recover } from "./recovery/index.ts";
 import * as sandbox from "./sandbox/index.ts";
 import { type EnginePorts, LiveSessions } from "./session/index.ts";
 import { openStore, type StoreLimits } from "./store/index.ts";
-import { BASH_RC, InitLink, ScreenModel } from "./terminal/index.ts";
+import { BASH_RC, InitLink, POSIX_STARTUP, ScreenModel } from "./terminal/index.ts";
 
 const ID_ALPHABET = "abcdefghijkmnpqrstuvwxyz23456789";
 
@@ -54,6 +54,7 @@ export async function openEngine(options: EngineOptions): Promise<EnginePorts> {
       initBinaryPath,
       snapshotHookPath,
       bashRc: BASH_RC,
+      posixStartup: POSIX_STARTUP,
       resolvConf: network.resolvConf,
     },
     catalog,

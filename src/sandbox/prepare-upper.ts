@@ -48,6 +48,7 @@ export interface UpperOptions {
   resolvConf: string | null;
   initBinaryPath: string;
   bashRc: string;
+  posixStartup: string;
   /** Shell of root where the base has no /etc/passwd. */
   shellPath: string;
 }
@@ -109,7 +110,7 @@ function makeDevices(upperDir: string): void {
   for (const [name, target] of DEVICE_LINKS) symlinkSync(target, path.join(devDir, name));
 }
 
-function makeRuntimeDir({ upperDir, initBinaryPath, bashRc }: UpperOptions): void {
+function makeRuntimeDir({ upperDir, initBinaryPath, bashRc, posixStartup }: UpperOptions): void {
   const runDir = makeOpaque(path.join(upperDir, "run"));
   mkdirSync(path.join(runDir, "lock"));
   chmodSync(path.join(runDir, "lock"), 0o1777);
@@ -118,6 +119,7 @@ function makeRuntimeDir({ upperDir, initBinaryPath, bashRc }: UpperOptions): voi
   copyFileSync(initBinaryPath, path.join(ownDir, "init"));
   chmodSync(path.join(ownDir, "init"), 0o755);
   writeFileSync(path.join(ownDir, "bashrc"), bashRc, { mode: 0o644 });
+  writeFileSync(path.join(ownDir, "shrc"), posixStartup, { mode: 0o644 });
 }
 
 function writeNames(options: UpperOptions): void {

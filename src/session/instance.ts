@@ -174,6 +174,7 @@ async function prepareFiles(session: SessionRow, instanceId: string, ports: Engi
     resolvConf: session.net === "host" ? null : settings.resolvConf,
     initBinaryPath: settings.initBinaryPath,
     bashRc: settings.bashRc,
+    posixStartup: settings.posixStartup,
     shellPath: sandbox.checkBase(session.base).shellPath,
   });
   return paths;

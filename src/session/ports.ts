@@ -17,6 +17,7 @@ export interface EngineSettings {
   initBinaryPath: string;
   snapshotHookPath: string;
   bashRc: string;
+  posixStartup: string;
   /** Content for a session's /etc/resolv.conf, for one with a network of its own. */
   resolvConf: string | null;
 }

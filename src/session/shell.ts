@@ -5,6 +5,9 @@ import type { EnginePorts } from "./ports.ts";
 
 const PATH_DEFAULT = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
+/** Read by a POSIX shell at its start; init knows by it that it starts one (posix-startup.ts). */
+const POSIX_STARTUP_ENV = { ENV: "/run/waypoint/shrc" };
+
 /** How a session's first shell is started. */
 export interface ShellOptions {
   env: Record<string, string>;
@@ -27,7 +30,11 @@ export async function openShell(
   try {
     return await link.openTerminal({
       argv,
-      env: { ...shellEnvironment(user, shellPath), ...options.env },
+      env: {
+        ...shellEnvironment(user, shellPath),
+        ...(dialect === "posix" ? POSIX_STARTUP_ENV : {}),
+        ...options.env,
+      },
       cwd: session.cwd,
       uid: user.uid,
       gid: user.gid,
