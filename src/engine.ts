@@ -5,6 +5,7 @@ import { type Logger, SerialQueues, type StateLayout } from "./base/index.ts";
 import { Catalog } from "./catalog/index.ts";
 import * as criu from "./criu/index.ts";
 import { findCriu } from "./host/index.ts";
+import { LimitsHost } from "./limits/index.ts";
 import { NetworkHost } from "./network/index.ts";
 import { ID_LENGTH } from "./protocol/index.ts";
 import { recover } from "./recovery/index.ts";
@@ -60,6 +61,7 @@ export async function openEngine(options: EngineOptions): Promise<EnginePorts> {
     catalog,
     store,
     network,
+    limits: LimitsHost.open({ ownerKey: layout.key }),
     sandbox,
     criu,
     connectInit: InitLink.connect,

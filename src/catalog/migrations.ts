@@ -23,4 +23,12 @@ export const MIGRATIONS: readonly string[] = [
      checkpoint TEXT, undo TEXT, at TEXT NOT NULL, readyMs REAL, stateBefore TEXT
    ) STRICT;
    CREATE INDEX operations_session ON operations (session, id);`,
+  `ALTER TABLE sessions ADD COLUMN shell TEXT;
+   ALTER TABLE sessions ADD COLUMN memoryLimitBytes INTEGER;
+   ALTER TABLE sessions ADD COLUMN cpuLimit REAL;
+   ALTER TABLE sessions ADD COLUMN pidsLimit INTEGER;
+   ALTER TABLE checkpoints ADD COLUMN shell TEXT;
+   ALTER TABLE checkpoints ADD COLUMN memoryLimitBytes INTEGER;
+   ALTER TABLE checkpoints ADD COLUMN cpuLimit REAL;
+   ALTER TABLE checkpoints ADD COLUMN pidsLimit INTEGER;`,
 ];

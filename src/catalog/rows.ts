@@ -23,6 +23,11 @@ export interface SessionRow {
   instance: string | null;
   /** Incarnations made so far; names the next one. */
   instanceCount: number;
+  /** Path of its shell in the base; `null` for bash, or sh where there is none. */
+  shell: string | null;
+  memoryLimitBytes: number | null;
+  cpuLimit: number | null;
+  pidsLimit: number | null;
 }
 
 /** One incarnation of a session: a row from before it is made until all of it is gone. */
@@ -58,6 +63,11 @@ export interface CheckpointRow {
   kernel: string;
   criu: string;
   arch: string;
+  /** Path of its shell in the base; `null` for bash, or sh where there is none. */
+  shell: string | null;
+  memoryLimitBytes: number | null;
+  cpuLimit: number | null;
+  pidsLimit: number | null;
 }
 
 /** An operation as the log keeps it, with what `undo` needs to know. */

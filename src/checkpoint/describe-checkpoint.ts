@@ -1,11 +1,12 @@
 import type { CheckpointRow } from "../catalog/index.ts";
 import type { Checkpoint, OperationOutput } from "../protocol/index.ts";
-import type { EnginePorts } from "../session/index.ts";
+import { type EnginePorts, limitsOf } from "../session/index.ts";
 
 /** Returns a checkpoint as the outside sees it. */
 export function describeCheckpoint(row: CheckpointRow): Checkpoint {
   const { base: _b, net: _n, user: _u, cwd: _c, terminal: _t, ...rest } = row;
-  const { kernel: _k, criu: _r, arch: _a, ...shown } = rest;
+  const { kernel: _k, criu: _r, arch: _a, shell: _s, ...described } = rest;
+  const { memoryLimitBytes: _m, cpuLimit: _l, pidsLimit: _p, ...shown } = described;
   return { ...shown, verification: null, changes: { summary: summaryOf(row) } };
 }
 
@@ -24,6 +25,7 @@ export async function showCheckpoint(
     ...describeCheckpoint(row),
     processes: processes.map(({ pid, command }) => ({ pid, command })),
     host: { kernel: row.kernel, criu: row.criu, arch: row.arch },
+    limits: limitsOf(row),
     diskPath: ports.store.checkpointPaths(row.id).checkpointDir,
   };
 }

@@ -15,6 +15,8 @@ export interface RestoreOptions {
   criu: CriuProgram;
   /** Fresh network namespace with lo up and the inner address, null for the daemon's own. */
   netnsPath: string | null;
+  /** Files that take the tree into its control groups: it is born in them. @defaultValue none */
+  cgroupFiles?: readonly string[];
   /** Mount point of the root filesystem that belongs to the images. */
   rootDir: string;
   /** Any number of restores may read the same images at the same time. */
@@ -52,6 +54,7 @@ export async function restore(options: RestoreOptions): Promise<RestoreResult> {
   const run = await runCriu({
     criu: options.criu,
     netnsPath: options.netnsPath,
+    cgroupFiles: options.cgroupFiles ?? [],
     criuArguments: buildRestoreArguments({ ...options, pidFile, logName: LOG_NAME }),
     timeoutMs: options.timeoutMs ?? TIMEOUT_DEFAULT_MS,
   });

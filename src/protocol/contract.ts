@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { checkpointSchema, operationRecordSchema } from "./checkpoint.ts";
 import { referenceSchema } from "./ids.ts";
-import { netModeSchema, processSchema, sessionSchema } from "./session.ts";
+import { limitsSchema, netModeSchema, processSchema, sessionSchema } from "./session.ts";
 
 /**
  * Every operation of Waypoint, described once: the daemon validates with it, the command line,
@@ -40,6 +40,20 @@ const newInput = z.strictObject({
   cwd: z.string().optional().describe("Directory in which the shell starts"),
   net: netModeSchema.default("nat"),
   user: z.string().default("root").describe("User of the session that its shell runs as"),
+  shell: z
+    .string()
+    .min(1)
+    .max(4096)
+    .optional()
+    .describe("Shell of the base: its name or path; bash if not given, or sh without bash"),
+  memoryBytes: z.number().int().positive().optional().describe("Memory that it may use at most"),
+  cpus: z
+    .number()
+    .positive()
+    .max(4096)
+    .optional()
+    .describe("Processors' time at most; 0.5 is half"),
+  pids: z.number().int().positive().optional().describe("Processes and threads at most"),
   env: z.record(z.string(), z.string()).default({}).describe("Added to the shell's environment"),
   columns: z.number().int().min(1).max(2000).default(120),
   rows: z.number().int().min(1).max(1000).default(40),
@@ -175,6 +189,7 @@ export const CONTRACT = {
     output: checkpointSchema.extend({
       processes: z.array(z.object({ pid: z.number().int(), command: z.string() })),
       host: z.object({ kernel: z.string(), criu: z.string(), arch: z.string() }),
+      limits: limitsSchema.describe("What a session that is made from it may use"),
       diskPath: z.string(),
     }),
   }),

@@ -9,8 +9,11 @@ import { resolveInside } from "./resolve-inside.ts";
 export interface BaseShell {
   /** Path inside the base. */
   shellPath: string;
-  dialect: "bash" | "posix";
+  dialect: ShellDialect;
 }
+
+/** How a shell is talked to; init finds out by itself which one runs (docs/init-protocol.md). */
+export type ShellDialect = "bash" | "posix" | "zsh" | "fish";
 
 const SHELLS: readonly BaseShell[] = [
   { shellPath: "/bin/bash", dialect: "bash" },
@@ -19,19 +22,25 @@ const SHELLS: readonly BaseShell[] = [
   { shellPath: "/usr/bin/sh", dialect: "posix" },
 ];
 
+const SHELL_DIRS = ["/bin", "/usr/bin", "/usr/local/bin", "/sbin", "/usr/sbin"];
+const DIALECTS = ["bash", "zsh", "fish"] as const;
+
 /**
  * Checks that `baseDir` is a root filesystem and returns its shell.
  *
+ * @param wanted  name or path of the shell; `null` for bash, or sh where there is none.
+ *
  * @throws BASE_INVALID  it is missing, no directory, or holds no shell that can run here.
  */
-export function checkBase(baseDir: string): BaseShell {
+export function checkBase(baseDir: string, wanted: string | null = null): BaseShell {
   const state = stateOf(baseDir);
   if (state !== null) {
     throw new WaypointError("BASE_INVALID", `The base ${baseDir} ${state}.`, {
       hint: "Give --base the directory of an unpacked root filesystem, or leave it out.",
     });
   }
-  const present = SHELLS.filter(({ shellPath }) => isExecutableInside(baseDir, shellPath));
+  const candidates = wanted === null ? SHELLS : candidatesFor(wanted);
+  const present = candidates.filter(({ shellPath }) => isExecutableInside(baseDir, shellPath));
   const faults: string[] = [];
   for (const shell of present) {
     const fault = findProgramFault(baseDir, shell.shellPath);
@@ -39,10 +48,25 @@ export function checkBase(baseDir: string): BaseShell {
     faults.push(fault);
   }
   const [fault] = faults;
-  if (fault === undefined) throw noShell(baseDir);
+  if (fault === undefined) throw wanted === null ? noShell(baseDir) : shellMissing(baseDir, wanted);
   throw new WaypointError("BASE_INVALID", `No shell of the base ${baseDir} can run: ${fault}.`, {
     hint: "Give --base a complete root filesystem for this machine's architecture.",
     detail: { faults },
+  });
+}
+
+/** Returns where a shell may be: at its path, or in one of the directories of programs. */
+function candidatesFor(wanted: string): BaseShell[] {
+  if (wanted.includes("/") && !wanted.startsWith("/")) return [];
+  const paths = wanted.includes("/") ? [wanted] : SHELL_DIRS.map((dir) => `${dir}/${wanted}`);
+  const name = path.posix.basename(wanted);
+  const dialect = DIALECTS.find((known) => known === name) ?? "posix";
+  return paths.map((shellPath) => ({ shellPath, dialect }));
+}
+
+function shellMissing(baseDir: string, wanted: string): WaypointError {
+  return new WaypointError("BASE_INVALID", `The base ${baseDir} has no shell ${wanted}.`, {
+    hint: "Install it there first, or leave --shell out for bash or sh.",
   });
 }
 

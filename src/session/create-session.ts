@@ -6,6 +6,7 @@ import { describeSession } from "./describe-session.ts";
 import { buildFreshInstance } from "./instance.ts";
 import { makeUpName, requireValidName } from "./names.ts";
 import type { EnginePorts } from "./ports.ts";
+import { requireUsableLimits } from "./session-limits.ts";
 
 /**
  * Starts a session with a fresh shell.
@@ -14,6 +15,7 @@ import type { EnginePorts } from "./ports.ts";
  * **On failure** nothing of it is left.
  *
  * @throws NAME_INVALID | NAME_IN_USE | BASE_INVALID | USAGE_INVALID | SANDBOX_FAILED | STORE_FULL
+ * @throws HOST_UNSUPPORTED  a limit was asked for that this machine cannot set.
  */
 export async function createSession(
   input: OperationParsedInput<"new">,
@@ -22,7 +24,8 @@ export async function createSession(
   const { catalog, sandbox } = ports;
   const base = input.base ?? "/";
   const name = claimName(input.name, ports);
-  sandbox.checkBase(base);
+  requireUsableLimits(input);
+  const { shellPath } = sandbox.checkBase(base, input.shell ?? null);
   const user = sandbox.findUser(base, input.user);
   const id = ports.newId();
   const session: SessionRow = {
@@ -38,6 +41,10 @@ export async function createSession(
     forkedFrom: null,
     instance: `${id}-1`,
     instanceCount: 1,
+    shell: shellPath,
+    memoryLimitBytes: input.memoryBytes ?? null,
+    cpuLimit: input.cpus ?? null,
+    pidsLimit: input.pids ?? null,
   };
   return ports.leases.run(`name:${name}`, async () => {
     requireFreeName(name, ports);

@@ -24,7 +24,7 @@ function connectInit(pid: number, ports: EnginePorts): Promise<InitLink> {
  * **On success** its shell runs and its row holds its process id; nothing refers to it yet.
  * **On failure** nothing of it is left.
  *
- * @throws SANDBOX_FAILED | STORE_FULL | USAGE_INVALID
+ * @throws SANDBOX_FAILED | STORE_FULL | USAGE_INVALID | HOST_UNSUPPORTED
  */
 export async function buildFreshInstance(
   session: SessionRow,
@@ -42,11 +42,13 @@ export async function buildFreshInstance(
       : await store.createInstanceFrom(instanceId, shell.filesFrom);
   const network =
     session.net === "host" ? null : await ports.network.create(instanceId, session.net);
+  const cgroupFiles = ports.limits.create(instanceId, session);
   const rootDir = sandbox.mountRoot({ instanceId, baseDir: session.base, ...paths });
   const pid = await sandbox.launchInit({
     initBinaryPath: settings.initBinaryPath,
     mergedDir: rootDir,
     netnsPath: network?.netnsPath ?? null,
+    cgroupFiles,
     hostname: session.name,
   });
   const live = await connect(session.id, instanceId, pid, network?.address ?? null, ports);
@@ -65,7 +67,7 @@ export async function buildFreshInstance(
  * @throws CRIU_RESTORE_FAILED | SANDBOX_FAILED | STORE_FULL | CHECKPOINT_INCOMPLETE
  */
 export async function buildInstanceFrom(
-  session: Pick<SessionRow, "id" | "base" | "net">,
+  session: SessionRow,
   instanceId: string,
   checkpoint: CheckpointRow,
   ports: EnginePorts,
@@ -79,12 +81,14 @@ export async function buildInstanceFrom(
     store.createInstanceFrom(instanceId, checkpoint.id),
     session.net === "host" ? noNetwork() : ports.network.createNamespace(instanceId),
   ]);
+  const cgroupFiles = ports.limits.create(instanceId, session);
   const rootDir = sandbox.mountRoot({ instanceId, baseDir: session.base, ...paths });
   // CRIU needs the namespace and its addresses; the way to the outside can come meanwhile.
   const [{ pid }, network] = await settleAll([
     ports.criu.restore({
       criu: settings.criu,
       netnsPath: namespace?.netnsPath ?? null,
+      cgroupFiles,
       rootDir,
       imagesDir,
       workDir: workDirOf(instanceId),
@@ -124,6 +128,7 @@ export async function endInstance(instanceId: string, ports: EnginePorts): Promi
 async function releaseInstance(instanceId: string, ports: EnginePorts): Promise<void> {
   ports.sandbox.unmountRoot(instanceId);
   await ports.network.remove(instanceId);
+  await ports.limits.remove(instanceId);
 }
 
 /** Ends an incarnation's processes and resolves when they are gone. Idempotent. */
@@ -175,7 +180,7 @@ async function prepareFiles(session: SessionRow, instanceId: string, ports: Engi
     initBinaryPath: settings.initBinaryPath,
     bashRc: settings.bashRc,
     posixStartup: settings.posixStartup,
-    shellPath: sandbox.checkBase(session.base).shellPath,
+    shellPath: sandbox.checkBase(session.base, session.shell).shellPath,
   });
   return paths;
 }

@@ -1,6 +1,7 @@
 import type { Logger, SerialQueues, StateLayout } from "../base/index.ts";
 import type { Catalog } from "../catalog/index.ts";
 import type * as criu from "../criu/index.ts";
+import type { LimitsHost } from "../limits/index.ts";
 import type { NetworkHost } from "../network/index.ts";
 import type * as sandbox from "../sandbox/index.ts";
 import type { Store } from "../store/index.ts";
@@ -28,6 +29,7 @@ export interface EnginePorts {
   catalog: Catalog;
   store: Store;
   network: NetworkHost;
+  limits: LimitsHost;
   sandbox: typeof sandbox;
   criu: Pick<typeof criu, "dump" | "restore" | "readImageProcesses">;
   connectInit: typeof InitLink.connect;

@@ -23,10 +23,10 @@ export async function openShell(
   ports: EnginePorts,
 ): Promise<number> {
   const { sandbox } = ports;
-  const { shellPath, dialect } = sandbox.checkBase(session.base);
+  const { shellPath, dialect } = sandbox.checkBase(session.base, session.shell);
   const user = sandbox.findUser(session.base, session.user);
-  const argv =
-    dialect === "bash" ? [shellPath, "--rcfile", "/run/waypoint/bashrc", "-i"] : [shellPath, "-i"];
+  const startup = dialect === "bash" ? ["--rcfile", "/run/waypoint/bashrc"] : [];
+  const argv = [shellPath, ...startup, "-i"];
   try {
     return await link.openTerminal({
       argv,

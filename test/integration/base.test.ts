@@ -84,7 +84,7 @@ describe.each(["busybox", "debian"])("a session on a base of %s", (name) => {
     const checkpoint = await session().checkpoint();
     await session().exec("cd /; KEPT=lost; kill %1; echo after >/tmp/file");
 
-    const forks = await checkpoint.fork({ count: 2 });
+    const forks = await checkpoint.fork(2);
     await session().restore(checkpoint.id);
 
     for (const each of [session(), ...forks]) {

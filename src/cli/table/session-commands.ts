@@ -1,5 +1,11 @@
 import type { CommandSpec, OptionSpec } from "../command-spec.ts";
-import { collectVariable, parseSeconds } from "../parse-values.ts";
+import {
+  collectVariable,
+  parseCount,
+  parsePositive,
+  parseSeconds,
+  parseSize,
+} from "../parse-values.ts";
 import { DETACH_KEYS_DEFAULT } from "../terminal/detach-keys.ts";
 
 const SESSION = ["<session>", "Session: its name, id or a unique prefix of the id"] as const;
@@ -14,6 +20,18 @@ const NEW_OPTIONS: readonly OptionSpec[] = [
     choices: ["nat", "none", "host"],
   },
   { flags: "--user <user>", description: "User that the shell runs as [root]" },
+  { flags: "--shell <shell>", description: "Shell of the base: name or path [bash, else sh]" },
+  {
+    flags: "--memory <size>",
+    description: "Memory it may use at most, such as 512M or 4G",
+    parse: parseSize,
+  },
+  {
+    flags: "--cpus <number>",
+    description: "Processors' time it may use at most, such as 1.5",
+    parse: parsePositive,
+  },
+  { flags: "--pids <count>", description: "Processes and threads at most", parse: parseCount },
   {
     flags: "-e, --env <variable>",
     description: "KEY=VALUE for the shell's environment; may be repeated",
@@ -38,7 +56,14 @@ export const SESSION_COMMANDS: readonly CommandSpec[] = [
       ["waypoint new web", "A copy of this machine's root, named web"],
       ["waypoint new probe --net none --cwd /srv/app", "Without any network, in /srv/app"],
     ],
-    errors: ["NAME_INVALID", "BASE_INVALID", "NAME_IN_USE", "SANDBOX_FAILED", "STORE_FULL"],
+    errors: [
+      "NAME_INVALID",
+      "BASE_INVALID",
+      "NAME_IN_USE",
+      "SANDBOX_FAILED",
+      "STORE_FULL",
+      "HOST_UNSUPPORTED",
+    ],
     load: () => import("../commands/new.ts"),
   },
   {
