@@ -1,4 +1,4 @@
-import { closeSync, openSync, readSync } from "node:fs";
+import { closeSync, openSync, readSync, statSync } from "node:fs";
 import { resolveInside } from "./resolve-inside.ts";
 
 /** Numbers of ELF's `e_machine` that a machine runs, by Node's name of its architecture. */
@@ -37,6 +37,7 @@ const INTERPRETERS_MAX = 4;
 export function findProgramFault(baseDir: string, insidePath: string, depth = 0): string | null {
   const hostPath = resolveInside(baseDir, insidePath);
   if (hostPath === null) return `${insidePath} does not exist`;
+  if (!statSync(hostPath).isFile()) return `${insidePath} is no program`;
   const fd = openSync(hostPath, "r");
   try {
     const head = readAt(fd, 0, HEAD_BYTES);
@@ -45,7 +46,7 @@ export function findProgramFault(baseDir: string, insidePath: string, depth = 0)
     if (head.toString("latin1", 0, 2) !== "#!") return `${insidePath} is no program`;
     if (depth >= INTERPRETERS_MAX) return `${insidePath} is a script of too many interpreters`;
     const interpreter = /^#!\s*(\S+)/.exec(head.toString("utf8"))?.[1] ?? "";
-    if (resolveInside(baseDir, interpreter) === null) {
+    if (interpreter === "" || resolveInside(baseDir, interpreter) === null) {
       return `${insidePath} is a script for ${interpreter || "nothing"}, which is missing`;
     }
     return findProgramFault(baseDir, interpreter, depth + 1);
@@ -113,7 +114,9 @@ class ElfHead {
   }
 }
 
+/** Reads what there is; a damaged header may point anywhere. */
 function readAt(fd: number, offset: number, count: number): Buffer {
+  if (count === 0 || !Number.isSafeInteger(offset)) return Buffer.alloc(0);
   const bytes = Buffer.alloc(count);
   return bytes.subarray(0, readSync(fd, bytes, 0, count, offset));
 }
