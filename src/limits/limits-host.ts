@@ -43,7 +43,8 @@ export class LimitsHost {
   }
 
   /**
-   * Makes the groups of an incarnation and returns the files that take a process in.
+   * Makes the groups of an incarnation, without limits yet, and returns the files that take a
+   * process in. CRIU needs more processes, memory and time than what it restores.
    *
    * **On failure** what was made stays until {@link remove}.
    *
@@ -53,8 +54,14 @@ export class LimitsHost {
     const settings = limitSettings(this.#mounts.version, limits);
     const controllers = [...new Set(settings.map(({ controller }) => controller))];
     const directories = new Set(controllers.map((each) => this.#make(instanceId, each)));
-    for (const setting of settings) this.#apply(instanceId, setting);
     return [...directories].map((directory) => path.join(directory, "cgroup.procs"));
+  }
+
+  /** Sets the limits of an incarnation whose groups are made. @throws HOST_UNSUPPORTED */
+  apply(instanceId: string, limits: CgroupLimits): void {
+    for (const setting of limitSettings(this.#mounts.version, limits)) {
+      this.#apply(instanceId, setting);
+    }
   }
 
   /** Returns what an incarnation has come up against; `null` where it has no limits. */

@@ -43,6 +43,7 @@ export async function buildFreshInstance(
   const network =
     session.net === "host" ? null : await ports.network.create(instanceId, session.net);
   const cgroupFiles = ports.limits.create(instanceId, session);
+  ports.limits.apply(instanceId, session);
   const rootDir = sandbox.mountRoot({ instanceId, baseDir: session.base, ...paths });
   const pid = await sandbox.launchInit({
     initBinaryPath: settings.initBinaryPath,
@@ -95,6 +96,7 @@ export async function buildInstanceFrom(
     }),
     session.net === "nat" ? ports.network.connect(instanceId) : noNetwork(),
   ]);
+  ports.limits.apply(instanceId, session);
   const live = await connect(session.id, instanceId, pid, network?.address ?? null, ports);
 
   rollback.keep();

@@ -4,7 +4,7 @@ import type { StreamPeer } from "./stream-peer.ts";
 
 /** With less, not even init and a shell start. */
 const MEMORY_BYTES_MIN = 8 * 1024 * 1024;
-const PIDS_MIN = 4;
+const PIDS_MIN = 8;
 const CPUS_MIN = 0.01;
 
 /** What a row keeps of a session's limits. */
@@ -25,7 +25,7 @@ export function requireUsableLimits(input: OperationParsedInput<"new">): void {
   if (memoryBytes !== undefined && memoryBytes < MEMORY_BYTES_MIN) {
     throw tooSmall(`${memoryBytes} bytes of memory`, "8M of memory");
   }
-  if (pids !== undefined && pids < PIDS_MIN) throw tooSmall(`${pids} processes`, "4 processes");
+  if (pids !== undefined && pids < PIDS_MIN) throw tooSmall(`${pids} processes`, "8 processes");
   if (cpus !== undefined && cpus < CPUS_MIN) {
     throw tooSmall(`${cpus} of a processor`, "0.01 of a processor");
   }

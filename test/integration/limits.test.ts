@@ -126,6 +126,18 @@ describe("a session with limits", () => {
     await Promise.all(forks.map((fork) => fork.remove({ force: true })));
   });
 
+  test("comes back when it has nearly all the processes that it may have", async () => {
+    const full = await own.waypoint.new({ name: "full", pids: 12 });
+    await full.exec("for i in 1 2 3 4 5 6 7 8; do sleep 1000 & done");
+    const checkpoint = await full.checkpoint();
+
+    await full.restore(checkpoint.id);
+
+    expect((await full.exec("jobs")).stdout.match(/sleep 1000/g)).toHaveLength(8);
+    expect(await strays(full)).toEqual([]);
+    await full.remove({ force: true });
+  });
+
   test("keeps its groups over the daemon's death, and nothing else has any", async () => {
     const { pid } = await limited.info();
     process.kill(await own.daemonPid(), "SIGKILL");

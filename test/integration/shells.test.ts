@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Session } from "../../src/index.ts";
+import { TestBases } from "../support/bases.ts";
 import { failureOf } from "../support/failing-command.ts";
 import { TestTerminal } from "../support/test-terminal.ts";
 import { openTestWaypoint, type TestWaypoint } from "../support/test-waypoint.ts";
@@ -8,6 +9,10 @@ const INSTALL =
   "apt-get -o APT::Sandbox::User=root -q update && " +
   "DEBIAN_FRONTEND=noninteractive apt-get -o APT::Sandbox::User=root -qy " +
   "install --no-install-recommends zsh fish";
+const SHELL_PACKAGES = [
+  ...["zsh", "zsh-common", "libcap2", "fish", "fish-common", "libpcre2-32-0", "libstdc++6"],
+  ...["libgcc-s1", "libncursesw6"],
+];
 const INSTALL_TIMEOUT_MS = 240_000;
 
 let own: TestWaypoint;
@@ -118,6 +123,24 @@ describe.each(["zsh", "fish"] as const)("a session whose live shell is %s", (nam
 });
 
 describe("new --shell", () => {
+  test("starts the zsh or the fish of a base", async () => {
+    using bases = new TestBases();
+    const base = await bases.makeDebian("shells", SHELL_PACKAGES);
+
+    for (const shell of ["zsh", "fish"] as const) {
+      const session = await own.waypoint.new({ base, shell });
+      expect((await session.info()).shell).toMatch(new RegExp(`/bin/${shell}$`));
+      await session.exec(`cd /usr; ${WORDS[shell].set}`);
+      expect(await outputOf(session, WORDS[shell].program)).toBe(`${shell}\n`);
+      const checkpoint = await session.checkpoint();
+      const [fork] = (await checkpoint.fork(1)) as [Session];
+      expect(await outputOf(fork, "pwd; echo $KEPT")).toBe("/usr\nyes\n");
+      const { stdout } = await fork.exec(["printf", "%s|", "it's", "\\"]);
+      expect(stdout).toBe("it's|\\|");
+      await Promise.all([session, fork].map((each) => each.remove({ force: true })));
+    }
+  }, 60_000);
+
   test.each([
     ["sh", "/bin/sh"],
     ["dash", "/bin/dash"],

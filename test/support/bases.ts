@@ -51,8 +51,8 @@ export class TestBases implements Disposable {
   }
 
   /** Makes a small Debian root out of unpacked packages. */
-  async makeDebian(name: string): Promise<string> {
-    await this.#unpack(name, DEBIAN_PACKAGES);
+  async makeDebian(name: string, more: readonly string[] = []): Promise<string> {
+    await this.#unpack(name, [...DEBIAN_PACKAGES, ...more]);
     chmodSync(this.path(name), 0o755);
     return this.path(name);
   }
