@@ -49,6 +49,7 @@ function list(parent: string): string[] {
 async function strays(session: Session): Promise<string[]> {
   const processes = await session.ps();
   return processes
+    .filter(({ state }) => state !== "Z") // one that has ended has left them
     .filter(({ hostPid }) => !readFileSync(`/proc/${hostPid}/cgroup`, "utf8").includes(session.id))
     .map(({ command }) => command);
 }
