@@ -45,13 +45,20 @@ function list(parent: string): string[] {
   return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
 }
 
-/** Returns which processes of a session are outside its groups. */
+/** Returns which of a session's processes are outside its groups; those that end are none. */
 async function strays(session: Session): Promise<string[]> {
-  const processes = await session.ps();
-  return processes
-    .filter(({ state }) => state !== "Z") // one that has ended has left them
-    .filter(({ hostPid }) => !readFileSync(`/proc/${hostPid}/cgroup`, "utf8").includes(session.id))
-    .map(({ command }) => command);
+  const look = async () => {
+    const processes = await session.ps();
+    return processes.filter(({ hostPid }) => isOutside(hostPid, session.id));
+  };
+  const areInside = (found: { hostPid: number }[]) => found.length === 0;
+  const found = await eventually("all to be in the groups", look, areInside, 3_000);
+  return found.map(({ command }) => command);
+}
+
+function isOutside(hostPid: number, sessionId: string): boolean {
+  const file = `/proc/${hostPid}/cgroup`;
+  return existsSync(file) && !readFileSync(file, "utf8").includes(sessionId);
 }
 
 async function noticesOf(session: Session, command: string): Promise<string[]> {
