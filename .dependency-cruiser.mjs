@@ -2,7 +2,7 @@
 
 const LIGHT_WORDS = "^src/(errors|protocol|base)/";
 const WORDS = "^src/(errors|protocol|base|kernel)/";
-const ADAPTER_NAMES = "host|store|sandbox|network|criu|terminal|catalog";
+const ADAPTER_NAMES = "host|store|sandbox|network|limits|criu|terminal|catalog";
 const ADAPTERS = `^src/(${ADAPTER_NAMES})/`;
 const ENGINE = "^src/(session|checkpoint|lineage|recovery)/";
 const COMPOSITION_ROOT = "^src/engine[.]ts$";

@@ -91,6 +91,7 @@ struct terminal {
   struct command *current;
   uint64_t typed_at_ms, retry_at_ms, idle_since_ms;
   int attempts;
+  int kind;             /* enum shell_kind, when the last command began */
   bool has_no_keys;     /* the shell does not know our key sequence: type lines */
   bool is_sync_pending; /* POSIX shells: the line that reports the prompt is typed */
 };
@@ -178,6 +179,15 @@ uint32_t next_object_id(void);
 #define SHELL_SHOW 2u  /* show prompt, command and output to those who watch the terminal */
 #define SHELL_POSIX 4u /* the shell has no key binding: type a line */
 #define SHELL_MORE 8u  /* more of the script follows */
+
+/* shell-kind.c */
+#define SHELL_STARTUP "/run/waypoint/shrc" /* what a POSIX shell of ours sources at its start */
+enum shell_kind { KIND_UNKNOWN, KIND_BASH, KIND_POSIX, KIND_ZSH, KIND_FISH };
+enum shell_kind shell_kind_of(const struct terminal *terminal);
+void shell_hide_tty(const struct program *program);
+void shell_show_tty(void);
+/* Returns how long the loop may sleep, -1 when nothing is hidden. */
+int shell_show_tty_in_time(uint64_t now);
 
 int shell_prepare_terminal(struct terminal *terminal);
 void shell_forget_terminal(struct terminal *terminal);

@@ -36,6 +36,18 @@ static const char *enter_netns(const char *netns) {
   return result < 0 ? "enter the network namespace" : NULL;
 }
 
+/* The session is born where its launcher is, so nothing of it ever runs outside its limits. */
+static const char *enter_cgroups(const struct launch_options *options) {
+  for (unsigned i = 0; i < options->cgroup_count; i++) {
+    int fd = open(options->cgroups[i], O_WRONLY | O_CLOEXEC);
+    if (fd < 0) return "open a control group";
+    ssize_t put = write(fd, "0", 1);
+    close(fd);
+    if (put != 1) return "enter a control group";
+  }
+  return NULL;
+}
+
 /* Nothing of the daemon may reach the session: stdio is the session's own /dev/null. */
 static const char *replace_descriptors(int ready_fd) {
   int null_fd = open("/dev/null", O_RDWR);
@@ -97,6 +109,7 @@ static int wait_until_ready(int fd) {
 int launch_main(const struct launch_options *options) {
   int ready[2];
   const char *failure = enter_netns(options->netns);
+  if (failure == NULL) failure = enter_cgroups(options);
   if (failure == NULL && pipe(ready) < 0) failure = "make the readiness pipe";
   pid_t pid = -1;
   if (failure == NULL) {

@@ -6,7 +6,7 @@
 #include "sandbox.h"
 
 static int usage(void) {
-  fputs("usage: waypoint-init launch --root DIR --netns PATH|- --hostname NAME [--init PATH]\n", stderr);
+  fputs("usage: waypoint-init launch --root DIR --netns PATH|- --hostname NAME [--init PATH] [--cgroup FILE]...\n", stderr);
   return 2;
 }
 
@@ -16,6 +16,8 @@ static int launch(int argc, char **argv) {
     if (strcmp(argv[i], "--root") == 0) options.root = argv[i + 1];
     else if (strcmp(argv[i], "--netns") == 0) options.netns = argv[i + 1];
     else if (strcmp(argv[i], "--hostname") == 0) options.hostname = argv[i + 1];
+    else if (strcmp(argv[i], "--cgroup") == 0 && options.cgroup_count < CGROUPS_MAX)
+      options.cgroups[options.cgroup_count++] = argv[i + 1];
     else if (strcmp(argv[i], "--init") == 0) options.init = argv[i + 1];
     else return usage();
   }

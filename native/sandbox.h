@@ -4,11 +4,15 @@
 
 #define READY_FD 3
 
+#define CGROUPS_MAX 4
+
 struct launch_options {
   const char *root;     /* mount point of the session's filesystem */
   const char *netns;    /* path of a network namespace, or "-" for the launcher's */
   const char *hostname;
   const char *init;     /* path of this program inside the session */
+  const char *cgroups[CGROUPS_MAX]; /* cgroup.procs files that take the session in */
+  unsigned cgroup_count;
 };
 
 int launch_main(const struct launch_options *options);

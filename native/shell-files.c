@@ -112,13 +112,35 @@ static const char STATUS[] = "return ${__waypoint_status:-0}\n";
 static const char SYNC[] = "__waypoint_status=$?\nprintf '\\033[A\\r\\033[J' >/dev/tty\n"
                            "printf 'prompt %%d\\n' $__waypoint_status >%s/control\n";
 
+/* The same for fish, which has another syntax and cannot change a status but by a function. */
+static const char FISH_WRAPPER[] =
+    "# %1$u %2$u\n"
+    "set -q __waypoint_status; or set -g __waypoint_status 0\n"
+    "function __waypoint_return; return $argv[1]; end\n"
+    "if test \"$__waypoint_id\" != %1$u\n"
+    "  set -g __waypoint_id %1$u\n"
+    "  printf '\\033[A\\r\\033[J' >/dev/tty\n"
+    "  printf 'start %1$u\\n' >%3$s/control\n"
+    "  __waypoint_return $__waypoint_status\n"
+    "  begin; source %3$s/%1$u.sh; end%4$s\n"
+    "  set -g __waypoint_status $status\n"
+    "  printf 'exit %1$u %%d\\n' $__waypoint_status >%3$s/control\n"
+    "  __waypoint_return $__waypoint_status\n"
+    "end\n";
+
+static const char FISH_SYNC[] = "set -g __waypoint_status $status\nprintf '\\033[A\\r\\033[J' >/dev/tty\n"
+                                "printf 'prompt %%d\\n' $__waypoint_status >%s/control\n";
+
 int shell_write_helpers(const struct terminal *terminal) {
-  char path[PATH_BYTES], directory[64], text[sizeof SYNC + PATH_BYTES];
+  char path[PATH_BYTES], directory[64], text[sizeof FISH_SYNC + PATH_BYTES];
   snprintf(directory, sizeof directory, TERMINALS_DIR "/%u", terminal->id);
   shell_path(path, sizeof path, terminal, "status");
   if (write_file(path, true, terminal, STATUS, sizeof STATUS - 1) < 0) return -1;
   shell_path(path, sizeof path, terminal, "sync");
   int length = snprintf(text, sizeof text, SYNC, directory);
+  if (write_file(path, true, terminal, text, (size_t)length) < 0) return -1;
+  shell_path(path, sizeof path, terminal, "sync.fish");
+  length = snprintf(text, sizeof text, FISH_SYNC, directory);
   return write_file(path, true, terminal, text, (size_t)length);
 }
 
@@ -131,7 +153,8 @@ int shell_write_wrapper(const struct command *command) {
     snprintf(redirection, sizeof redirection, " </dev/null >%s/%u.out 2>%s/%u.err", directory, command->id,
              directory, command->id);
   }
-  int length = snprintf(text, sizeof text, WRAPPER, command->id, command->flags & SHELL_SHOW ? 1u : 0u, directory,
+  const char *wrapper = terminal->kind == KIND_FISH ? FISH_WRAPPER : WRAPPER;
+  int length = snprintf(text, sizeof text, wrapper, command->id, command->flags & SHELL_SHOW ? 1u : 0u, directory,
                         redirection);
   if (length < 0 || (size_t)length >= sizeof text) return -1;
   shell_path(path, sizeof path, terminal, "next");

@@ -130,6 +130,7 @@ static void take_report(struct terminal *terminal, const char *line) {
   struct command *current = terminal->current;
   unsigned id = 0;
   int code = 0;
+  if (strcmp(line, "ready") == 0) shell_show_tty();
   if (current == NULL) return;
   if (sscanf(line, "start %u", &id) == 1 && id == current->id) {
     current->state = COMMAND_RUNNING;
@@ -183,7 +184,12 @@ static struct command *next_queued(const struct terminal *terminal) {
 }
 
 static bool types_line(const struct terminal *terminal, const struct command *command) {
-  return (command->flags & SHELL_POSIX) || terminal->has_no_keys;
+  return (command->flags & SHELL_POSIX) || terminal->has_no_keys || terminal->kind > KIND_BASH;
+}
+
+/* These only read lines that they edit themselves; of other shells nobody can know. */
+static bool has_line_editor(const struct terminal *terminal, const struct command *command) {
+  return !types_line(terminal, command) || terminal->kind == KIND_ZSH || terminal->kind == KIND_FISH;
 }
 
 static void type_bytes(struct terminal *terminal, const char *bytes, size_t count) {
@@ -191,11 +197,12 @@ static void type_bytes(struct terminal *terminal, const char *bytes, size_t coun
   terminal_flush_input(terminal);
 }
 
-/* Types ` . FILE` on a line of its own; Ctrl-U takes away what stands there. */
+/* Types ` \. FILE` on a line of its own; Ctrl-U takes away what stands there. */
 static void type_line(struct terminal *terminal, const char *name) {
   char path[96], line[128];
   shell_path(path, sizeof path, terminal, name);
-  int length = snprintf(line, sizeof line, "\025 \\. %s\r", path);
+  const char *word = terminal->kind == KIND_FISH ? "source" : "\\.";
+  int length = snprintf(line, sizeof line, "\025 %s %s\r", word, path);
   type_bytes(terminal, line, (size_t)length);
 }
 
@@ -212,7 +219,8 @@ static void start_next(struct terminal *terminal, uint64_t now) {
   struct command *command = next_queued(terminal);
   if (command == NULL || now < terminal->retry_at_ms || ring_used(&terminal->input) > 0) return;
   if (now < terminal->input_at_ms + PERSON_PAUSE_MS) return;
-  if (!shell_at_prompt(terminal, !types_line(terminal, command))) return;
+  terminal->kind = shell_kind_of(terminal);
+  if (!shell_at_prompt(terminal, has_line_editor(terminal, command))) return;
   if (shell_write_wrapper(command) < 0) {
     command_end(command, 126, 0, END_REFUSED);
     return;
@@ -227,7 +235,7 @@ static void start_next(struct terminal *terminal, uint64_t now) {
 static void urge(struct terminal *terminal, uint64_t now) {
   struct command *command = terminal->current;
   if (now < terminal->typed_at_ms + ANSWER_WAIT_MS) return;
-  if (!shell_at_prompt(terminal, !types_line(terminal, command))) return;
+  if (!shell_at_prompt(terminal, has_line_editor(terminal, command))) return;
   if (terminal->attempts >= ATTEMPTS_MAX) command_end(command, 126, 0, END_REFUSED);
   else type_command(terminal, command, now);
 }
@@ -237,11 +245,11 @@ static void urge(struct terminal *terminal, uint64_t now) {
  * the foreground itself for a while, a line that says so is typed; it waits if the shell is busy.
  */
 static void ask_for_prompt(struct terminal *terminal, uint64_t now) {
-  bool is_idle = shell_at_prompt(terminal, false);
+  bool is_idle = shell_at_prompt(terminal, has_line_editor(terminal, terminal->current));
   if (!is_idle || terminal->idle_since_ms == 0) terminal->idle_since_ms = is_idle ? now : 0;
   if (terminal->is_sync_pending || !is_idle || now < terminal->idle_since_ms + SYNC_AFTER_IDLE_MS) return;
   terminal->is_sync_pending = true;
-  type_line(terminal, "sync");
+  type_line(terminal, terminal->kind == KIND_FISH ? "sync.fish" : "sync");
 }
 
 static int sooner(int left, int right) {
@@ -275,7 +283,7 @@ static int tick_terminal(struct terminal *terminal, uint64_t now) {
 
 int shell_tick(void) {
   uint64_t now = now_ms();
-  int wait_ms = -1;
+  int wait_ms = shell_show_tty_in_time(now);
   for (struct terminal *terminal = terminals; terminal != NULL; terminal = terminal->next) {
     if (!terminal->is_closed && terminal->is_alive) wait_ms = sooner(wait_ms, tick_terminal(terminal, now));
   }

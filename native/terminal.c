@@ -35,8 +35,12 @@ static int start_program(struct terminal *terminal) {
   char path[32];
   if (slave_path(terminal, path, sizeof path) < 0) return -1;
   if (chown(path, terminal->program->uid, GROUP_TTY) < 0) return -1;
+  shell_hide_tty(terminal->program);
   pid_t pid = program_start(terminal->program, path, NULL);
-  if (pid < 0) return -1;
+  if (pid < 0) {
+    shell_show_tty();
+    return -1;
+  }
   terminal->pid = pid;
   terminal->is_alive = true;
   terminal->is_hung_up = false;

@@ -5,13 +5,14 @@ import { type Logger, SerialQueues, type StateLayout } from "./base/index.ts";
 import { Catalog } from "./catalog/index.ts";
 import * as criu from "./criu/index.ts";
 import { findCriu } from "./host/index.ts";
+import { LimitsHost } from "./limits/index.ts";
 import { NetworkHost, PortForwards } from "./network/index.ts";
 import { ID_LENGTH } from "./protocol/index.ts";
 import { recover } from "./recovery/index.ts";
 import * as sandbox from "./sandbox/index.ts";
 import { type EnginePorts, LiveSessions } from "./session/index.ts";
 import { openStore, type StoreLimits } from "./store/index.ts";
-import { BASH_RC, InitLink, ScreenModel } from "./terminal/index.ts";
+import { BASH_RC, InitLink, POSIX_STARTUP, ScreenModel } from "./terminal/index.ts";
 
 const ID_ALPHABET = "abcdefghijkmnpqrstuvwxyz23456789";
 
@@ -54,12 +55,14 @@ export async function openEngine(options: EngineOptions): Promise<EnginePorts> {
       initBinaryPath,
       snapshotHookPath,
       bashRc: BASH_RC,
+      posixStartup: POSIX_STARTUP,
       resolvConf: network.resolvConf,
     },
     catalog,
     store,
     network,
     forwards: new PortForwards(),
+    limits: LimitsHost.open({ ownerKey: layout.key }),
     sandbox,
     criu,
     connectInit: InitLink.connect,

@@ -32,4 +32,12 @@ export const MIGRATIONS: readonly string[] = [
    ALTER TABLE sessions ADD COLUMN hostMounts TEXT NOT NULL DEFAULT '[]';
    ALTER TABLE checkpoints ADD COLUMN binds TEXT NOT NULL DEFAULT '[]';
    ALTER TABLE checkpoints ADD COLUMN hostMounts TEXT NOT NULL DEFAULT '[]';`,
+  `ALTER TABLE sessions ADD COLUMN shell TEXT;
+   ALTER TABLE sessions ADD COLUMN memoryLimitBytes INTEGER;
+   ALTER TABLE sessions ADD COLUMN cpuLimit REAL;
+   ALTER TABLE sessions ADD COLUMN pidsLimit INTEGER;
+   ALTER TABLE checkpoints ADD COLUMN shell TEXT;
+   ALTER TABLE checkpoints ADD COLUMN memoryLimitBytes INTEGER;
+   ALTER TABLE checkpoints ADD COLUMN cpuLimit REAL;
+   ALTER TABLE checkpoints ADD COLUMN pidsLimit INTEGER;`,
 ];

@@ -32,6 +32,11 @@ export interface SessionRow extends ExtraMounts {
   instance: string | null;
   /** Incarnations made so far; names the next one. */
   instanceCount: number;
+  /** Path of its shell in the base; `null` for bash, or sh where there is none. */
+  shell: string | null;
+  memoryLimitBytes: number | null;
+  cpuLimit: number | null;
+  pidsLimit: number | null;
 }
 
 /** A port of a session that the host's loopback leads to. */
@@ -75,6 +80,11 @@ export interface CheckpointRow extends ExtraMounts {
   kernel: string;
   criu: string;
   arch: string;
+  /** Path of its shell in the base; `null` for bash, or sh where there is none. */
+  shell: string | null;
+  memoryLimitBytes: number | null;
+  cpuLimit: number | null;
+  pidsLimit: number | null;
 }
 
 /** An operation as the log keeps it, with what `undo` needs to know. */

@@ -73,6 +73,10 @@ export async function createCheckpoint(
     kernel: ports.settings.kernel,
     criu: ports.settings.criuVersion,
     arch: ports.settings.arch,
+    shell: session.shell,
+    memoryLimitBytes: session.memoryLimitBytes,
+    cpuLimit: session.cpuLimit,
+    pidsLimit: session.pidsLimit,
   };
   await ports.store.writeManifest(id, toManifest(row));
   ports.catalog.transaction(() => {

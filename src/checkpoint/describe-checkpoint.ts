@@ -1,11 +1,12 @@
 import type { CheckpointRow } from "../catalog/index.ts";
 import type { Checkpoint, OperationOutput } from "../protocol/index.ts";
-import type { EnginePorts } from "../session/index.ts";
+import { type EnginePorts, limitsOf } from "../session/index.ts";
 
 /** Returns a checkpoint as the outside sees it. */
 export function describeCheckpoint(row: CheckpointRow): Checkpoint {
   const { base: _b, net: _n, user: _u, cwd: _c, terminal: _t, ...rest } = row;
-  const { binds: _i, hostMounts: _m, kernel: _k, criu: _r, arch: _a, ...shown } = rest;
+  const { binds: _i, hostMounts: _h, kernel: _k, criu: _r, arch: _a, ...described } = rest;
+  const { shell: _s, memoryLimitBytes: _m, cpuLimit: _l, pidsLimit: _p, ...shown } = described;
   return { ...shown, verification: null, changes: { summary: summaryOf(row) } };
 }
 
@@ -25,6 +26,7 @@ export async function showCheckpoint(
     processes: processes.map(({ pid, command }) => ({ pid, command })),
     binds: [...row.binds],
     host: { kernel: row.kernel, criu: row.criu, arch: row.arch },
+    limits: limitsOf(row),
     diskPath: ports.store.checkpointPaths(row.id).checkpointDir,
   };
 }

@@ -77,6 +77,10 @@ async function forkOne(
     forkedFrom: checkpoint.id,
     instance: `${id}-1`,
     instanceCount: 1,
+    shell: checkpoint.shell,
+    memoryLimitBytes: checkpoint.memoryLimitBytes,
+    cpuLimit: checkpoint.cpuLimit,
+    pidsLimit: checkpoint.pidsLimit,
   };
   const live = await buildFrom({ checkpoint, withoutBinds }, session, `${id}-1`, ports);
   catalog.transaction(() => {

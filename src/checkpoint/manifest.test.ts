@@ -22,6 +22,10 @@ const ROW: CheckpointRow = {
   cwd: "/root",
   binds: [{ source: "/host", target: "/inside", readOnly: true }],
   hostMounts: ["/home"],
+  shell: "/bin/zsh",
+  memoryLimitBytes: 4,
+  cpuLimit: 0.5,
+  pidsLimit: 6,
   terminal: 1,
   kernel: "6.18.0",
   criu: "4.1.1",
@@ -32,10 +36,14 @@ test("a row comes back from its manifest, also by way of JSON", () => {
   expect(fromManifest(JSON.parse(JSON.stringify(toManifest(ROW))))).toEqual(ROW);
 });
 
-test("a manifest of the first format has neither binds nor host mounts", () => {
-  const { binds: _b, hostMounts: _m, ...checkpoint } = ROW;
+test("a manifest of the first format has no binds, host mounts, shell or limits", () => {
+  const { binds: _b, hostMounts: _h, shell: _s, ...rest } = ROW;
+  const { memoryLimitBytes: _m, cpuLimit: _c, pidsLimit: _p, ...checkpoint } = rest;
 
-  expect(fromManifest({ format: 1, checkpoint })).toEqual({ ...ROW, binds: [], hostMounts: [] });
+  const row = fromManifest({ format: 1, checkpoint });
+
+  const none = { shell: null, memoryLimitBytes: null, cpuLimit: null, pidsLimit: null };
+  expect(row).toEqual({ ...checkpoint, binds: [], hostMounts: [], ...none });
 });
 
 test("a manifest of a newer version is not touched, whatever is in it", () => {

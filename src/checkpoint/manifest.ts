@@ -33,6 +33,10 @@ const manifestSchema = z.object({
     kernel: z.string(),
     criu: z.string(),
     arch: z.string(),
+    shell: z.string().nullable().default(null),
+    memoryLimitBytes: z.number().nullable().default(null),
+    cpuLimit: z.number().nullable().default(null),
+    pidsLimit: z.number().nullable().default(null),
   }),
 });
 

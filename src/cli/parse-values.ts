@@ -48,6 +48,27 @@ export function parseIntent(text: string): string {
   );
 }
 
+const SIZE_UNITS = ["", "K", "M", "G", "T"];
+
+/** Turns "512M" or "4G" into bytes; a unit is 1024 of the one before. */
+export function parseSize(text: string): number {
+  const match = /^(\d{1,12}(?:\.\d{1,3})?)([KMGT]?)(?:i?B)?$/i.exec(text);
+  const bytes = Number(match?.[1]) * 1024 ** SIZE_UNITS.indexOf((match?.[2] ?? "").toUpperCase());
+  if (match === null || !Number.isSafeInteger(Math.round(bytes)) || bytes < 1) {
+    throw new InvalidArgumentError("Give a size such as 512M or 4G.");
+  }
+  return Math.round(bytes);
+}
+
+/** Turns text into a number above 0. */
+export function parsePositive(text: string): number {
+  const number = Number(text);
+  if (!Number.isFinite(number) || number <= 0) {
+    throw new InvalidArgumentError("Give a number above 0.");
+  }
+  return number;
+}
+
 /** Adds one KEY=VALUE to those given before. */
 export function collectVariable(
   text: string,

@@ -7,17 +7,26 @@ export interface NewOptions {
   cwd?: string;
   net?: NetMode;
   user?: string;
+  shell?: string;
+  memory?: number;
+  cpus?: number;
+  pids?: number;
   env?: Record<string, string>;
   bind?: Bind[];
 }
 
 /** Returns the input of the operation `new`; the session's terminal gets this terminal's size. */
 export function newInput(options: NewOptions): OperationInput<"new"> {
-  const { name, base, cwd, net, user, env, bind: binds } = options;
+  const { name, base, cwd, net, user, env, shell, cpus, pids } = options;
   const { columns, rows } = process.stdout;
   // A terminal that nobody sized says 0.
   const size = columns > 0 && rows > 0 ? { columns, rows } : {};
-  return withoutUndefined({ name, base, cwd, net, user, env, binds, ...size });
+  return withoutUndefined({
+    ...{ name, base, cwd, net, user, env, shell, cpus, pids },
+    binds: options.bind,
+    memoryBytes: options.memory,
+    ...size,
+  });
 }
 
 /** Leaves out what was not given, so that the daemon's defaults apply. */

@@ -27,6 +27,10 @@ const LOST_CHECK_INTERVAL_MS = 250;
 // CRIU starts helpers (tar, ip, nft) by name; nothing else of the daemon's environment reaches it.
 const FIXED_ENV = { PATH: "/usr/sbin:/usr/bin:/sbin:/bin", LC_ALL: "C" };
 
+/** Takes itself into the control groups before the `--`, then becomes the command behind it. */
+const ENTER =
+  'set -e; echo 0 >"$0"; while [ "$1" != -- ]; do echo 0 >"$1"; shift; done; shift; exec "$@"';
+
 /**
  * Returns the argument vector that runs CRIU inside a network namespace.
  *
@@ -37,9 +41,12 @@ export function buildCriuCommand(
   criu: CriuProgram,
   netnsPath: string | null,
   criuArguments: readonly string[],
+  cgroupFiles: readonly string[] = [],
 ): string[] {
   const command = [...criu.argv, ...criuArguments];
-  return netnsPath === null ? command : ["nsenter", `--net=${netnsPath}`, "--", ...command];
+  const placed =
+    cgroupFiles.length === 0 ? command : ["sh", "-c", ENTER, ...cgroupFiles, "--", ...command];
+  return netnsPath === null ? placed : ["nsenter", `--net=${netnsPath}`, "--", ...placed];
 }
 
 /**
@@ -54,13 +61,14 @@ export function runCriu(options: {
   criu: CriuProgram;
   netnsPath: string | null;
   criuArguments: readonly string[];
+  cgroupFiles?: readonly string[];
   env?: Record<string, string>;
   timeoutMs: number;
   /** Tells that CRIU waits for something that cannot come any more, and is to be ended. */
   isLost?: () => boolean;
 }): Promise<CriuRun> {
   const { criu, netnsPath, criuArguments, timeoutMs } = options;
-  const [program, ...rest] = buildCriuCommand(criu, netnsPath, criuArguments);
+  const [program, ...rest] = buildCriuCommand(criu, netnsPath, criuArguments, options.cgroupFiles);
   if (program === undefined) throw new TypeError("the CRIU program has no argv");
   const startedAtMs = performance.now();
   const child = spawn(program, rest, {

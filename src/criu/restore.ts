@@ -17,6 +17,8 @@ export interface RestoreOptions {
   criu: CriuProgram;
   /** Fresh network namespace with lo up and the inner address, null for the daemon's own. */
   netnsPath: string | null;
+  /** Files that take the tree into its control groups: it is born in them. @defaultValue none */
+  cgroupFiles?: readonly string[];
   /** Mount point of the root filesystem that belongs to the images. */
   rootDir: string;
   /** Those of the dump, mounted below `rootDir` now. @defaultValue none */
@@ -59,6 +61,7 @@ export async function restore(options: RestoreOptions): Promise<RestoreResult> {
     runCriu({
       criu: options.criu,
       netnsPath: options.netnsPath,
+      cgroupFiles: options.cgroupFiles ?? [],
       criuArguments: buildRestoreArguments({
         externalMounts: [],
         ...options,

@@ -19,11 +19,13 @@ afterEach(() => {
   rmSync(directory, { recursive: true });
 });
 
+const UNLIMITED = { shell: null, memoryLimitBytes: null, cpuLimit: null, pidsLimit: null };
+
 function session(id: string, facts: Partial<SessionRow> = {}): SessionRow {
   const row: SessionRow = {
     ...{ id, name: `name-${id}`, state: "running", base: "/", net: "nat", user: "root" },
     ...{ cwd: "/", createdAt: id, head: null, forkedFrom: null, instance: null, instanceCount: 0 },
-    ...{ binds: [], hostMounts: [] },
+    ...{ binds: [], hostMounts: [], ...UNLIMITED },
     ...facts,
   };
   catalog.insertSession(row);
@@ -36,6 +38,7 @@ function checkpoint(id: string, of: string, parent: string | null, name: string 
     ...{ trigger: "manual", content: "full", createdAt: id, pauseMs: 0, totalMs: 0 },
     ...{ memoryBytes: 0, stage: "durable", base: "/", net: "nat", user: "root", cwd: "/" },
     ...{ terminal: 1, kernel: "", criu: "", arch: "", binds: [], hostMounts: [] },
+    ...UNLIMITED,
   };
   catalog.insertCheckpoint(row);
   return row;

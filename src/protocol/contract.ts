@@ -9,7 +9,13 @@ import {
   tcpPort,
   withoutBinds,
 } from "./inputs.ts";
-import { bindSchema, forwardSchema, processSchema, sessionSchema } from "./session.ts";
+import {
+  bindSchema,
+  forwardSchema,
+  limitsSchema,
+  processSchema,
+  sessionSchema,
+} from "./session.ts";
 
 /**
  * Every operation of Waypoint, described once: the daemon validates with it, the command line,
@@ -144,6 +150,7 @@ export const CONTRACT = {
       processes: z.array(z.object({ pid: z.number().int(), command: z.string() })),
       host: z.object({ kernel: z.string(), criu: z.string(), arch: z.string() }),
       binds: z.array(bindSchema).describe("Directories of the host that it does not hold"),
+      limits: limitsSchema.describe("What a session that is made from it may use"),
       diskPath: z.string(),
     }),
   }),

@@ -30,6 +30,20 @@ export const newInput = z.strictObject({
   cwd: z.string().optional().describe("Directory in which the shell starts"),
   net: netModeSchema.default("nat"),
   user: z.string().default("root").describe("User of the session that its shell runs as"),
+  shell: z
+    .string()
+    .min(1)
+    .max(4096)
+    .optional()
+    .describe("Shell of the base: its name or path; bash if not given, or sh without bash"),
+  memoryBytes: z.number().int().positive().optional().describe("Memory that it may use at most"),
+  cpus: z
+    .number()
+    .positive()
+    .max(4096)
+    .optional()
+    .describe("Processors' time at most; 0.5 is half"),
+  pids: z.number().int().positive().optional().describe("Processes and threads at most"),
   env: z.record(z.string(), z.string()).default({}).describe("Added to the shell's environment"),
   binds: z
     .array(

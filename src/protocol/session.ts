@@ -20,6 +20,21 @@ export const bindSchema = z.object({
 });
 export type Bind = z.infer<typeof bindSchema>;
 
+/** What a session may use at most; `null` where it has no limit. */
+export const limitsSchema = z.object({
+  memoryBytes: z.number().int().nullable(),
+  cpus: z.number().nullable(),
+  pids: z.number().int().nullable(),
+});
+export type SessionLimits = z.infer<typeof limitsSchema>;
+
+/** How often a session's processes have come up against its limits. */
+export const limitsHitSchema = z.object({
+  memory: z.number().int().describe("Processes that the kernel ended for want of memory"),
+  pids: z.number().int().describe("Processes that could not be started"),
+});
+export type LimitsHit = z.infer<typeof limitsHitSchema>;
+
 /** A session as `ls` and `new` print it. */
 export const sessionSchema = z.object({
   id: z.string(),
@@ -34,6 +49,9 @@ export const sessionSchema = z.object({
   createdAt: instantSchema,
   head: z.string().nullable().describe("Newest checkpoint, or the one restored or forked from"),
   forkedFrom: z.string().nullable().describe("Checkpoint it was forked from"),
+  shell: z.string().nullable().describe("Path of its shell in the base; null for bash or sh"),
+  limits: limitsSchema,
+  limitsHit: limitsHitSchema.nullable().describe("Since its processes started; null without any"),
   pid: z.number().int().nullable().describe("PID 1 of the session, as the host sees it"),
   address: z.string().nullable().describe("Its address on the host's side, with --net nat"),
   memoryBytes: z.number().int().nullable().describe("Resident memory of all its processes"),

@@ -19,6 +19,10 @@ const sessionSchema = z.object({
   forkedFrom: z.string().nullable(),
   instance: z.string().nullable(),
   instanceCount: z.number(),
+  shell: z.string().nullable().default(null),
+  memoryLimitBytes: z.number().nullable().default(null),
+  cpuLimit: z.number().nullable().default(null),
+  pidsLimit: z.number().nullable().default(null),
 });
 
 /**

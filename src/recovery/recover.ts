@@ -77,12 +77,13 @@ async function recoverCheckpoints(ports: EnginePorts): Promise<void> {
 
 /** Removes every incarnation that no session refers to. */
 async function removeOrphans(ports: EnginePorts): Promise<void> {
-  const { catalog, store, network, logger } = ports;
+  const { catalog, store, network, limits, logger } = ports;
   const wanted = new Set(catalog.sessions().map(({ instance }) => instance));
   const found = new Set([
     ...catalog.instances().map(({ id }) => id),
     ...store.listInstances(),
     ...(await network.list()),
+    ...limits.list(),
   ]);
   for (const instanceId of found) {
     if (wanted.has(instanceId)) continue;
@@ -93,14 +94,16 @@ async function removeOrphans(ports: EnginePorts): Promise<void> {
 
 /** Finishes the end of sessions that the last daemon had noted, but not carried out. */
 async function releaseEnded(ports: EnginePorts): Promise<void> {
-  const { catalog, sandbox, network, logger } = ports;
+  const { catalog, sandbox, network, limits, logger } = ports;
   const networks = await network.list();
+  const groups = limits.list();
   for (const { state, instance } of catalog.sessions()) {
     if (state === "running" || instance === null) continue;
     const holdsSomething =
       catalog.instance(instance)?.pid != null ||
       sandbox.isRootMounted(instance) ||
-      networks.includes(instance);
+      networks.includes(instance) ||
+      groups.includes(instance);
     if (!holdsSomething) continue;
     logger.info("finishing the end of a session", { instance });
     await endInstance(instance, ports);

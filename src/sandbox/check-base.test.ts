@@ -1,8 +1,19 @@
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  closeSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { checkBase, resolveInside } from "./check-base.ts";
+import { checkBase } from "./check-base.ts";
+import { resolveInside } from "./resolve-inside.ts";
 
 let base: string;
 
@@ -17,6 +28,17 @@ function makeFile(insidePath: string, mode = 0o755): void {
   mkdirSync(path.dirname(file), { recursive: true });
   writeFileSync(file, "");
   chmodSync(file, mode);
+}
+
+/** Makes a file that begins as a static program of this machine does. */
+function makeProgram(insidePath: string): void {
+  makeFile(insidePath);
+  const head = Buffer.alloc(64);
+  const fd = openSync(process.execPath, "r");
+  readSync(fd, head);
+  closeSync(fd);
+  head.writeUInt16LE(0, 56); // e_phnum: it asks for no loader
+  writeFileSync(path.join(base, insidePath), head);
 }
 
 function makeLink(insidePath: string, target: string): void {
@@ -62,11 +84,17 @@ describe("a path inside", () => {
 
 describe("a base", () => {
   test("has the shell that is best to talk to", () => {
-    makeFile("/bin/sh");
+    makeProgram("/bin/sh");
     expect(checkBase(base)).toEqual({ shellPath: "/bin/sh", dialect: "posix" });
 
-    makeFile("/bin/bash");
+    makeProgram("/bin/bash");
     expect(checkBase(base)).toEqual({ shellPath: "/bin/bash", dialect: "bash" });
+  });
+
+  test("is none with a shell that is no program", () => {
+    makeFile("/bin/sh");
+
+    expect(() => checkBase(base)).toThrow("No shell of the base");
   });
 
   test("is none with a shell that leads to the host's, or cannot be run", () => {

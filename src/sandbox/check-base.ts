@@ -1,14 +1,19 @@
-import { accessSync, constants, lstatSync, readlinkSync, statSync } from "node:fs";
+import { accessSync, constants, statSync } from "node:fs";
 import path from "node:path";
 import { isSystemError } from "../base/index.ts";
 import { WaypointError } from "../errors/index.ts";
+import { findProgramFault } from "./find-program-fault.ts";
+import { resolveInside } from "./resolve-inside.ts";
 
 /** A shell that a session can be started with, and how Waypoint talks to it. */
 export interface BaseShell {
   /** Path inside the base. */
   shellPath: string;
-  dialect: "bash" | "posix";
+  dialect: ShellDialect;
 }
+
+/** How a shell is talked to; init finds out by itself which one runs (docs/init-protocol.md). */
+export type ShellDialect = "bash" | "posix" | "zsh" | "fish";
 
 const SHELLS: readonly BaseShell[] = [
   { shellPath: "/bin/bash", dialect: "bash" },
@@ -17,23 +22,56 @@ const SHELLS: readonly BaseShell[] = [
   { shellPath: "/usr/bin/sh", dialect: "posix" },
 ];
 
-const LINKS_FOLLOWED_MAX = 16;
+const SHELL_DIRS = ["/bin", "/usr/bin", "/usr/local/bin", "/sbin", "/usr/sbin"];
+const DIALECTS = ["bash", "zsh", "fish"] as const;
 
 /**
  * Checks that `baseDir` is a root filesystem and returns its shell.
  *
- * @throws BASE_INVALID  it is missing, no directory, or holds no shell.
+ * @param wanted  name or path of the shell; `null` for bash, or sh where there is none.
+ *
+ * @throws BASE_INVALID  it is missing, no directory, or holds no shell that can run here.
  */
-export function checkBase(baseDir: string): BaseShell {
+export function checkBase(baseDir: string, wanted: string | null = null): BaseShell {
   const state = stateOf(baseDir);
   if (state !== null) {
     throw new WaypointError("BASE_INVALID", `The base ${baseDir} ${state}.`, {
       hint: "Give --base the directory of an unpacked root filesystem, or leave it out.",
     });
   }
-  const shell = SHELLS.find(({ shellPath }) => isExecutableInside(baseDir, shellPath));
-  if (shell !== undefined) return shell;
-  throw new WaypointError("BASE_INVALID", `The base ${baseDir} is no root filesystem.`, {
+  const candidates = wanted === null ? SHELLS : candidatesFor(wanted);
+  const present = candidates.filter(({ shellPath }) => isExecutableInside(baseDir, shellPath));
+  const faults: string[] = [];
+  for (const shell of present) {
+    const fault = findProgramFault(baseDir, shell.shellPath);
+    if (fault === null) return shell;
+    faults.push(fault);
+  }
+  const [fault] = faults;
+  if (fault === undefined) throw wanted === null ? noShell(baseDir) : shellMissing(baseDir, wanted);
+  throw new WaypointError("BASE_INVALID", `No shell of the base ${baseDir} can run: ${fault}.`, {
+    hint: "Give --base a complete root filesystem for this machine's architecture.",
+    detail: { faults },
+  });
+}
+
+/** Returns where a shell may be: at its path, or in one of the directories of programs. */
+function candidatesFor(wanted: string): BaseShell[] {
+  if (wanted.includes("/") && !wanted.startsWith("/")) return [];
+  const paths = wanted.includes("/") ? [wanted] : SHELL_DIRS.map((dir) => `${dir}/${wanted}`);
+  const name = path.posix.basename(wanted);
+  const dialect = DIALECTS.find((known) => known === name) ?? "posix";
+  return paths.map((shellPath) => ({ shellPath, dialect }));
+}
+
+function shellMissing(baseDir: string, wanted: string): WaypointError {
+  return new WaypointError("BASE_INVALID", `The base ${baseDir} has no shell ${wanted}.`, {
+    hint: "Install it there first, or leave --shell out for bash or sh.",
+  });
+}
+
+function noShell(baseDir: string): WaypointError {
+  return new WaypointError("BASE_INVALID", `The base ${baseDir} is no root filesystem.`, {
     hint: "It has no shell: neither /bin/bash nor /bin/sh can be run in it.",
     detail: { searched: SHELLS.map(({ shellPath }) => shellPath) },
   });
@@ -57,43 +95,5 @@ export function isExecutableInside(baseDir: string, insidePath: string): boolean
     return statSync(hostPath).isFile();
   } catch {
     return false;
-  }
-}
-
-/** Tells whether a root filesystem has a directory at this absolute path. */
-export function isDirectoryInside(baseDir: string, insidePath: string): boolean {
-  if (!insidePath.startsWith("/")) return false;
-  const hostPath = resolveInside(baseDir, insidePath);
-  return hostPath !== null && statSync(hostPath).isDirectory();
-}
-
-/** Returns the host's path of `insidePath`, or `null` where it does not exist inside `baseDir`. */
-export function resolveInside(baseDir: string, insidePath: string): string | null {
-  let resolved = "/";
-  const waiting = insidePath.split("/").filter(Boolean);
-  let links = 0;
-  while (waiting.length > 0) {
-    const part = waiting.shift() as string;
-    const candidate = path.posix.join(resolved, part);
-    const target = linkTarget(path.join(baseDir, candidate));
-    if (target === undefined) return null;
-    if (target === null) {
-      resolved = candidate;
-      continue;
-    }
-    links += 1;
-    if (links > LINKS_FOLLOWED_MAX) return null;
-    waiting.unshift(...target.split("/").filter(Boolean));
-    if (target.startsWith("/")) resolved = "/";
-  }
-  return path.join(baseDir, resolved);
-}
-
-/** Returns a symlink's target, `null` for anything else that exists, `undefined` for nothing. */
-function linkTarget(hostPath: string): string | null | undefined {
-  try {
-    return lstatSync(hostPath).isSymbolicLink() ? readlinkSync(hostPath) : null;
-  } catch {
-    return undefined;
   }
 }

@@ -2,7 +2,7 @@ import { lstatSync, realpathSync, statSync } from "node:fs";
 import path from "node:path";
 import { WaypointError } from "../errors/index.ts";
 import type { Bind } from "../protocol/index.ts";
-import { resolveInside } from "./check-base.ts";
+import { resolveInside } from "./resolve-inside.ts";
 import { isBelow, isNameableMount } from "./select-mounts.ts";
 
 /** A session's own; nothing of the host may take their place or be put into them. */

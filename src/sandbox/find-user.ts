@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { WaypointError } from "../errors/index.ts";
-import { resolveInside } from "./check-base.ts";
+import { resolveInside } from "./resolve-inside.ts";
 
 /** A user of a session, from its own /etc/passwd and /etc/group. */
 export interface SessionUser {

@@ -3,13 +3,18 @@
  * namespaces of its own, and the view of its process tree from the host.
  * It knows neither checkpoints nor the network. docs/notes/overlayfs and namespaces have the facts.
  */
-export { type BaseShell, checkBase, isDirectoryInside } from "./check-base.ts";
+export { type BaseShell, checkBase, type ShellDialect } from "./check-base.ts";
 export { checkBinds } from "./check-binds.ts";
 export { findUser, type SessionUser, userNames } from "./find-user.ts";
 export { findHostMounts } from "./host-mounts.ts";
 export { launchInit } from "./launch-init.ts";
 export { isBindPresent, isBindRemoved, mountBind, mountHostCopy } from "./mount-extras.ts";
-export { prepareMountUpper, prepareUpper, type UpperOptions } from "./prepare-upper.ts";
+export {
+  isMadeWhereMissing,
+  prepareMountUpper,
+  prepareUpper,
+  type UpperOptions,
+} from "./prepare-upper.ts";
 export {
   findInitsByUpper,
   killTree,
@@ -18,5 +23,6 @@ export {
   type TreeProcess,
   treeMemoryBytes,
 } from "./process-tree.ts";
+export { isDirectoryInside } from "./resolve-inside.ts";
 export { isRootMounted, mergedDir, mountRoot, unmountRoot } from "./root-filesystem.ts";
 export { isBelow } from "./select-mounts.ts";

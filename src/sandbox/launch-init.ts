@@ -15,9 +15,21 @@ export async function launchInit(options: {
   mergedDir: string;
   netnsPath: string | null;
   hostname: string;
+  /** Files that take init into its control groups, before it starts anything. */
+  cgroupFiles: readonly string[];
 }): Promise<number> {
-  const { initBinaryPath, mergedDir, netnsPath, hostname } = options;
-  const argv = ["launch", "--root", mergedDir, "--netns", netnsPath ?? "-", "--hostname", hostname];
+  const { initBinaryPath, mergedDir, netnsPath, hostname, cgroupFiles } = options;
+  const cgroups = cgroupFiles.flatMap((file) => ["--cgroup", file]);
+  const argv = [
+    "launch",
+    "--root",
+    mergedDir,
+    "--netns",
+    netnsPath ?? "-",
+    "--hostname",
+    hostname,
+    ...cgroups,
+  ];
   try {
     const { stdout } = await runProcess([initBinaryPath, ...argv], {
       timeoutMs: LAUNCH_TIMEOUT_MS,

@@ -11,6 +11,7 @@ import {
 } from "node:fs";
 import path from "node:path";
 import { makeCharacterDevice, setXattr } from "../kernel/index.ts";
+import { resolveInside } from "./resolve-inside.ts";
 
 /** Character devices of a session: name, major, minor. */
 const DEVICES: readonly (readonly [string, number, number])[] = [
@@ -30,6 +31,12 @@ const DEVICE_LINKS: readonly (readonly [string, string])[] = [
   ["stderr", "/proc/self/fd/2"],
 ];
 
+/** Made where the base lacks them: name and mode. */
+const MISSING_DIRS: readonly (readonly [string, number])[] = [
+  ["tmp", 0o1777],
+  ["root", 0o700],
+];
+
 /** What a new session's upper directory is made from. */
 export interface UpperOptions {
   upperDir: string;
@@ -41,6 +48,9 @@ export interface UpperOptions {
   resolvConf: string | null;
   initBinaryPath: string;
   bashRc: string;
+  posixStartup: string;
+  /** Shell of root where the base has no /etc/passwd. */
+  shellPath: string;
 }
 
 /**
@@ -55,10 +65,9 @@ export function prepareUpper(options: UpperOptions): void {
   copyAttributes(baseDir, upperDir);
   makeDevices(upperDir);
   makeRuntimeDir(options);
-  for (const mountPoint of ["proc", "sys"]) {
-    if (!existsSync(path.join(baseDir, mountPoint))) mkdirSync(path.join(upperDir, mountPoint));
-  }
+  makeMissingDirs(options);
   writeNames(options);
+  writeMissingUsers(options);
   coverDirectory(options, options.stateDir);
 }
 
@@ -76,6 +85,38 @@ export function prepareMountUpper(options: {
   coverDirectory(options, options.stateDir);
 }
 
+/** Tells whether a new session gets this directory even on a base without it. */
+export function isMadeWhereMissing(baseDir: string, insidePath: string): boolean {
+  const isExpected = MISSING_DIRS.some(([name]) => `/${name}` === insidePath);
+  return isExpected && resolveInside(baseDir, insidePath) === null;
+}
+
+/** A base may be as little as one program: makes the directories that every program expects. */
+function makeMissingDirs({ upperDir, baseDir }: UpperOptions): void {
+  for (const mountPoint of ["proc", "sys"]) {
+    // Where a link or a file stands in the base, the directory takes its place.
+    if (!isDirectory(path.join(baseDir, mountPoint))) mkdirSync(path.join(upperDir, mountPoint));
+  }
+  for (const [name, mode] of MISSING_DIRS) {
+    if (resolveInside(baseDir, `/${name}`) !== null) continue;
+    const directory = path.join(upperDir, name);
+    mkdirSync(directory);
+    chmodSync(directory, mode);
+  }
+}
+
+/** Without these files `id`, `whoami` and `su` know nobody, not even root. */
+function writeMissingUsers({ upperDir, baseDir, shellPath }: UpperOptions): void {
+  const files = [
+    ["passwd", `root:x:0:0:root:/root:${shellPath}\n`],
+    ["group", "root:x:0:\n"],
+  ] as const;
+  for (const [name, text] of files) {
+    if (resolveInside(baseDir, `/etc/${name}`) !== null) continue;
+    writeFileSync(path.join(upperDir, "etc", name), text, { mode: 0o644 });
+  }
+}
+
 function makeDevices(upperDir: string): void {
   const devDir = makeOpaque(path.join(upperDir, "dev"));
   mkdirSync(path.join(devDir, "pts"));
@@ -89,7 +130,7 @@ function makeDevices(upperDir: string): void {
   for (const [name, target] of DEVICE_LINKS) symlinkSync(target, path.join(devDir, name));
 }
 
-function makeRuntimeDir({ upperDir, initBinaryPath, bashRc }: UpperOptions): void {
+function makeRuntimeDir({ upperDir, initBinaryPath, bashRc, posixStartup }: UpperOptions): void {
   const runDir = makeOpaque(path.join(upperDir, "run"));
   mkdirSync(path.join(runDir, "lock"));
   chmodSync(path.join(runDir, "lock"), 0o1777);
@@ -98,6 +139,7 @@ function makeRuntimeDir({ upperDir, initBinaryPath, bashRc }: UpperOptions): voi
   copyFileSync(initBinaryPath, path.join(ownDir, "init"));
   chmodSync(path.join(ownDir, "init"), 0o755);
   writeFileSync(path.join(ownDir, "bashrc"), bashRc, { mode: 0o644 });
+  writeFileSync(path.join(ownDir, "shrc"), posixStartup, { mode: 0o644 });
 }
 
 function writeNames(options: UpperOptions): void {
@@ -105,7 +147,7 @@ function writeNames(options: UpperOptions): void {
   const etcDir = path.join(upperDir, "etc");
   makeLike(path.join(baseDir, "etc"), etcDir);
   writeFileSync(path.join(etcDir, "hostname"), `${hostname}\n`, { mode: 0o644 });
-  const hosts = readIfThere(path.join(baseDir, "etc", "hosts")) ?? "127.0.0.1 localhost\n";
+  const hosts = readInside(baseDir, "/etc/hosts") ?? "127.0.0.1 localhost\n";
   const ownLine = `127.0.1.1 ${hostname}\n`;
   writeFileSync(path.join(etcDir, "hosts"), `${hosts.trimEnd()}\n${ownLine}`, { mode: 0o644 });
   if (resolvConf !== null) {
@@ -148,6 +190,11 @@ function copyAttributes(modelPath: string, targetPath: string): void {
   chmodSync(targetPath, model.mode & 0o7777);
 }
 
-function readIfThere(filePath: string): string | null {
-  return existsSync(filePath) ? readFileSync(filePath, "utf8") : null;
+function isDirectory(hostPath: string): boolean {
+  return lstatSync(hostPath, { throwIfNoEntry: false })?.isDirectory() ?? false;
+}
+
+function readInside(baseDir: string, insidePath: string): string | null {
+  const hostPath = resolveInside(baseDir, insidePath);
+  return hostPath === null ? null : readFileSync(hostPath, "utf8");
 }

@@ -82,8 +82,9 @@ class Attachment {
 
   async startCommand(live: LiveInstance): Promise<number | null> {
     if (this.#input.command === undefined) return null;
-    const { dialect } = this.#ports.sandbox.checkBase(this.#session.base);
-    const line = quoteCommand(this.#input.command);
+    const { base, shell } = this.#session;
+    const { dialect } = this.#ports.sandbox.checkBase(base, shell);
+    const line = quoteCommand(this.#input.command, dialect);
     return await live.link.runInShell(live.terminalId, line, { tty: true, shell: dialect });
   }
 

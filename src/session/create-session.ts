@@ -7,6 +7,7 @@ import { chooseHostMounts } from "./extra-mounts.ts";
 import { buildFreshInstance } from "./instance.ts";
 import { makeUpName, requireValidName } from "./names.ts";
 import type { EnginePorts } from "./ports.ts";
+import { requireUsableLimits } from "./session-limits.ts";
 import { requireDirectory } from "./shell.ts";
 
 /**
@@ -17,6 +18,7 @@ import { requireDirectory } from "./shell.ts";
  *
  * @throws NAME_INVALID | NAME_IN_USE | BASE_INVALID | BIND_INVALID | USAGE_INVALID | SANDBOX_FAILED
  * | STORE_FULL
+ * @throws HOST_UNSUPPORTED  a limit was asked for that this machine cannot set.
  */
 export async function createSession(
   input: OperationParsedInput<"new">,
@@ -25,7 +27,8 @@ export async function createSession(
   const { catalog, sandbox, settings } = ports;
   const base = input.base ?? "/";
   const name = claimName(input.name, ports);
-  sandbox.checkBase(base);
+  requireUsableLimits(input);
+  const { shellPath } = sandbox.checkBase(base, input.shell ?? null);
   const user = sandbox.findUser(base, input.user);
   const { stateDir } = settings.layout;
   const binds = sandbox.checkBinds(input.binds, { baseDir: base, stateDir });
@@ -45,6 +48,10 @@ export async function createSession(
     forkedFrom: null,
     instance: `${id}-1`,
     instanceCount: 1,
+    shell: shellPath,
+    memoryLimitBytes: input.memoryBytes ?? null,
+    cpuLimit: input.cpus ?? null,
+    pidsLimit: input.pids ?? null,
   };
   return ports.leases.run(`name:${name}`, async () => {
     requireFreeName(name, ports);
@@ -74,8 +81,11 @@ function startDirectory(
   { base, binds, home }: { base: string; binds: readonly Bind[]; home: string },
   ports: EnginePorts,
 ): string {
-  const { rootDir, insidePath } = placeBeforeMounting(base, binds, wanted ?? home, ports);
-  if (ports.sandbox.isDirectoryInside(rootDir, insidePath)) return wanted ?? home;
+  const { sandbox } = ports;
+  const directory = wanted ?? home;
+  const { rootDir, insidePath } = placeBeforeMounting(base, binds, directory, ports);
+  if (sandbox.isDirectoryInside(rootDir, insidePath)) return directory;
+  if (sandbox.isMadeWhereMissing(base, directory)) return directory;
   return wanted === undefined ? "/" : requireDirectory(base, wanted, ports);
 }
 

@@ -3,15 +3,18 @@ import { WaypointError } from "../errors/index.ts";
 import type { Session, SessionProcess } from "../protocol/index.ts";
 import type { LiveInstance } from "./live-sessions.ts";
 import type { EnginePorts } from "./ports.ts";
+import { limitsOf } from "./session-limits.ts";
 
 /** Returns a session as the outside sees it, with what its processes use now. */
 export function describeSession(row: SessionRow, ports: EnginePorts): Session {
   const live = ports.live.get(row.id);
-  const { instance, instanceCount: _, ...shown } = row;
+  const { instance, instanceCount: _, memoryLimitBytes, cpuLimit, pidsLimit, ...shown } = row;
   return {
     ...shown,
     binds: [...shown.binds],
     hostMounts: [...shown.hostMounts],
+    limits: limitsOf({ memoryLimitBytes, cpuLimit, pidsLimit }),
+    limitsHit: live === undefined ? null : ports.limits.hits(live.instanceId),
     pid: live?.pid ?? null,
     address: instance === null ? null : (ports.catalog.instance(instance)?.address ?? null),
     memoryBytes: live === undefined ? null : ports.sandbox.treeMemoryBytes(live.pid),

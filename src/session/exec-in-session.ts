@@ -13,6 +13,7 @@ import { requireLive } from "./describe-session.ts";
 import type { LiveInstance } from "./live-sessions.ts";
 import type { EnginePorts } from "./ports.ts";
 import { quoteCommand } from "./quote-command.ts";
+import { tellHits } from "./session-limits.ts";
 import { requireDirectory, shellEnvironment } from "./shell.ts";
 import type { StreamPeer } from "./stream-peer.ts";
 
@@ -47,6 +48,7 @@ export async function execInSession(
 ): Promise<ExecOutput> {
   const live = requireLive(session, ports);
   const startedAtMs = performance.now();
+  const hitsBefore = ports.limits.hits(live.instanceId);
   const commandId = await startWithRoom(() => startCommand(session, live, input, ports), ports);
   const { link } = live;
   const interruption = new Interruption(live, commandId, input, peer);
@@ -61,6 +63,7 @@ export async function execInSession(
   peer.gone.addEventListener("abort", onGone, { once: true });
   try {
     const output = await forward(link.readCommand(commandId), input, peer, interruption);
+    tellHits(hitsBefore, ports.limits.hits(live.instanceId), session, peer);
     const timedOut = interruption.timedOut;
     return {
       ...output,
@@ -92,8 +95,8 @@ async function startCommand(
   input: ExecInput,
   ports: EnginePorts,
 ): Promise<number> {
-  const { shellPath, dialect } = ports.sandbox.checkBase(session.base);
-  const line = quoteCommand(input.command);
+  const { shellPath, dialect } = ports.sandbox.checkBase(session.base, session.shell);
+  const line = quoteCommand(input.command, dialect);
   if (input.shell === "live") {
     if (input.stdin || input.cwd !== undefined) {
       throw new WaypointError(

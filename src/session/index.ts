@@ -29,4 +29,5 @@ export {
 export { type LiveInstance, LiveSessions } from "./live-sessions.ts";
 export { numberedNames, requireValidName } from "./names.ts";
 export type { EnginePorts, EngineSettings } from "./ports.ts";
+export { limitsOf } from "./session-limits.ts";
 export type { StreamPeer } from "./stream-peer.ts";

@@ -25,7 +25,7 @@ function connectInit(pid: number, ports: EnginePorts): Promise<InitLink> {
  * **On success** its shell runs and its row holds its process id; nothing refers to it yet.
  * **On failure** nothing of it is left.
  *
- * @throws SANDBOX_FAILED | STORE_FULL | USAGE_INVALID | BIND_SOURCE_MISSING
+ * @throws SANDBOX_FAILED | STORE_FULL | USAGE_INVALID | BIND_SOURCE_MISSING | HOST_UNSUPPORTED
  */
 export async function buildFreshInstance(
   session: SessionRow,
@@ -41,11 +41,14 @@ export async function buildFreshInstance(
   else await store.createInstanceFrom(instanceId, shell.filesFrom);
   const network =
     session.net === "host" ? null : await ports.network.create(instanceId, session.net);
+  const cgroupFiles = ports.limits.create(instanceId, session);
+  ports.limits.apply(instanceId, session);
   const rootDir = mountFiles(session, instanceId, shell, ports);
   const pid = await sandbox.launchInit({
     initBinaryPath: settings.initBinaryPath,
     mergedDir: rootDir,
     netnsPath: network?.netnsPath ?? null,
+    cgroupFiles,
     hostname: session.name,
   });
   const live = await connect(session.id, instanceId, pid, network?.address ?? null, ports);
@@ -65,7 +68,7 @@ export async function buildFreshInstance(
  * | BIND_SOURCE_MISSING
  */
 export async function buildInstanceFrom(
-  session: Pick<SessionRow, "id" | "base" | "net" | "binds" | "hostMounts">,
+  session: SessionRow,
   instanceId: string,
   { checkpoint, ...choice }: BindChoice & { checkpoint: CheckpointRow },
   ports: EnginePorts,
@@ -83,10 +86,12 @@ export async function buildInstanceFrom(
     store.createInstanceFrom(instanceId, checkpoint.id),
     session.net === "host" ? noNetwork() : ports.network.createNamespace(instanceId, outside),
   ]);
+  const cgroupFiles = ports.limits.create(instanceId, session);
   const rootDir = mountFiles(session, instanceId, choice, ports);
   const restored = ports.criu.restore({
     criu: settings.criu,
     netnsPath: namespace?.netnsPath ?? null,
+    cgroupFiles,
     rootDir,
     externalMounts: externalMounts(session),
     imagesDir,
@@ -102,6 +107,7 @@ export async function buildInstanceFrom(
   if (session.net === "none" && outside !== null) {
     await ports.network.closeOutside(instanceId, outside);
   }
+  ports.limits.apply(instanceId, session);
   const live = await connect(session.id, instanceId, pid, network?.address ?? null, ports);
 
   rollback.keep();
@@ -135,6 +141,7 @@ export async function endInstance(instanceId: string, ports: EnginePorts): Promi
 async function releaseInstance(instanceId: string, ports: EnginePorts): Promise<void> {
   ports.sandbox.unmountRoot(instanceId);
   await ports.network.remove(instanceId);
+  await ports.limits.remove(instanceId);
 }
 
 /** Ends an incarnation's processes and resolves when they are gone. Idempotent. */
@@ -189,6 +196,8 @@ async function prepareFiles(
     resolvConf: session.net === "host" ? null : settings.resolvConf,
     initBinaryPath: settings.initBinaryPath,
     bashRc: settings.bashRc,
+    posixStartup: settings.posixStartup,
+    shellPath: sandbox.checkBase(session.base, session.shell).shellPath,
   });
   prepareHostCopies(session, instanceId, ports);
 }

@@ -1,6 +1,7 @@
 import type { Logger, SerialQueues, StateLayout } from "../base/index.ts";
 import type { Catalog } from "../catalog/index.ts";
 import type * as criu from "../criu/index.ts";
+import type { LimitsHost } from "../limits/index.ts";
 import type { NetworkHost, PortForwards } from "../network/index.ts";
 import type * as sandbox from "../sandbox/index.ts";
 import type { Store } from "../store/index.ts";
@@ -17,6 +18,7 @@ export interface EngineSettings {
   initBinaryPath: string;
   snapshotHookPath: string;
   bashRc: string;
+  posixStartup: string;
   /** Content for a session's /etc/resolv.conf, for one with a network of its own. */
   resolvConf: string | null;
 }
@@ -28,6 +30,7 @@ export interface EnginePorts {
   store: Store;
   network: NetworkHost;
   forwards: PortForwards;
+  limits: LimitsHost;
   sandbox: typeof sandbox;
   criu: Pick<typeof criu, "dump" | "restore" | "readImageProcesses" | "readImageSockets">;
   connectInit: typeof InitLink.connect;

@@ -5,6 +5,9 @@ import type { EnginePorts } from "./ports.ts";
 
 const PATH_DEFAULT = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
+/** Read by a POSIX shell at its start; init knows by it that it starts one (posix-startup.ts). */
+const POSIX_STARTUP_ENV = { ENV: "/run/waypoint/shrc" };
+
 /** How a session's first shell is started. */
 export interface ShellOptions {
   env: Record<string, string>;
@@ -20,14 +23,18 @@ export async function openShell(
   ports: EnginePorts,
 ): Promise<number> {
   const { sandbox } = ports;
-  const { shellPath, dialect } = sandbox.checkBase(session.base);
+  const { shellPath, dialect } = sandbox.checkBase(session.base, session.shell);
   const user = sandbox.findUser(session.base, session.user);
-  const argv =
-    dialect === "bash" ? [shellPath, "--rcfile", "/run/waypoint/bashrc", "-i"] : [shellPath, "-i"];
+  const startup = dialect === "bash" ? ["--rcfile", "/run/waypoint/bashrc"] : [];
+  const argv = [shellPath, ...startup, "-i"];
   try {
     return await link.openTerminal({
       argv,
-      env: { ...shellEnvironment(user, shellPath), ...options.env },
+      env: {
+        ...shellEnvironment(user, shellPath),
+        ...(dialect === "posix" ? POSIX_STARTUP_ENV : {}),
+        ...options.env,
+      },
       cwd: session.cwd,
       uid: user.uid,
       gid: user.gid,

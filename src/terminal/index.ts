@@ -12,6 +12,7 @@ export type {
   InitState,
   TerminalState,
 } from "./init-state.ts";
+export { POSIX_STARTUP } from "./posix-startup.ts";
 export type { ProgramSpec } from "./program-spec.ts";
 export {
   type CommandChunk,

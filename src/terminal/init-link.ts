@@ -25,8 +25,8 @@ export interface RunInShellOptions {
   tty?: boolean;
   /** Shows prompt, command and output to those who watch the terminal. @defaultValue true */
   show?: boolean;
-  /** `bash` started with {@link BASH_RC}, or any other POSIX shell. */
-  shell: "bash" | "posix";
+  /** `bash` started with {@link BASH_RC}, or any other shell. */
+  shell: "bash" | "posix" | "zsh" | "fish";
 }
 
 /**
@@ -109,7 +109,7 @@ export class InitLink {
     const flags =
       (options.tty === true ? SHELL_TTY : 0) |
       (options.show === false ? 0 : SHELL_SHOW) |
-      (options.shell === "posix" ? SHELL_POSIX : 0);
+      (options.shell === "bash" ? 0 : SHELL_POSIX);
     const send = (kind: number, id: number, at: number) => {
       const chunk = bytes.subarray(at, at + SCRIPT_CHUNK_BYTES);
       const more = at + chunk.length < bytes.length ? SHELL_MORE : 0;

@@ -1,5 +1,6 @@
 import { execFile } from "node:child_process";
-import { readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
+import path from "node:path";
 import { promisify } from "node:util";
 import { stateLayout } from "../../src/base/index.ts";
 import type { Waypoint } from "../../src/index.ts";
@@ -33,13 +34,23 @@ export async function findLeftovers({ stateDir, namespaces }: Traces): Promise<s
   );
   const links = await linesWith(["ip", "-d", "link"], `waypoint:${key}:`);
   const tables = await linesWith(["nft", "list", "tables"], key);
+  const groups = groupsOf(`waypoint-${key}`);
   const loops = await linesWith(["losetup", "--list", "--noheadings"], stateDir);
   return [
     ...processes.map((pid) => `process ${pid}: ${read(pid, "cmdline").replaceAll("\0", " ")}`),
     ...links.map((line) => `link: ${line}`),
     ...tables.map((line) => `nft table: ${line}`),
+    ...groups.map((directory) => `control group: ${directory}`),
     ...loops.map((line) => `loop device: ${line}`),
   ];
+}
+
+function groupsOf(name: string): string[] {
+  return readFileSync("/proc/self/mountinfo", "utf8")
+    .split("\n")
+    .filter((line) => / - cgroup2? /.test(line))
+    .map((line) => path.join(line.split(" ")[4] ?? "", name))
+    .filter((directory) => existsSync(directory));
 }
 
 async function linesWith(argv: [string, ...string[]], part: string): Promise<string[]> {

@@ -32,7 +32,7 @@ export function renderSessions(
   if (sessions.length === 0) return ["No sessions. Start one with `waypoint new`."];
   const rows = sessions.map((session) => [
     paint("bold", printable(session.name)),
-    session.state === "running" ? paint("green", session.state) : paint("yellow", session.state),
+    renderState(session, paint),
     session.head ?? "-",
     session.memoryBytes === null ? "-" : formatSize(session.memoryBytes),
     formatAge(session.createdAt, nowMs),
@@ -43,4 +43,15 @@ export function renderSessions(
     renderBinds(session.binds, `${printable(session.name)}: `),
   );
   return [...layoutTable(COLUMNS, rows), ...(binds.length === 0 ? [] : ["", ...binds])];
+}
+
+/** A session that has come up against a limit says so: it runs, but something in it failed. */
+function renderState({ state, limitsHit }: Session, paint: Paint): string {
+  if (state !== "running") return paint("yellow", state);
+  const hits = [
+    ...(limitsHit !== null && limitsHit.memory > 0 ? ["memory"] : []),
+    ...(limitsHit !== null && limitsHit.pids > 0 ? ["pids"] : []),
+  ];
+  if (hits.length === 0) return paint("green", state);
+  return `${paint("green", state)}, ${paint("yellow", `at its limit: ${hits.join(", ")}`)}`;
 }

@@ -1,4 +1,4 @@
-import type { OperationOutput } from "../../protocol/index.ts";
+import type { OperationOutput, SessionLimits } from "../../protocol/index.ts";
 import { type CommandContext, call, type Invocation, printResult } from "../context.ts";
 import { renderBinds } from "../render-binds.ts";
 import { printable, printableLines } from "../text/printable.ts";
@@ -43,6 +43,7 @@ export function renderCheckpoint(
     ["Changes", shown.changes.summary === "" ? "-" : printable(shown.changes.summary)],
     ["Verified", verification === null ? "-" : renderVerification(verification)],
     ["Host", `Linux ${printable(host.kernel)} ${host.arch}, CRIU ${printable(host.criu)}`],
+    ["Limits", renderLimits(shown.limits)],
     ["Files", printable(shown.diskPath)],
     ...renderBinds(shown.binds).map((line): [string, string] => ["Bind", line]),
   ];
@@ -51,6 +52,15 @@ export function renderCheckpoint(
     ...(shown.intent === null ? [] : ["", ...indentLines(printableLines(shown.intent))]),
     ...renderProcesses(shown.processes),
   ];
+}
+
+function renderLimits({ memoryBytes, cpus, pids }: SessionLimits): string {
+  const parts = [
+    ...(memoryBytes === null ? [] : [`${formatSize(memoryBytes)} of memory`]),
+    ...(cpus === null ? [] : [`${cpus} processors`]),
+    ...(pids === null ? [] : [`${pids} processes`]),
+  ];
+  return parts.length === 0 ? "-" : parts.join(", ");
 }
 
 function renderVerification(verification: {

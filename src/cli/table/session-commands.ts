@@ -1,5 +1,12 @@
 import type { CommandSpec, OptionSpec } from "../command-spec.ts";
-import { collectBind, collectVariable, parseSeconds } from "../parse-values.ts";
+import {
+  collectBind,
+  collectVariable,
+  parseCount,
+  parsePositive,
+  parseSeconds,
+  parseSize,
+} from "../parse-values.ts";
 import { DETACH_KEYS_DEFAULT } from "../terminal/detach-keys.ts";
 import { SESSION } from "./references.ts";
 
@@ -18,6 +25,18 @@ const NEW_OPTIONS: readonly OptionSpec[] = [
     parse: collectBind,
   },
   { flags: "--user <user>", description: "User that the shell runs as [root]" },
+  { flags: "--shell <shell>", description: "Shell of the base: name or path [bash, else sh]" },
+  {
+    flags: "--memory <size>",
+    description: "Memory it may use at most, such as 512M or 4G",
+    parse: parseSize,
+  },
+  {
+    flags: "--cpus <number>",
+    description: "Processors' time it may use at most, such as 1.5",
+    parse: parsePositive,
+  },
+  { flags: "--pids <count>", description: "Processes and threads at most", parse: parseCount },
   {
     flags: "-e, --env <variable>",
     description: "KEY=VALUE for the shell's environment; may be repeated",
@@ -50,6 +69,7 @@ export const SESSION_COMMANDS: readonly CommandSpec[] = [
       "NAME_IN_USE",
       "SANDBOX_FAILED",
       "STORE_FULL",
+      "HOST_UNSUPPORTED",
     ],
     load: () => import("../commands/new.ts"),
   },

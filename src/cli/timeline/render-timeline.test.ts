@@ -65,6 +65,9 @@ function session(id: string, name: string, head: string): Session {
     pid: 1,
     address: null,
     memoryBytes: null,
+    shell: null,
+    limits: { memoryBytes: null, cpus: null, pids: null },
+    limitsHit: null,
   };
 }
 

@@ -1,0 +1,176 @@
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmdirSync,
+  writeFileSync,
+} from "node:fs";
+import path from "node:path";
+import { isSystemError, pollUntil } from "../base/index.ts";
+import { WaypointError } from "../errors/index.ts";
+import { type CgroupMounts, type Controller, cgroupMounts } from "./cgroup-mounts.ts";
+import { type CgroupLimits, type LimitSetting, limitSettings } from "./limit-settings.ts";
+
+export type { CgroupLimits } from "./limit-settings.ts";
+
+/** How often processes have come up against a limit. */
+export interface CgroupHits {
+  memory: number;
+  pids: number;
+}
+
+const REMOVE_TIMEOUT_MS = 5_000;
+
+/**
+ * The control groups of this state directory's sessions: `waypoint-KEY/INSTANCE` below each
+ * controller that a limit needs. A session without limits has none.
+ */
+export class LimitsHost {
+  readonly #mounts: CgroupMounts;
+  readonly #parentName: string;
+
+  private constructor(mounts: CgroupMounts, parentName: string) {
+    this.#mounts = mounts;
+    this.#parentName = parentName;
+  }
+
+  static open({ ownerKey }: { ownerKey: string }): LimitsHost {
+    const mountInfo = readFileSync("/proc/self/mountinfo", "utf8");
+    const unified = / (\/\S+) \S+ .*- cgroup2 /.exec(mountInfo)?.[1];
+    const controllers = unified === undefined ? "" : readOr(`${unified}/cgroup.controllers`, "");
+    return new LimitsHost(cgroupMounts(mountInfo, controllers), `waypoint-${ownerKey}`);
+  }
+
+  /**
+   * Makes the groups of an incarnation, without limits yet, and returns the files that take a
+   * process in. CRIU needs more processes, memory and time than what it restores.
+   *
+   * **On failure** what was made stays until {@link remove}.
+   *
+   * @throws HOST_UNSUPPORTED  the machine has no controller for a limit.
+   */
+  create(instanceId: string, limits: CgroupLimits): string[] {
+    const settings = limitSettings(this.#mounts.version, limits);
+    const controllers = [...new Set(settings.map(({ controller }) => controller))];
+    const directories = new Set(controllers.map((each) => this.#make(instanceId, each)));
+    return [...directories].map((directory) => path.join(directory, "cgroup.procs"));
+  }
+
+  /** Sets the limits of an incarnation whose groups are made. @throws HOST_UNSUPPORTED */
+  apply(instanceId: string, limits: CgroupLimits): void {
+    for (const setting of limitSettings(this.#mounts.version, limits)) {
+      this.#apply(instanceId, setting);
+    }
+  }
+
+  /** Returns what an incarnation has come up against; `null` where it has no limits. */
+  hits(instanceId: string): CgroupHits | null {
+    const places = this.#places(instanceId).filter((directory) => existsSync(directory));
+    if (places.length === 0) return null;
+    const count = (file: string, key: string) =>
+      Math.max(0, ...places.map((place) => valueOfKey(readOr(path.join(place, file), ""), key)));
+    const memoryFile = this.#mounts.version === 1 ? "memory.oom_control" : "memory.events";
+    return { memory: count(memoryFile, "oom_kill"), pids: count("pids.events", "max") };
+  }
+
+  /** Lists the incarnations that have groups, whoever made them. */
+  list(): string[] {
+    const found = this.#parents().flatMap((parent) => {
+      if (!existsSync(parent)) return [];
+      const entries = readdirSync(parent, { withFileTypes: true });
+      return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
+    });
+    return [...new Set(found)];
+  }
+
+  /** Removes an incarnation's groups. Idempotent. **Requires** its processes have ended. */
+  async remove(instanceId: string): Promise<void> {
+    for (const directory of this.#places(instanceId)) {
+      // The kernel lets go of a process a moment after its end was told.
+      await pollUntil(
+        `${directory} to be empty`,
+        { timeoutMs: REMOVE_TIMEOUT_MS, intervalMs: 5 },
+        () => (removeDirectory(directory) ? true : undefined),
+      );
+    }
+    for (const parent of this.#parents()) removeDirectory(parent);
+  }
+
+  #make(instanceId: string, controller: Controller): string {
+    const parent = this.#parentOf(controller);
+    if (parent === null) {
+      throw new WaypointError("HOST_UNSUPPORTED", `This machine cannot limit ${controller}.`, {
+        hint: `Its kernel offers no control group for ${controller}; leave that limit out.`,
+        detail: { controller },
+      });
+    }
+    const directory = path.join(parent, instanceId);
+    if (this.#mounts.version === 2) this.#delegate(parent, controller);
+    mkdirSync(directory, { recursive: true, mode: 0o755 });
+    return directory;
+  }
+
+  /** In version 2 a group has only the controllers that those above it hand down. */
+  #delegate(parent: string, controller: Controller): void {
+    mkdirSync(parent, { recursive: true, mode: 0o755 });
+    for (const directory of [path.dirname(parent), parent]) {
+      writeFileSync(path.join(directory, "cgroup.subtree_control"), `+${controller}`);
+    }
+  }
+
+  #apply(instanceId: string, { controller, file, value, isOptional }: LimitSetting): void {
+    const filePath = path.join(this.#parentOf(controller) ?? "", instanceId, file);
+    if (isOptional === true && !existsSync(filePath)) return;
+    try {
+      writeFileSync(filePath, value);
+    } catch (cause) {
+      throw new WaypointError("HOST_UNSUPPORTED", `The kernel refused a limit: ${file} ${value}.`, {
+        hint: "Choose another value, or leave that limit out.",
+        detail: { controller, file, value },
+        cause,
+      });
+    }
+  }
+
+  #places(instanceId: string): string[] {
+    return this.#parents().map((parent) => path.join(parent, instanceId));
+  }
+
+  #parents(): string[] {
+    const directories = new Set(Object.values(this.#mounts.directories));
+    return [...directories].map((directory) => path.join(directory, this.#parentName));
+  }
+
+  #parentOf(controller: Controller): string | null {
+    const directory = this.#mounts.directories[controller];
+    return directory === undefined ? null : path.join(directory, this.#parentName);
+  }
+}
+
+/** Returns whether a group is gone; `false` while something is in it. */
+function removeDirectory(directory: string): boolean {
+  try {
+    rmdirSync(directory);
+    return true;
+  } catch (error) {
+    if (isSystemError(error, "ENOENT")) return true;
+    if (isSystemError(error, "EBUSY", "ENOTEMPTY")) return false;
+    throw error;
+  }
+}
+
+/** Reads a line "key value". */
+function valueOfKey(text: string, key: string): number {
+  const line = text.split("\n").find((each) => each.startsWith(`${key} `));
+  return Number(line?.split(" ")[1] ?? 0);
+}
+
+function readOr(filePath: string, fallback: string): string {
+  try {
+    return readFileSync(filePath, "utf8");
+  } catch (error) {
+    if (isSystemError(error, "ENOENT", "ENODEV")) return fallback;
+    throw error;
+  }
+}

@@ -1,0 +1,86 @@
+import { execFile } from "node:child_process";
+import {
+  chmodSync,
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+} from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import { promisify } from "node:util";
+
+const run = promisify(execFile);
+
+/** What a Debian root needs at least to be worked in; nothing of its packages is configured. */
+const DEBIAN_PACKAGES = [
+  ...["bash", "dash", "libc6", "libtinfo6", "coreutils", "libselinux1", "libpcre2-8-0"],
+  ...["libacl1", "libattr1", "libgmp10", "grep", "base-passwd"],
+];
+
+/** A directory for bases of a test's own; disposing of it removes them. */
+export class TestBases implements Disposable {
+  readonly #directory = mkdtempSync(path.join(os.tmpdir(), "waypoint-bases-"));
+
+  constructor() {
+    chmodSync(this.#directory, 0o755);
+  }
+
+  [Symbol.dispose](): void {
+    rmSync(this.#directory, { recursive: true, force: true });
+  }
+
+  /** Returns the path of a base's directory. */
+  path(...parts: string[]): string {
+    return path.join(this.#directory, ...parts);
+  }
+
+  /** Makes a root of busybox and its links: no bash, no libc, no file besides. */
+  async makeBusybox(name: string): Promise<string> {
+    await this.#unpack(`${name}.packages`, ["busybox-static"]);
+    const binDir = this.path(name, "bin");
+    mkdirSync(binDir, { recursive: true, mode: 0o755 });
+    const program = path.join(binDir, "busybox");
+    copyFileSync(this.#programOf(`${name}.packages`), program);
+    const { stdout } = await run(program, ["--list"]);
+    const names = stdout.split("\n").filter((applet) => applet !== "" && applet !== "busybox");
+    for (const applet of names) symlinkSync("busybox", path.join(binDir, applet));
+    return this.path(name);
+  }
+
+  /** Makes a small Debian root out of unpacked packages. */
+  async makeDebian(name: string, more: readonly string[] = []): Promise<string> {
+    await this.#unpack(name, [...DEBIAN_PACKAGES, ...more]);
+    chmodSync(this.path(name), 0o755);
+    return this.path(name);
+  }
+
+  #programOf(packages: string): string {
+    const places = ["bin", "usr/bin"].map((place) => this.path(packages, place));
+    const place = places.find((dir) => readdirOrNothing(dir).includes("busybox"));
+    return path.join(place ?? "", "busybox");
+  }
+
+  async #unpack(name: string, packages: readonly string[]): Promise<void> {
+    const target = this.path(name);
+    const archives = this.path(`${name}.archives`);
+    mkdirSync(target, { recursive: true });
+    mkdirSync(archives);
+    const options = ["-o", "APT::Sandbox::User=root", "-q"];
+    await run("apt-get", [...options, "download", ...packages], { cwd: archives });
+    for (const archive of readdirSync(archives)) {
+      await run("dpkg", ["-x", path.join(archives, archive), target]);
+    }
+    rmSync(archives, { recursive: true });
+  }
+}
+
+function readdirOrNothing(directory: string): string[] {
+  try {
+    return readdirSync(directory);
+  } catch {
+    return [];
+  }
+}
