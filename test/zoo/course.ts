@@ -37,7 +37,7 @@ export async function takeThroughCourse(
   };
   try {
     const original = await branch(base);
-    const version = (await original.run(program.version)).split("\n", 1)[0] ?? "";
+    const version = firstLine(await original.run(program.version));
     await program.start(original);
     await changed(program, original, "first");
     const before = await program.see(original);
@@ -118,4 +118,9 @@ function apart(states: readonly string[]): Error {
 
 function median(values: readonly number[]): number {
   return values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)] ?? 0;
+}
+
+/** Returns the first line, in which any white space is one space. */
+function firstLine(text: string): string {
+  return (text.trim().split("\n", 1)[0] ?? "").replace(/\s+/g, " ");
 }

@@ -2,7 +2,7 @@ import type { ZooProgram } from "../zoo-program.ts";
 
 export const top: ZooProgram = {
   name: "top",
-  version: "top -v",
+  version: "top -V",
   start: async (stage) => {
     await stage.enter("clear; top -c -d 0.5");
     await stage.terminal.waitFor(/^\s*PID USER/);
