@@ -21,6 +21,17 @@ export default defineConfig({
           hookTimeout: 180_000,
         },
       },
+      {
+        test: {
+          name: "zoo",
+          include: ["test/zoo/**/*.test.ts"],
+          pool: "forks",
+          fileParallelism: false,
+          testTimeout: 300_000,
+          // All programs are installed first, and the network may be slow.
+          hookTimeout: 600_000,
+        },
+      },
     ],
   },
 });

@@ -70,6 +70,24 @@ export const DUMP_FAILURE_PATTERNS: readonly FailurePattern[] = [
     hint: SKIP_HINT,
   },
   {
+    reason: "huge_memfd",
+    // Ordinary ones are found; those of huge pages lie in a mount that no namespace shows.
+    pattern:
+      /Can't lookup mount=\d+ for fd=(?<fd>-?\d+) path=\/memfd:(?<name>.*?)(?: \(deleted\))?$/m,
+    resource: (match, culprit) => `memfd ${match.groups?.["name"]}${descriptorOf(culprit)}`,
+    sentence: (who, match, culprit) =>
+      `${who} has the memfd ${match.groups?.["name"]} of huge pages${descriptorOf(culprit)}, which cannot be checkpointed.`,
+    hint: SKIP_HINT,
+  },
+  {
+    reason: "thread_pidfd",
+    pattern: /pidfd: PIDFD_THREAD flag is currently not supported/,
+    resource: () => "pidfd of a thread",
+    sentence: (who) =>
+      `${who} has a pidfd of a thread (PIDFD_THREAD), which cannot be checkpointed.`,
+    hint: SKIP_HINT,
+  },
+  {
     reason: "outside_file",
     pattern: /Can't lookup mount=\d+ for fd=(?<fd>-?\d+) path=(?<path>.+)/,
     resource: (match, culprit) => `${match.groups?.["path"]}${descriptorOf(culprit)}`,

@@ -66,6 +66,14 @@ test.each([
     "Process 12 (node) uses secret memory (memfd_secret), which cannot be checkpointed.",
   ],
   [
+    "Can't lookup mount=15 for fd=3 path=/memfd:pool (deleted)",
+    "Process 12 (node) has the memfd pool of huge pages (descriptor 3), which cannot be checkpointed.",
+  ],
+  [
+    "pidfd: PIDFD_THREAD flag is currently not supported",
+    "Process 12 (node) has a pidfd of a thread (PIDFD_THREAD), which cannot be checkpointed.",
+  ],
+  [
     "inet: Unsupported proto 262 for socket 3f05",
     "Process 12 (node) has a socket of multipath TCP, which cannot be checkpointed.",
   ],

@@ -1,9 +1,12 @@
+import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { callOperation } from "../../src/client/index.ts";
 import type { Session } from "../../src/index.ts";
 import { failureOf } from "../support/failing-command.ts";
 import { eventually, openTestWaypoint, type TestWaypoint } from "../support/test-waypoint.ts";
 import { readWholeState } from "../support/whole-state.ts";
+
+const LIMITS = readFileSync(new URL("../../docs/limits.md", import.meta.url), "utf8");
 
 let own: TestWaypoint;
 
@@ -59,6 +62,28 @@ assert ctypes.CDLL(None).mq_open(b"/queue", 0o102, 0o600, None) >= 0`,
     message: /^Process \d+ \(python3\) has \/queue open \(descriptor 3\)/,
     resource: "/queue (descriptor 3)",
   },
+  {
+    what: "a pidfd of a thread",
+    program: `import ctypes, os
+assert ctypes.CDLL(None).syscall(434, os.getpid(), 0o200) >= 0`,
+    message: /^Process \d+ \(python3\) has a pidfd of a thread \(PIDFD_THREAD\)/,
+    resource: "pidfd of a thread",
+  },
+  {
+    what: "a memfd of huge pages",
+    program: `import os
+os.memfd_create("pool", 4)`,
+    message: /^Process \d+ \(python3\) has the memfd pool of huge pages \(descriptor 3\)/,
+    resource: "memfd pool (descriptor 3)",
+  },
+  {
+    what: "/dev/tty without the terminal",
+    program: `import os
+os.open("/dev/tty", os.O_RDWR)
+for fd in (0, 1, 2): os.dup2(os.open("/dev/null", os.O_RDWR), fd)`,
+    message: /^Process \d+ \(python3\) has \/dev\/tty open, but not the terminal itself/,
+    resource: "/dev/tty",
+  },
 ];
 
 test.each(HOLDERS)("$what is named, and the session goes on", async (holder) => {
@@ -73,6 +98,7 @@ test.each(HOLDERS)("$what is named, and the session goes on", async (holder) => 
   expect({ code: error.code, exitCode }).toEqual({ code: "CRIU_DUMP_FAILED", exitCode: 21 });
   expect(error.message).toMatch(holder.message);
   expect(error.hint).toMatch(/\.$/);
+  expect(LIMITS).toContain(asInLimits(error.message));
   expect(error.detail).toMatchObject({
     processName: "python3",
     pid: expect.any(Number),
@@ -102,6 +128,11 @@ test.each(HOLDERS)("$what is named, and the session goes on", async (holder) => 
   expect((await own.waypoint.show(restored.undo ?? "")).content).toBe("files");
   expect((await session.exec("echo $PWD $MARK; jobs")).stdout).toBe("/srv kept\n");
 });
+
+/** Returns a message as docs/limits.md has it, without what differs each time. */
+function asInLimits(message: string): string {
+  return message.replace(/\d+ \(python3\)/, "N (NAME)").replace(/\d+ \(python3\)/, "M (NAME)");
+}
 
 /** Starts a program in the session's shell, and waits until it holds what it is to hold. */
 async function startHolder(session: Session, program: string): Promise<void> {

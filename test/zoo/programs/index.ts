@@ -1,0 +1,46 @@
+import { bash } from "./bash.ts";
+import { bashHereDocument } from "./bash-here-document.ts";
+import { chromium } from "./chromium.ts";
+import { descriptors } from "./descriptors.ts";
+import { files } from "./files.ts";
+import { fish } from "./fish.ts";
+import { gcc } from "./gcc.ts";
+import { gitRebase } from "./git-rebase.ts";
+import { java } from "./java.ts";
+import { largeFile } from "./large-file.ts";
+import { less } from "./less.ts";
+import { make } from "./make.ts";
+import { mariadb } from "./mariadb.ts";
+import { nano } from "./nano.ts";
+import { nginx } from "./nginx.ts";
+import { node20 } from "./node-20.ts";
+import { node24 } from "./node-24.ts";
+import { npmInstall } from "./npm-install.ts";
+import { postgresql } from "./postgresql.ts";
+import { processTree } from "./process-tree.ts";
+import { pythonAsyncio } from "./python-asyncio.ts";
+import { pythonMultiprocessing } from "./python-multiprocessing.ts";
+import { pythonRepl } from "./python-repl.ts";
+import { pythonThreads } from "./python-threads.ts";
+import { redis } from "./redis.ts";
+import { setuid } from "./setuid.ts";
+import { sharedMemory } from "./shared-memory.ts";
+import { sockets } from "./sockets.ts";
+import { sqlite } from "./sqlite.ts";
+import { tmux } from "./tmux.ts";
+import { top } from "./top.ts";
+import { vim } from "./vim.ts";
+import { vite } from "./vite.ts";
+import { zsh } from "./zsh.ts";
+
+/** The zoo, in the order of docs/compatibility.md. */
+export const PROGRAMS = [
+  ...[bash, bashHereDocument, zsh, fish],
+  ...[tmux, vim, nano, less, top],
+  ...[pythonRepl, pythonThreads, pythonAsyncio, pythonMultiprocessing],
+  ...[node20, node24, vite, npmInstall],
+  ...[gitRebase, make, gcc],
+  ...[redis, postgresql, mariadb, sqlite, nginx],
+  ...[java, chromium],
+  ...[processTree, sharedMemory, descriptors, files, largeFile, sockets, setuid],
+];

@@ -1,0 +1,19 @@
+import type { ZooProgram } from "../zoo-program.ts";
+
+export const less: ZooProgram = {
+  name: "less",
+  version: "less --version",
+  start: async (stage) => {
+    await stage.run("seq -f 'line %g' 5000 > /root/lines");
+    await stage.enter("clear; less /root/lines");
+    await stage.terminal.waitFor(/^line 1$/);
+  },
+  see: async (stage) => stage.screen(),
+  change: async (stage, mark) => {
+    await stage.run(`seq -f '${mark} %g' 5000 > /root/${mark}`);
+    await stage.enter(`:e /root/${mark}`);
+    await stage.terminal.waitFor(new RegExp(`^${mark} 1$`));
+    await stage.terminal.type(" ");
+    await stage.terminal.waitFor(new RegExp(`^${mark} 40$`));
+  },
+};
