@@ -2,7 +2,15 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Session } from "../../src/index.ts";
 import { runCommand, runShellLine } from "../support/command-line.ts";
 import { failureOf } from "../support/failing-command.ts";
-import { openTestWaypoint, type TestWaypoint } from "../support/test-waypoint.ts";
+import { eventually, openTestWaypoint, type TestWaypoint } from "../support/test-waypoint.ts";
+
+/** Traces its child: whatever is traced cannot be captured. */
+const UNDUMPABLE = `import ctypes, os, time
+child = os.fork()
+if child == 0: time.sleep(1000)
+ctypes.CDLL(None).ptrace(0x4206, child, 0, 0)
+print("ready", flush=True)
+time.sleep(1000)`;
 
 let own: TestWaypoint;
 let web: Session;
@@ -98,6 +106,26 @@ describe("restore", () => {
     const { stdout } = await runCommand(own.stateDir, ["restore", "web", "files"]);
 
     expect(stdout).toContain("with a fresh shell; its processes were not captured");
+  });
+
+  test("gives up processes that cannot be captured only when told to, and warns", async () => {
+    await web.exec(`python3 -c '${UNDUMPABLE}' > /tmp/ready 2>&1 &`);
+    await eventually(
+      "the program",
+      async () => (await web.exec("cat /tmp/ready", { shell: "own" })).stdout,
+      (said) => said === "ready\n",
+    );
+    const restore = ["restore", "web", "files"];
+
+    const refused = await runCommand(own.stateDir, restore);
+    const moved = await runCommand(own.stateDir, [...restore, "--lose-processes"]);
+
+    expect(refused).toMatchObject({ stdout: "", exitCode: 21 });
+    expect(refused.stderr).toContain("--lose-processes");
+    expect(moved.exitCode).toBe(0);
+    expect(moved.stdout).toContain(
+      "Warning: its processes could not be captured; undo brings back files only.",
+    );
   });
 
   test("--without-undo captures nothing and says so", async () => {

@@ -1,18 +1,26 @@
 import type { CommandSpec, OptionSpec } from "../command-spec.ts";
-import { collectVariable, parseSeconds } from "../parse-values.ts";
+import { collectVariable, parseSeconds, parseText } from "../parse-values.ts";
 import { DETACH_KEYS_DEFAULT } from "../terminal/detach-keys.ts";
 import { SESSION } from "./references.ts";
 
 /** What a new session can be given; shared by `new` and `run`. */
 const NEW_OPTIONS: readonly OptionSpec[] = [
-  { flags: "--base <directory>", description: "Root filesystem [the host's own root]" },
-  { flags: "--cwd <directory>", description: "Directory in which the shell starts" },
+  {
+    flags: "--base <directory>",
+    description: "Root filesystem [the host's own root]",
+    parse: parseText,
+  },
+  {
+    flags: "--cwd <directory>",
+    description: "Directory in which the shell starts",
+    parse: parseText,
+  },
   {
     flags: "--net <mode>",
     description: "Network: through the host, not at all, or as the host [nat]",
     choices: ["nat", "none", "host"],
   },
-  { flags: "--user <user>", description: "User that the shell runs as [root]" },
+  { flags: "--user <user>", description: "User that the shell runs as [root]", parse: parseText },
   {
     flags: "-e, --env <variable>",
     description: "KEY=VALUE for the shell's environment; may be repeated",
@@ -96,7 +104,11 @@ export const SESSION_COMMANDS: readonly CommandSpec[] = [
         description: "The live shell, or a process of its own [live; own with -i or --cwd]",
         choices: ["live", "own"],
       },
-      { flags: "--cwd <directory>", description: "Directory to run in (own shell only)" },
+      {
+        flags: "--cwd <directory>",
+        description: "Directory to run in (own shell only)",
+        parse: parseText,
+      },
       { flags: "-i, --stdin", description: "Pass standard input on (own shell only)" },
     ],
     examples: [
