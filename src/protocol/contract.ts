@@ -27,7 +27,7 @@ function describe<I extends z.ZodType, O extends z.ZodType>(contract: OperationC
 
 const sessionRef = referenceSchema.describe("Session: its name, id or a unique prefix of the id");
 const checkpointRef = referenceSchema.describe(
-  "Checkpoint: its id, a unique prefix, its name, NAME@ (newest) or NAME@~2 (two before)",
+  "Checkpoint: its id, a unique prefix, its name, NAME@ (where the session stands) or NAME@~2 (two before)",
 );
 const waitMs = z.number().int().positive().max(86_400_000);
 
