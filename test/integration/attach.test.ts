@@ -212,7 +212,7 @@ describe("leaving and coming back", () => {
   test("a detached session goes on, and is drawn as it looks then", async () => {
     const first = await attachAtPrompt();
     await first.type("vim --clean +startinsert /root/story\r");
-    await first.shows(/story" \[New\]/);
+    await first.shows(/-- INSERT --/);
     await first.type("Once upon");
     await first.shows(/^Once upon$/m);
     await first.type(DETACH);
