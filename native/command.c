@@ -13,6 +13,8 @@
 
 /* Ended commands whose output is still held open by background processes; beyond it they lose it. */
 #define BACKGROUND_STREAMS_MAX 256
+/* A program may make its pipe larger; more than this is not taken at its end at once. */
+#define OWED_BYTES_MAX (1024u * 1024)
 
 struct command *commands;
 static uint32_t last_id;
@@ -94,11 +96,8 @@ bool stream_wants_reading(const struct command *command, const struct stream *st
   return is_thrown_away || ring_room(&stream->ring) > 0;
 }
 
-/* What the shell printed before the command started (its prompt, its line) is shown first. */
 static void show_output(struct command *command, const uint8_t *bytes, uint32_t count) {
   if (command->terminal == NULL || !(command->flags & SHELL_SHOW)) return;
-  if (!command->has_shown) terminal_drain(command->terminal);
-  command->has_shown = true;
   ring_append_as_tty(&command->terminal->output, bytes, count);
 }
 
@@ -122,6 +121,25 @@ void command_read(struct command *command, struct stream *stream, short events) 
   (void)events;
 }
 
+void command_read_all(struct command *command) {
+  for (int i = 0; i < 2; i++) {
+    struct stream *stream = &command->streams[i];
+    int present = 0;
+    if (!stream_wants_reading(command, stream)) continue;
+    if (ioctl(stream->fd, FIONREAD, &present) == 0 && present > 0) command_read(command, stream, POLLIN);
+  }
+}
+
+/* What a command in a shell has printed is shown before the next prompt, whoever reads it when. */
+static void take_owed(struct command *command, struct stream *stream) {
+  if (stream->owed_bytes == 0 || stream->owed_bytes > OWED_BYTES_MAX) return;
+  if (!command->is_discarded && !ring_make_room(&stream->ring, stream->owed_bytes)) return;
+  for (uint32_t before = 0; stream->owed_bytes > 0 && stream->owed_bytes != before;) {
+    before = stream->owed_bytes;
+    command_read(command, stream, POLLIN);
+  }
+}
+
 void command_flush_input(struct command *command) {
   uint8_t chunk[4096];
   while (command->input_fd >= 0 && ring_used(&command->input) > 0) {
@@ -140,6 +158,8 @@ void command_flush_input(struct command *command) {
 
 void command_end(struct command *command, int exit_code, uint32_t exit_signal, enum end_reason reason) {
   if (command->state == COMMAND_ENDED) return;
+  /* A shell that comes to it later finds nothing to run. */
+  if (command->is_shell && command->state != COMMAND_RUNNING) shell_remove_files(command);
   command->state = COMMAND_ENDED;
   command->exit_code = exit_code;
   command->exit_signal = exit_signal;
@@ -151,6 +171,7 @@ void command_end(struct command *command, int exit_code, uint32_t exit_signal, e
     /* All that its processes wrote is in the pipe now; later bytes are of background processes. */
     if (stream->fd >= 0 && ioctl(stream->fd, FIONREAD, &present) == 0) stream->owed_bytes = (uint32_t)present;
     close_if_open(&stream->keep_fd);
+    if (command->is_shell) take_owed(command, stream);
   }
   if (command->is_shell) shell_forget_command(command);
 }

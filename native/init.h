@@ -2,7 +2,8 @@
  * Shared types of waypoint-init, the first process of a session.
  *
  * Everything is single-threaded and driven by one poll loop. No buffer grows with the amount of
- * output: each object maps its rings once, and pages are only used when written.
+ * output: each object maps its rings once, and pages are only used when written. Only what the pipes
+ * of a command hold at its end is taken at once, into a larger ring if need be.
  */
 #ifndef WAYPOINT_INIT_H
 #define WAYPOINT_INIT_H
@@ -38,6 +39,8 @@ uint32_t ring_used(const struct ring *ring);
 uint32_t ring_room(const struct ring *ring);
 /* Appends, forgetting the oldest bytes when there is no room. */
 void ring_append(struct ring *ring, const uint8_t *bytes, uint32_t count);
+/* Maps a larger one in its place if need be; false when there is no memory for that. */
+bool ring_make_room(struct ring *ring, uint32_t count);
 /* Appends program output as a terminal would show it: LF becomes CR LF. */
 void ring_append_as_tty(struct ring *ring, const uint8_t *bytes, uint32_t count);
 /* Copies up to `count` bytes from `offset`, which must lie within the ring. */
@@ -146,7 +149,6 @@ struct command {
   struct ring input;
   struct stream streams[2]; /* stdout, stderr */
   bool is_discarded;
-  bool has_shown; /* some of its output is on the terminal */
   bool is_script_complete;
   uint32_t script_bytes;
   int exit_code;
@@ -162,6 +164,8 @@ struct command *command_find(uint32_t id);
 struct command *command_new(bool is_shell);
 struct command *command_spawn(const struct program *program);
 void command_read(struct command *command, struct stream *stream, short events);
+/* Reads what an output holds now, without waiting. */
+void command_read_all(struct command *command);
 void command_flush_input(struct command *command);
 void command_end(struct command *command, int exit_code, uint32_t exit_signal, enum end_reason reason);
 int command_signal(struct command *command, int signal_number);
@@ -195,6 +199,8 @@ struct command *shell_command(struct terminal *terminal, uint32_t flags, const u
                               uint32_t count);
 int shell_append(struct command *command, uint32_t flags, const uint8_t *script, uint32_t count);
 void shell_read_control(struct terminal *terminal);
+/* Shows what the running command printed before what was just read from the terminal. */
+void shell_before_output(struct terminal *terminal);
 void shell_ended(struct terminal *terminal, int wait_status);
 void shell_forget_command(struct command *command);
 /* Signals what a running command has in the terminal's foreground. */
@@ -215,7 +221,9 @@ int shell_open_fifo(const char *path, const struct terminal *terminal);
 int shell_write_script(const struct command *command, const uint8_t *script, uint32_t count);
 int shell_write_helpers(const struct terminal *terminal);
 int shell_write_wrapper(const struct command *command);
-int shell_open_streams(struct command *command);
+int shell_make_streams(struct command *command);
+/* Opens what the command prints into; from then on the shell runs it. */
+void shell_open_streams(struct command *command);
 void shell_remove_files(const struct command *command);
 
 /* ---- connection.c and requests.c ---- */

@@ -22,6 +22,21 @@ uint32_t ring_room(const struct ring *ring) {
   return ring->data == NULL ? 0 : ring->size_bytes - ring_used(ring);
 }
 
+bool ring_make_room(struct ring *ring, uint32_t count) {
+  if (ring_room(ring) >= count) return true;
+  struct ring larger;
+  uint8_t chunk[4096];
+  if (!ring_open(&larger, ring_used(ring) + count)) return false;
+  larger.start = larger.end = ring->start;
+  while (larger.end < ring->end) {
+    uint32_t copied = ring_copy(ring, larger.end, chunk, sizeof chunk);
+    ring_append(&larger, chunk, copied);
+  }
+  ring_close(ring);
+  *ring = larger;
+  return true;
+}
+
 void ring_append(struct ring *ring, const uint8_t *bytes, uint32_t count) {
   if (count > ring->size_bytes) {
     uint32_t skipped = count - ring->size_bytes;

@@ -90,12 +90,14 @@ int shell_write_script(const struct command *command, const uint8_t *script, uin
 /*
  * POSIX sh, sourced at the top level of the shell so that `cd` and `declare` reach it. It takes
  * away the line that started it, reports, runs the script and leaves the script's exit status.
- * The id guards against running twice when the key sequence had to be sent again.
+ * The id guards against running twice when the key sequence had to be sent again. Opening the
+ * FIFOs waits until init has taken what the terminal shows before the output (see "start").
  */
 static const char WRAPPER[] =
     "# %1$u %2$u\n"
     "[ \"${__waypoint_id-}\" = %1$u ] && return\n"
     "__waypoint_id=%1$u\n"
+    "[ -e %3$s/%1$u.sh ] || return 126\n"
     "[ -z \"${__waypoint_history+x}\" ] || { HISTCONTROL=$__waypoint_history; unset __waypoint_history; }\n"
     "printf '\\033[%%dA\\r\\033[J' \"${__waypoint_rows:-1}\" >/dev/tty\n"
     "printf 'start %1$u\\n' >%3$s/control\n"
@@ -161,20 +163,37 @@ int shell_write_wrapper(const struct command *command) {
   return write_file(path, true, terminal, text, (size_t)length);
 }
 
-int shell_open_streams(struct command *command) {
-  static const char *const suffixes[2] = {"out", "err"};
+static const char *const stream_suffixes[2] = {"out", "err"};
+
+int shell_make_streams(struct command *command) {
+  for (int i = 0; i < 2; i++) {
+    char path[PATH_BYTES];
+    if (!ring_open(&command->streams[i].ring, STREAM_RING_BYTES)) return -1;
+    if (command->flags & SHELL_TTY) continue;
+    shell_file_path(path, sizeof path, command, stream_suffixes[i]);
+    int fd = shell_open_fifo(path, command->terminal);
+    if (fd < 0) return -1;
+    close(fd);
+  }
+  return 0;
+}
+
+/* As long as nobody has a FIFO open for reading, the shell waits in opening it for writing. */
+void shell_open_streams(struct command *command) {
   for (int i = 0; i < 2; i++) {
     char path[PATH_BYTES];
     struct stream *stream = &command->streams[i];
-    if (!ring_open(&stream->ring, STREAM_RING_BYTES)) return -1;
+    struct stat status;
     if (command->flags & SHELL_TTY) continue;
-    shell_file_path(path, sizeof path, command, suffixes[i]);
-    stream->fd = shell_open_fifo(path, command->terminal);
-    if (stream->fd < 0) return -1;
-    stream->keep_fd = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW);
-    if (stream->keep_fd < 0) return -1;
+    shell_file_path(path, sizeof path, command, stream_suffixes[i]);
+    stream->fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW);
+    /* A program may have removed it, or put something else in its place. */
+    if (stream->fd >= 0 && (fstat(stream->fd, &status) < 0 || !S_ISFIFO(status.st_mode))) {
+      close(stream->fd);
+      stream->fd = -1;
+    }
+    if (stream->fd >= 0) stream->keep_fd = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW);
   }
-  return 0;
 }
 
 void shell_remove_files(const struct command *command) {

@@ -97,7 +97,7 @@ struct command *shell_command(struct terminal *terminal, uint32_t flags, const u
   command->terminal = terminal;
   command->flags = flags;
   command->state = COMMAND_QUEUED;
-  if (shell_open_streams(command) < 0) {
+  if (shell_make_streams(command) < 0) {
     refuse(command, errno);
     return NULL;
   }
@@ -132,7 +132,11 @@ static void take_report(struct terminal *terminal, const char *line) {
   int code = 0;
   if (strcmp(line, "ready") == 0) shell_show_tty();
   if (current == NULL) return;
-  if (sscanf(line, "start %u", &id) == 1 && id == current->id) {
+  bool is_typed = current->state == COMMAND_TYPED;
+  if (sscanf(line, "start %u", &id) == 1 && id == current->id && is_typed) {
+    /* The shell waits for us to open the streams: all on the terminal is older than their bytes. */
+    terminal_drain(terminal);
+    shell_open_streams(current);
     current->state = COMMAND_RUNNING;
     terminal->is_sync_pending = false;
     terminal->idle_since_ms = 0;
@@ -141,7 +145,7 @@ static void take_report(struct terminal *terminal, const char *line) {
     command_end(current, code, 0, END_EXITED);
   } else if (sscanf(line, "prompt %d", &code) == 1 && current->state == COMMAND_RUNNING) {
     command_end(current, code, code > 128 && code < 193 ? (uint32_t)(code - 128) : 0, END_ABORTED);
-  } else if (strcmp(line, "busy") == 0 && current->state == COMMAND_TYPED) {
+  } else if (strcmp(line, "busy") == 0 && is_typed) {
     current->state = COMMAND_QUEUED;
     terminal->current = NULL;
     terminal->retry_at_ms = now_ms() + BUSY_RETRY_MS;
@@ -165,6 +169,18 @@ void shell_read_control(struct terminal *terminal) {
       take_report(terminal, terminal->control_line);
     }
   }
+}
+
+/*
+ * What was read may hold the next prompt. Its command then has reported its end, or the shell is
+ * in the foreground again without having finished it, and what it printed is in its streams.
+ */
+void shell_before_output(struct terminal *terminal) {
+  struct command *current = terminal->current;
+  if (current == NULL || current->state != COMMAND_RUNNING) return;
+  shell_read_control(terminal);
+  if (terminal->current == NULL) return;
+  if (shell_at_prompt(terminal, false)) command_read_all(current);
 }
 
 bool shell_at_prompt(const struct terminal *terminal, bool has_line_editor) {

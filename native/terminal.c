@@ -113,7 +113,10 @@ void terminal_read(struct terminal *terminal, short events) {
   /* One bounded read per round keeps a flood on one terminal from starving the others. */
   static uint8_t chunk[16 * 1024];
   ssize_t got = read(terminal->master, chunk, sizeof chunk);
-  if (got > 0) ring_append(&terminal->output, chunk, (uint32_t)got);
+  if (got > 0) {
+    shell_before_output(terminal);
+    ring_append(&terminal->output, chunk, (uint32_t)got);
+  }
   bool is_empty = got < 0 && (errno == EIO || errno == EAGAIN);
   if (is_empty && (events & POLLHUP)) {
     terminal->is_hung_up = true;

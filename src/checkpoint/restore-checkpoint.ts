@@ -97,10 +97,10 @@ export async function undoRestore(
 ): Promise<OperationOutput<"undo">> {
   const last = ports.catalog
     .operations(session.id)
-    .findLast(({ kind, undo }) => (kind === "restore" || kind === "undo") && undo !== null);
+    .findLast(({ kind }) => kind === "restore" || kind === "undo");
   const checkpoint = last?.undo == null ? undefined : ports.catalog.checkpoint(last.undo);
   if (checkpoint === undefined) {
-    throw new WaypointError("NOTHING_TO_UNDO", `Session ${session.name} was never restored.`, {
+    throw new WaypointError("NOTHING_TO_UNDO", `Session ${session.name} has no restore to undo.`, {
       hint: "`waypoint log` lists the checkpoints that it can be put back to.",
     });
   }

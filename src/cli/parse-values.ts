@@ -29,6 +29,12 @@ export function parseCount(text: string): number {
   return Number(text);
 }
 
+/** Returns text that must not be empty, as a script's variable is that was never set. */
+export function parseText(text: string): string {
+  if (text === "") throw new InvalidArgumentError("Give a value, or leave the option out.");
+  return text;
+}
+
 /** Returns what names a session or a checkpoint; whether it exists is for the daemon to say. */
 export function parseReference(text: string): string {
   if (text === "") throw new InvalidArgumentError("Give a name or an id.");

@@ -67,6 +67,8 @@ test.for([
   ["a time of more than a day", ["exec", "web", "--timeout", "1e9", "x"]],
   ["an empty time", ["exec", "web", "--timeout", " ", "x"]],
   ["an empty session", ["ps", ""]],
+  ["an empty base", ["new", "--base", ""]],
+  ["an empty user", ["new", "--user="]],
   ["an empty checkpoint", ["show", ""]],
   ["a very long reference", ["show", "x".repeat(1025)]],
   ["a very long intent", ["checkpoint", "web", "-m", "x".repeat(10_001)]],

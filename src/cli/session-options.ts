@@ -1,4 +1,5 @@
 import type { Bind, NetMode, OperationInput } from "../protocol/index.ts";
+import { terminalSize } from "./terminal/terminal-size.ts";
 
 /** Options of `new` and `run` as they were typed. */
 export interface NewOptions {
@@ -18,9 +19,7 @@ export interface NewOptions {
 /** Returns the input of the operation `new`; the session's terminal gets this terminal's size. */
 export function newInput(options: NewOptions): OperationInput<"new"> {
   const { name, base, cwd, net, user, env, shell, cpus, pids } = options;
-  const { columns, rows } = process.stdout;
-  // A terminal that nobody sized says 0.
-  const size = columns > 0 && rows > 0 ? { columns, rows } : {};
+  const size = terminalSize(process.stdout) ?? {};
   return withoutUndefined({
     ...{ name, base, cwd, net, user, env, shell, cpus, pids },
     binds: options.bind,

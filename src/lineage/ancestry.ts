@@ -27,9 +27,10 @@ export function requireOwnHistory(
   if (ancestry(session.head, catalog).some(({ id }) => id === checkpoint.id)) return;
   const forkedFrom = ancestry(session.forkedFrom, catalog);
   if (forkedFrom.some(({ id }) => id === checkpoint.id)) return;
+  const other = catalog.session(checkpoint.session) === undefined ? "a removed session" : "session";
   throw new WaypointError(
     "CHECKPOINT_OF_OTHER_SESSION",
-    `Checkpoint ${checkpoint.id} is of session ${checkpoint.sessionName}, not in the history of ${session.name}.`,
+    `Checkpoint ${checkpoint.id} is of ${other} ${checkpoint.sessionName}, not in the history of ${session.name}.`,
     {
       hint: `\`waypoint fork ${checkpoint.id}\` starts a new session from it.`,
       detail: { session: checkpoint.session },

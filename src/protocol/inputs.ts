@@ -8,7 +8,7 @@ export const sessionRef = referenceSchema.describe(
 );
 /** The checkpoint that an operation is about. */
 export const checkpointRef = referenceSchema.describe(
-  "Checkpoint: its id, a unique prefix, its name, NAME@ (newest) or NAME@~2 (two before)",
+  "Checkpoint: its id, a unique prefix, its name, NAME@ (where the session stands) or NAME@~2 (two before)",
 );
 /** A port of TCP. */
 export const tcpPort = z.number().int().min(1).max(65_535);

@@ -1,7 +1,8 @@
+import { setTimeout as delay } from "node:timers/promises";
 import type { SessionRow } from "../catalog/index.ts";
-import { hasCode } from "../errors/index.ts";
+import { hasCode, WaypointError } from "../errors/index.ts";
 import type { OperationOutput, OperationParsedInput } from "../protocol/index.ts";
-import type { TerminalReader } from "../terminal/index.ts";
+import type { TerminalReader, TerminalState } from "../terminal/index.ts";
 import { requireLive } from "./describe-session.ts";
 import { keepShellAlive } from "./exec-in-session.ts";
 import type { LiveInstance, TerminalSize } from "./live-sessions.ts";
@@ -14,12 +15,14 @@ type AttachOutput = OperationOutput<"attach">;
 
 /**
  * Takes a client's terminal to a plain, empty screen: alternate screen, mouse and paste modes off,
- * soft reset, cursor home, screen cleared. A full reset would also clear what the person had above.
+ * soft reset, no scroll region, cursor home, screen cleared. A full reset would also clear what the person had above.
  */
 const SCREEN_RESET =
   "\u001b[?1049l\u001b[?1000l\u001b[?1002l\u001b[?1003l\u001b[?1006l\u001b[?2004l\u001b[?1l\u001b>" +
-  "\u001b[!p\u001b[H\u001b[2J";
+  "\u001b[!p\u001b[r\u001b[H\u001b[2J";
 const SWAP_GRACE_MS = 30_000;
+/** Within this time a program notices that its terminal has another size. */
+const SIZE_NOTICED_MS = 100;
 
 /**
  * Connects a client's terminal to a session's until it detaches or the shell ends.
@@ -38,14 +41,23 @@ export async function attachSession(
   const attachment = new Attachment(session, input, peer, ports);
   let live: LiveInstance | undefined = requireLive(session, ports);
   await keepShellAlive(live, ports);
-  let commandId = await attachment.startCommand(live);
-  while (live !== undefined) {
-    const outcome = await attachment.follow(live, commandId);
-    if (outcome !== "swapped") return outcome;
-    commandId = null;
-    live = await attachment.nextInstance(live);
+  try {
+    while (live !== undefined) {
+      const outcome = await attachment.follow(live);
+      if (outcome !== "swapped") return outcome;
+      live = await attachment.nextInstance(live);
+    }
+    return { reason: attachment.isRemoved() ? "removed" : "ended", exitCode: null };
+  } finally {
+    await attachment.leave();
   }
-  return { reason: attachment.isRemoved() ? "removed" : "ended", exitCode: null };
+}
+
+/** What a client was shown first of an incarnation, and what that was made from. */
+interface Drawing {
+  terminal: TerminalState;
+  /** Whether the program owns the whole screen, and draws it again when told to. */
+  isFullScreen: boolean;
 }
 
 class Attachment {
@@ -55,8 +67,11 @@ class Attachment {
   readonly #ports: EnginePorts;
   readonly #detached = Promise.withResolvers<AttachOutput>();
   #size: TerminalSize;
+  /** The incarnation whose picture the client has, and whose terminal takes its size. */
   #live: LiveInstance | undefined;
+  #fitting: Promise<void> = Promise.resolve();
   #hasDrawn = false;
+  #hasStartedCommand = false;
   /** Settled while an incarnation is followed; keys typed before it wait for it. */
   #followed = Promise.withResolvers<LiveInstance>();
 
@@ -73,41 +88,35 @@ class Attachment {
         if (message.control === "detach") detach();
         if (message.control === "resize") {
           this.#size = { columns: message.columns, rows: message.rows };
-          void this.#applySize();
+          const live = this.#live;
+          if (live !== undefined) void this.#applySize(live);
         }
       },
       onInput: (bytes) => this.#type(bytes),
     });
   }
 
-  async startCommand(live: LiveInstance): Promise<number | null> {
-    if (this.#input.command === undefined) return null;
-    const { base, shell } = this.#session;
-    const { dialect } = this.#ports.sandbox.checkBase(base, shell);
-    const line = quoteCommand(this.#input.command, dialect);
-    return await live.link.runInShell(live.terminalId, line, { tty: true, shell: dialect });
-  }
-
   /** Shows one incarnation until it ends, is swapped, or the client leaves. */
-  async follow(live: LiveInstance, commandId: number | null): Promise<AttachOutput | "swapped"> {
-    this.#live = live;
+  async follow(live: LiveInstance): Promise<AttachOutput | "swapped"> {
     this.#followed.resolve(live);
     const swapped = this.#ports.live.changed(live.sessionId).then(() => "swapped" as const);
-    await this.#applySize();
+    this.#commonSize();
     const reader = live.link.readTerminal(live.terminalId, 0);
     try {
-      return await Promise.race([
-        this.#show(live, reader),
-        this.#detached.promise,
-        swapped,
-        ...(commandId === null ? [] : [this.#commandEnd(live, commandId)]),
-      ]);
+      return await Promise.race([this.#show(live, reader), this.#detached.promise, swapped]);
     } finally {
       reader.close();
       this.#live = undefined;
       this.#followed = Promise.withResolvers();
-      await this.#leaveSize(live);
     }
+  }
+
+  /** Those who stay attached may have had to make do with less than they can show. */
+  async leave(): Promise<void> {
+    await this.#fitting;
+    const size = this.#ports.live.commonSize(this.#session.id, this, null);
+    const live = this.#ports.live.get(this.#session.id);
+    if (size !== null && live !== undefined) await this.#resize(live, size);
   }
 
   /** Waits for the incarnation after `before`; `undefined` when the session ended for good. */
@@ -129,45 +138,57 @@ class Attachment {
 
   async #show(live: LiveInstance, reader: TerminalReader): Promise<AttachOutput | "swapped"> {
     try {
-      const shownTo = await this.#redraw(live, reader);
-      for await (const { offset, bytes } of reader) {
-        if (offset + BigInt(bytes.length) <= shownTo) continue;
-        const isNew = offset >= shownTo ? bytes : bytes.subarray(Number(shownTo - offset));
-        await this.#peer.send("stdout", isNew);
-      }
+      const drawing = await this.#draw(live, reader);
+      this.#live = live;
+      this.#fitting = this.#fit(live, drawing);
+      const output = this.#forward(live, reader);
+      const command = this.#fitting.then(() => this.#runCommand(live) ?? output);
+      return await Promise.race([output, command]);
     } catch (error) {
       // Without its PID 1 the session is about to be noted as ended, or as another incarnation.
       if (this.#isCurrent(live) && !hasCode(error, "SESSION_ENDED")) throw error;
       return "swapped";
     }
+  }
+
+  async #forward(live: LiveInstance, reader: TerminalReader): Promise<AttachOutput> {
+    for await (const { bytes } of reader) await this.#peer.send("stdout", bytes);
     const { exitCode } = await reader.result;
     await keepShellAlive(live, this.#ports);
     return { reason: "ended", exitCode };
   }
 
   /**
-   * Draws the terminal as it looks now and returns up to which byte of its output that is.
+   * Draws the terminal as it looks now; `reader` goes on with what is printed from then on.
    *
-   * The terminal's ring is played into a screen of the same size, so that the client gets the
-   * picture and not the whole history of cursor movements.
+   * The terminal's ring is played into a screen, so that the client gets the picture and not the
+   * whole history of cursor movements. The bytes were meant for the size that the terminal has, so
+   * it gets this client's size only after that: what the program draws then comes behind the picture.
    */
-  async #redraw(live: LiveInstance, reader: TerminalReader): Promise<bigint> {
+  async #draw(live: LiveInstance, reader: TerminalReader): Promise<Drawing> {
     const { terminals } = await live.link.list();
     const terminal = terminals.find(({ id }) => id === live.terminalId);
-    if (terminal === undefined) return 0n;
+    if (terminal === undefined) throw new WaypointError("SESSION_ENDED", "The terminal is gone.");
     const screen = this.#ports.createScreen(terminal.cols, terminal.rows);
+    let newer: Uint8Array = Buffer.alloc(0);
     let drawnTo = terminal.startOffset;
     const chunks = reader[Symbol.asyncIterator]();
     while (drawnTo < terminal.endOffset) {
       const next = await chunks.next();
       if (next.done === true) break;
-      await screen.write(next.value.bytes);
-      drawnTo = next.value.offset + BigInt(next.value.bytes.length);
+      const { offset, bytes } = next.value;
+      const known = terminal.endOffset > offset ? Number(terminal.endOffset - offset) : 0;
+      await screen.write(bytes.subarray(0, known));
+      newer = bytes.subarray(known);
+      drawnTo = offset + BigInt(bytes.length);
     }
-    const picture = screen.serialize();
+    const hasLostBytes = terminal.startOffset > 0n && terminal.foreground !== terminal.pid;
+    const isFullScreen = screen.isAlternate() || hasLostBytes;
+    await screen.resize(this.#size.columns, this.#size.rows);
+    const picture = Buffer.from(this.#emptyScreen() + screen.serialize());
     screen.dispose();
-    await this.#peer.send("stdout", Buffer.from(this.#emptyScreen() + picture));
-    return drawnTo;
+    await this.#peer.send("stdout", Buffer.concat([picture, newer]));
+    return { terminal, isFullScreen };
   }
 
   /** What is on the client's screen is pushed up into its history first, at the first drawing. */
@@ -177,8 +198,21 @@ class Attachment {
     return pushUp + SCREEN_RESET;
   }
 
-  async #commandEnd(live: LiveInstance, commandId: number): Promise<AttachOutput> {
-    const reader = live.link.readCommand(commandId);
+  /** Runs the client's command, if it has one that was not started yet. */
+  #runCommand(live: LiveInstance): Promise<AttachOutput> | undefined {
+    if (this.#input.command === undefined || this.#hasStartedCommand) return undefined;
+    this.#hasStartedCommand = true;
+    return this.#commandEnd(live, this.#input.command);
+  }
+
+  async #commandEnd(live: LiveInstance, command: readonly string[]): Promise<AttachOutput> {
+    const { base, shell } = this.#session;
+    const { dialect } = this.#ports.sandbox.checkBase(base, shell);
+    const line = quoteCommand(command, dialect);
+    const options = { tty: true, shell: dialect };
+    const reader = live.link.readCommand(
+      await live.link.runInShell(live.terminalId, line, options),
+    );
     for await (const _ of reader) {
       // On the terminal itself a command has no output of its own.
     }
@@ -202,23 +236,33 @@ class Attachment {
     return this.#ports.live.get(live.sessionId)?.instanceId === live.instanceId;
   }
 
-  /** Those who stay attached may have had to make do with less than they can show. */
-  async #leaveSize(live: LiveInstance): Promise<void> {
-    const size = this.#ports.live.commonSize(live.sessionId, this, null);
-    if (size === null || !this.#isCurrent(live)) return;
-    await live.link.resize(live.terminalId, size.columns, size.rows).catch(ignoreEnd);
+  /**
+   * Gives the terminal the size that all attached can show. A full-screen program then draws itself
+   * anew; where the size stays, it is changed for a moment, so that it does so, too.
+   */
+  async #fit(live: LiveInstance, { terminal, isFullScreen }: Drawing): Promise<void> {
+    const { columns, rows } = this.#commonSize();
+    if (isFullScreen && terminal.cols === columns && terminal.rows === rows) {
+      await this.#resize(live, { columns, rows: rows > 1 ? rows - 1 : rows + 1 });
+      await delay(SIZE_NOTICED_MS);
+    }
+    await this.#applySize(live);
   }
 
-  async #applySize(): Promise<void> {
-    const live = this.#live;
-    if (live === undefined) return;
-    const size = this.#ports.live.commonSize(live.sessionId, this, this.#size);
-    if (size === null) return;
-    await live.link.resize(live.terminalId, size.columns, size.rows).catch(ignoreEnd);
+  async #applySize(live: LiveInstance): Promise<void> {
+    await this.#resize(live, this.#commonSize());
   }
-}
 
-/** A terminal that is gone needs no size; whoever reads from it learns of the end. */
-function ignoreEnd(error: unknown): void {
-  if (!hasCode(error, "SESSION_ENDED")) throw error;
+  #commonSize(): TerminalSize {
+    return this.#ports.live.commonSize(this.#session.id, this, this.#size) ?? this.#size;
+  }
+
+  async #resize(live: LiveInstance, { columns, rows }: TerminalSize): Promise<void> {
+    try {
+      await live.link.resize(live.terminalId, columns, rows);
+    } catch (error) {
+      // A terminal that is gone needs no size; whoever reads from it learns of the end.
+      if (this.#isCurrent(live) && !hasCode(error, "SESSION_ENDED")) throw error;
+    }
+  }
 }

@@ -40,6 +40,11 @@ export class ScreenModel {
     return this.#ready?.serializer.serialize() ?? "";
   }
 
+  /** Whether a full-screen program has switched to the screen beside the normal one. */
+  isAlternate(): boolean {
+    return this.#ready?.terminal.buffer.active.type === "alternate";
+  }
+
   /** Returns the visible lines without attributes and trailing blanks. */
   text(): string[] {
     const buffer = this.#ready?.terminal.buffer.active;

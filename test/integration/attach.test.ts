@@ -2,6 +2,7 @@ import { createHash, randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { Session } from "../../src/index.ts";
 import { WAYPOINT_COMMAND } from "../support/command-line.ts";
@@ -11,6 +12,9 @@ import { Tmux } from "../support/tmux.ts";
 const ESCAPE = "\u001b";
 const DETACH = "\u001dd";
 const PROMPT = /^ready>$/m;
+/** Longer than a program takes to draw itself again after a change of its terminal's size. */
+const SETTLED_MS = 500;
+const LINES = Array.from({ length: 60 }, (_, at) => `line-${at + 1}-`.padEnd(105, "abc"));
 const PASTED_BYTES = 1_000_000;
 
 let own: TestWaypoint;
@@ -54,6 +58,30 @@ async function attachAtPrompt(): Promise<Tmux> {
   return terminal;
 }
 
+/** Opens lines in vim of which each takes two rows of any of these screens. */
+async function openLines(terminal: Tmux): Promise<void> {
+  await terminal.shows(/ready> *$/m);
+  await session.exec(`printf '${LINES.join("\\n")}\n' > /root/lines`);
+  await terminal.type("vim --clean /root/lines\r");
+  await terminal.shows(/^line-1-/m);
+}
+
+/**
+ * Waits until a screen shows the first lines in vim of this size, and then that it stays so. To the
+ * right of them a larger terminal shows the character with which vim makes a smaller one wrap.
+ */
+async function showsLines(terminal: Tmux, columns: number, rows: number): Promise<void> {
+  const cut = LINES.flatMap((line) => [line.slice(0, columns), line.slice(columns)]);
+  const expected = cut.slice(0, 2 * Math.floor((rows - 1) / 2)).join();
+  const isRight = (screen: string) => {
+    const shown = screen.split("\n").map((line) => line.slice(0, columns));
+    return shown.join().startsWith(expected) && shown.slice(rows).join("") === "";
+  };
+  await eventually(`vim in ${columns}x${rows}`, () => terminal.screen(), isRight);
+  await delay(SETTLED_MS);
+  expect(await terminal.screen()).toSatisfy(isRight);
+}
+
 async function contentOf(file: string): Promise<string> {
   return (await session.exec(["cat", file], { shell: "own" })).stdout;
 }
@@ -75,7 +103,6 @@ describe("full-screen programs", () => {
   test("less and top", async () => {
     await session.exec("seq 1 5000 > /root/numbers");
     const terminal = await attachAtPrompt();
-
     await terminal.type("less /root/numbers\r");
     await terminal.shows(/^29$/m);
     await terminal.type("G");
@@ -117,7 +144,6 @@ describe("what a terminal can do", () => {
     const screen = await terminal.screen({ escapes: true });
     expect(screen).toContain("38;2;10;20;30mtrue");
     expect(screen).toContain("38;5;202mindexed");
-
     expect(screen).toMatch(/\[1[^\n]*4[^\n]*31mstrong/);
   });
 
@@ -141,16 +167,14 @@ describe("what a terminal can do", () => {
   });
 
   test("a bracketed paste of 1 MB arrives whole", async () => {
-    const text = `${randomBytes(PASTED_BYTES / 2)
-      .toString("hex")
-      .replaceAll(/.{64}/g, "$&\n")}`;
+    const digits = randomBytes(PASTED_BYTES / 2).toString("hex");
+    const text = digits.replaceAll(/.{64}/g, "$&\n");
     writeFileSync(path.join(scratch, "paste"), text);
     const terminal = await attachAtPrompt();
     await terminal.type("vim --clean /root/pasted\r");
     await terminal.shows(/pasted" \[New\]/);
     await terminal.type("i");
     await terminal.shows(/-- INSERT --/);
-
     await terminal.pasteFile(path.join(scratch, "paste"));
     await terminal.type(`${ESCAPE}:wq\r`);
     await eventually(
@@ -187,11 +211,10 @@ describe("two people at once", () => {
 describe("leaving and coming back", () => {
   test("a detached session goes on, and is drawn as it looks then", async () => {
     const first = await attachAtPrompt();
-    await first.type("vim --clean /root/story\r");
-    await first.shows(/story" \[New\]/);
-    await first.type("iOnce upon");
+    await first.type("vim --clean +startinsert /root/story\r");
+    await first.shows(/-- INSERT --/);
+    await first.type("Once upon");
     await first.shows(/^Once upon$/m);
-
     await first.type(DETACH);
     await first.shows(/runs on[\s\S]*left=0/);
     const second = await attach();
@@ -222,6 +245,32 @@ describe("leaving and coming back", () => {
     await terminal.shows(/ready> *$/m);
 
     expect(await contentOf("/root/draft")).toBe("first version, then more\n");
+  });
+
+  test("a restore into a terminal of another size shows the program in the new one", async () => {
+    const terminal = await attach({ columns: 60, rows: 14 });
+    await openLines(terminal);
+    const checkpoint = await session.checkpoint();
+    for (const columns of [70, 70, 55, 60]) {
+      await terminal.resize(columns, columns - 46);
+      await showsLines(terminal, columns, columns - 46);
+      await session.restore(checkpoint);
+      await showsLines(terminal, columns, columns - 46);
+    }
+  });
+
+  test("a restore under two terminals of different sizes shows the program in both", async () => {
+    const small = await attach({ columns: 80, rows: 24 });
+    await openLines(small);
+    const checkpoint = await session.checkpoint();
+    const large = await attach({ columns: 100, rows: 40 });
+    await showsLines(large, 80, 24);
+
+    for (let round = 0; round < 3; round += 1) {
+      await session.restore(checkpoint);
+      await showsLines(small, 80, 24);
+      await showsLines(large, 80, 24);
+    }
   });
 
   test("keys typed while the session is restored do not end the attachment", async () => {

@@ -116,5 +116,6 @@ test("restore asks on a terminal, and no is an answer", async () => {
   const output = await terminal.ended();
 
   expect(output).toContain("Nothing was changed.");
+  expect(output).not.toContain("Error:");
   expect(output).toContain("exit=130");
 });

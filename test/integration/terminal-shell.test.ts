@@ -1,3 +1,4 @@
+import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
@@ -120,16 +121,41 @@ describe("commands in the live shell", () => {
     expect(seen).toContain("from-exec\r\n");
   });
 
-  test("watchers see a command before its output, every time", async () => {
+  test.each([
+    ["finished", 0, 400, ""],
+    ["finished, on a busy machine", 6, 300, ""],
+    ["interrupted", 0, 50, "; kill -INT $$; sleep 9"],
+    ["interrupted, on a busy machine", 6, 50, "; kill -INT $$; sleep 9"],
+  ])("watchers see a command, its output, the next prompt: %s", async (_, load, rounds, end) => {
+    const busy = Array.from({ length: load }, () => spawn("sh", ["-c", "while :; do :; done"]));
     const { endOffset } = await driver.stateOf(driver.shell);
-    const numbers = Array.from({ length: 40 }, (_, index) => index);
+    const numbers = Array.from({ length: rounds }, (_, index) => index);
 
-    for (const number of numbers) await driver.run(`printf 'out-%d\\n' ${number}`);
+    for (const number of numbers) {
+      await driver.run(`echo out-${number}; echo err-${number} >&2${end}`);
+    }
 
-    const seen = await driver.shown(driver.shell, endOffset, "out-39\r\n");
+    for (const each of busy) each.kill();
+    const seen = await driver.shown(driver.shell, endOffset, `err-${rounds - 1}\r\n`);
     const erasesItsLine = "\u001b[J";
-    const late = numbers.filter((number) => !seen.includes(`${erasesItsLine}out-${number}\r\n`));
+    const late = numbers.filter((number) => {
+      const outputs = [`out-${number}\r\n`, `err-${number}\r\n`];
+      const isRight = (output: string) => seen.includes(`${erasesItsLine}${output}`);
+      return !isRight(outputs.join("")) && !isRight(outputs.reverse().join(""));
+    });
     expect(late).toEqual([]);
+  });
+
+  test("what a command printed last is seen before the prompt though nobody reads it", async () => {
+    const { endOffset } = await driver.stateOf(driver.shell);
+    const script = "head -c 66000 /dev/zero | tr '\\0' a; echo; echo last-1; PS1='aft''er> '";
+
+    const id = await driver.start(script);
+    const seen = await driver.shown(driver.shell, endOffset, "after> ");
+
+    expect(/a{1000}\r\nlast-1\r\n[^a]*after> /.test(seen)).toBe(true);
+    const { stdout } = await driver.outcomeOf(id);
+    expect(stdout === `${"a".repeat(66_000)}\nlast-1\n`).toBe(true);
   });
 
   test("a command waits while a person's program or unfinished command is in front", async () => {

@@ -6,14 +6,23 @@ import {
   parsePositive,
   parseSeconds,
   parseSize,
+  parseText,
 } from "../parse-values.ts";
 import { DETACH_KEYS_DEFAULT } from "../terminal/detach-keys.ts";
 import { SESSION } from "./references.ts";
 
 /** What a new session can be given; shared by `new` and `run`. */
 const NEW_OPTIONS: readonly OptionSpec[] = [
-  { flags: "--base <directory>", description: "Root filesystem [the host's own root]" },
-  { flags: "--cwd <directory>", description: "Directory in which the shell starts" },
+  {
+    flags: "--base <directory>",
+    description: "Root filesystem [the host's own root]",
+    parse: parseText,
+  },
+  {
+    flags: "--cwd <directory>",
+    description: "Directory in which the shell starts",
+    parse: parseText,
+  },
   {
     flags: "--net <mode>",
     description: "Network: through the host, not at all, or as the host [nat]",
@@ -24,7 +33,7 @@ const NEW_OPTIONS: readonly OptionSpec[] = [
     description: "Share a directory of the host, not captured; may be repeated",
     parse: collectBind,
   },
-  { flags: "--user <user>", description: "User that the shell runs as [root]" },
+  { flags: "--user <user>", description: "User that the shell runs as [root]", parse: parseText },
   { flags: "--shell <shell>", description: "Shell of the base: name or path [bash, else sh]" },
   {
     flags: "--memory <size>",
@@ -129,7 +138,11 @@ export const SESSION_COMMANDS: readonly CommandSpec[] = [
         description: "The live shell, or a process of its own [live; own with -i or --cwd]",
         choices: ["live", "own"],
       },
-      { flags: "--cwd <directory>", description: "Directory to run in (own shell only)" },
+      {
+        flags: "--cwd <directory>",
+        description: "Directory to run in (own shell only)",
+        parse: parseText,
+      },
       { flags: "-i, --stdin", description: "Pass standard input on (own shell only)" },
     ],
     examples: [

@@ -1,15 +1,10 @@
 import { PrivateModes } from "./private-modes.ts";
+import { type TerminalSize, terminalSize } from "./terminal-size.ts";
 
 const ENDING_SIGNALS = ["SIGTERM", "SIGHUP", "SIGINT", "SIGQUIT"] as const;
 
 /** Signals by number, for the exit code of a process that one of them ended. */
 const SIGNAL_NUMBER = { SIGTERM: 15, SIGHUP: 1, SIGINT: 2, SIGQUIT: 3 } as const;
-
-/** Size of a terminal in characters. */
-export interface TerminalSize {
-  columns: number;
-  rows: number;
-}
 
 /**
  * This process's terminal in raw mode: every key comes as bytes, nothing is echoed.
@@ -34,7 +29,7 @@ export class RawTerminal implements Disposable {
 
   /** Size of the terminal now. */
   get size(): TerminalSize {
-    return { columns: process.stdout.columns || 80, rows: process.stdout.rows || 24 };
+    return terminalSize(process.stdout) ?? { columns: 80, rows: 24 };
   }
 
   /** Looks at bytes on their way to the terminal, to know what to put back. */

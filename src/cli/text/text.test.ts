@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { displayWidth, pad, truncate } from "./display-width.ts";
+import { displayWidth, pad, truncate, wrap } from "./display-width.ts";
 import { printable, printableLines } from "./printable.ts";
 import { formatAge, formatDuration, formatSize } from "./quantities.ts";
 import { paintFor } from "./style.ts";
@@ -24,6 +24,8 @@ test("text is cut at columns and filled up to them", () => {
   expect(truncate("日本語", 4)).toBe("日…");
   expect(truncate("short", 10)).toBe("short");
   expect(pad("7", 3, "right")).toBe("  7");
+  expect(truncate("\u001b[1mcheckpoint\u001b[22m x", 6)).toBe("\u001b[1mcheck…\u001b[22m");
+  expect(wrap("put back to a checkpoint", 8)).toEqual(["put back", "to a", "checkpo…"]);
 });
 
 test("ages, durations and sizes are short", () => {
