@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
+import { cpus } from "node:os";
 import process from "node:process";
 import { pollUntil, runProcess, type StateLayout } from "../base/index.ts";
 import { hasCode, WaypointError } from "../errors/index.ts";
@@ -40,10 +41,11 @@ export async function enterNamespace(layout: StateLayout, readyFd: number): Prom
   await takeLock(layout);
   if (existsSync(`/proc/self/fd/${readyFd}`)) keepOnExec(readyFd);
   const hostNamespaceFd = openInherited("/proc/self/ns/mnt");
-  if (!isNamespaceKept(layout)) await prepareNamespaceDir(layout);
-  const program = isNamespaceKept(layout)
-    ? ["/usr/bin/nsenter", `--mount=${layout.namespacePath}`]
-    : ["/usr/bin/unshare", `--mount=${layout.namespacePath}`, "--propagation", "private"];
+  if (!isNamespaceKept(layout)) {
+    await prepareNamespaceDir(layout);
+    await makeNamespace(layout);
+  }
+  const program = ["/usr/bin/nsenter", `--mount=${layout.namespacePath}`];
   const argv = [...program, process.execPath, ...process.execArgv, ...process.argv.slice(1)];
   process.execve?.(argv[0] as string, argv, {
     ...process.env,
@@ -97,6 +99,27 @@ export async function releaseNamespace(layout: StateLayout): Promise<void> {
 
 function isNamespaceKept(layout: StateLayout): boolean {
   return mountTypes().get(layout.namespacePath) === "nsfs";
+}
+
+/**
+ * Makes the mount namespace, kept by its file.
+ *
+ * The file can be mounted only in a namespace with a smaller number. Since Linux 6.18 each CPU
+ * counts in a range of its own: where we are in a namespace of a container, only the CPU that made
+ * that one, or one with a higher range, makes one that can be kept.
+ */
+async function makeNamespace({ namespacePath }: StateLayout): Promise<void> {
+  const argv = ["unshare", `--mount=${namespacePath}`, "--propagation", "private", "true"] as const;
+  let failure: unknown;
+  for (const cpu of cpus().keys()) {
+    try {
+      await runProcess(["taskset", "--cpu-list", String(cpu), ...argv]);
+      return;
+    } catch (error) {
+      failure = error;
+    }
+  }
+  throw failure;
 }
 
 /** A namespace file can only be kept on a mount that is private. */
