@@ -1,14 +1,20 @@
+import { setTimeout as delay } from "node:timers/promises";
 import type { Session } from "../src/index.ts";
 import { type Contender, timed } from "./contender.ts";
-import type { Gaps, World } from "./world.ts";
+import { type Gaps, PLAIN_SHELL, type World } from "./world.ts";
 
 const FORKS_MANY = 8;
+/** Long enough for a shell to be back at its prompt after a command's end. */
+const PROMPT_MS = 300;
+/** Long enough for the ticker to run again and note the gap. */
+const TICK_NOTED_MS = 20;
 
 /** What a user of the SDK waits for, on a session whose shell has a background job. */
 export async function engineContenders(world: World): Promise<Contender[]> {
   const { waypoint } = world;
-  const session = await waypoint.new({ name: "plain" });
+  const session = await waypoint.new({ name: "plain", ...PLAIN_SHELL });
   await session.exec("cd /srv; export MARK=1; sleep 100000 &");
+  await delay(PROMPT_MS);
   const base = await session.checkpoint({ name: "base", durable: true });
   return [
     {
@@ -60,7 +66,7 @@ export async function engineContenders(world: World): Promise<Contender[]> {
       name: "new",
       run: async () => {
         const { value: fresh, tookMs } = await timed(async () => {
-          const made = await waypoint.new();
+          const made = await waypoint.new(PLAIN_SHELL);
           await answer(made);
           return made;
         });
@@ -86,6 +92,7 @@ export function checkpointContender(session: Session, gaps: Gaps): Contender {
     run: async () => {
       gaps.reset();
       const { value: checkpoint, tookMs } = await timed(() => session.checkpoint());
+      await delay(TICK_NOTED_MS);
       return {
         "pause-inside": gaps.longest(),
         "pause-criu": checkpoint.info.pauseMs,
@@ -102,6 +109,7 @@ export function bareContender(dump: () => Promise<void>, gaps: Gaps): Contender 
     run: async () => {
       gaps.reset();
       const { tookMs } = await timed(dump);
+      await delay(TICK_NOTED_MS);
       return { "bare-pause-inside": gaps.longest(), bare: tookMs };
     },
   };

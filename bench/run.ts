@@ -10,7 +10,7 @@ import { commandContenders } from "./command-contenders.ts";
 import { runInTurn } from "./contender.ts";
 import { bareContender, checkpointContender, engineContenders } from "./engine-contenders.ts";
 import { describeMachine, printTable, writeResults } from "./report.ts";
-import { buildTicker, Gaps, startTicker, World } from "./world.ts";
+import { buildTicker, Gaps, PLAIN_SHELL, startTicker, World } from "./world.ts";
 
 const WARM_UP_ROUNDS = 3;
 
@@ -56,7 +56,7 @@ async function measure(): Promise<Map<string, number[]>> {
 }
 
 async function tickingSession(world: World, tickerPath: string) {
-  const session = await world.waypoint.new({ name: "ticking" });
+  const session = await world.waypoint.new({ name: "ticking", ...PLAIN_SHELL });
   await startTicker(session, tickerPath);
   const { pid } = await session.info();
   if (pid === null) throw new Error("the session does not run");

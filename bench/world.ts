@@ -11,6 +11,9 @@ const STORE_BYTES = 16 * 1024 ** 3;
 const END_TIMEOUT_MS = 30_000;
 const GAPS_PATH = "/tmp/gaps";
 
+/** A shell without the start-up files of this machine's user, which take what they take. */
+export const PLAIN_SHELL = { env: { HOME: "/nonexistent" } };
+
 const run = promisify(execFile);
 
 /** A Waypoint of the benchmark's own; disposing of it leaves nothing on the machine. */

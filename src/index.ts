@@ -14,6 +14,7 @@ export {
   type NewOptions,
   type OpenOptions,
   type OperationStream,
+  type RestoreOptions,
   Session,
   type StreamEvent,
   Waypoint,

@@ -16,6 +16,8 @@ export interface StateLayout {
   storeDir: string;
   storeImagePath: string;
   imagesDir: string;
+  /** Logs of the last failed dumps and restores. */
+  failedLogsDir: string;
   /** Short and unique on this machine for this directory; names what cannot live in it. */
   key: string;
 }
@@ -34,6 +36,7 @@ export function stateLayout(stateDir: string): StateLayout {
     storeDir: path.join(root, "store"),
     storeImagePath: path.join(root, "store.img"),
     imagesDir: path.join(root, "images"),
+    failedLogsDir: path.join(root, "failed"),
     key: createHash("sha256").update(root).digest("hex").slice(0, 8),
   };
 }

@@ -14,14 +14,15 @@ export interface CheckpointOptions {
   intent: string | null;
   name: string | null;
   filesOnly: boolean;
+  /** Whether the session stands on it from now on; not for what a restore is about to leave. */
+  movesHead: boolean;
 }
 
 /**
  * Captures a session as an immutable checkpoint, without ending or disturbing what runs in it.
  *
  * **Requires** the caller holds the session's lease.
- * **On success** the checkpoint is recorded as `captured`, the session's head, and becomes
- * `durable` in the background.
+ * **On success** the checkpoint is recorded as `captured` and becomes `durable` in the background.
  * **On failure** nothing is recorded or left behind, and the session runs as before.
  *
  * @throws CRIU_DUMP_FAILED  CRIU refused a process; `detail` names it and the resource.
@@ -68,7 +69,7 @@ export async function createCheckpoint(
   await ports.store.writeManifest(id, toManifest(row));
   ports.catalog.transaction(() => {
     ports.catalog.insertCheckpoint(row);
-    ports.catalog.updateSession(session.id, { head: id });
+    if (options.movesHead) ports.catalog.updateSession(session.id, { head: id });
   });
 
   rollback.keep();
@@ -99,6 +100,7 @@ async function captureAll(session: SessionRow, live: LiveInstance, id: string, p
       rootDir: sandbox.mergedDir(live.instanceId),
       imagesDir,
       workDir,
+      failedLogsDir: settings.layout.failedLogsDir,
       snapshotHookPath: settings.snapshotHookPath,
       snapshotSource: store.instancePaths(live.instanceId).subvolumePath,
       snapshotTarget: store.checkpointPaths(id).snapshotPath,

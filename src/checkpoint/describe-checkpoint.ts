@@ -29,6 +29,6 @@ export async function showCheckpoint(
 }
 
 function summaryOf(row: CheckpointRow): string {
-  if (row.content === "files") return "files only";
-  return `${Math.round(row.memoryBytes / 1024 / 1024)} MiB of memory`;
+  // What changed since the parent is not read from the captures yet.
+  return row.content === "files" ? "files only" : "";
 }

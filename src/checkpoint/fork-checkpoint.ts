@@ -52,6 +52,7 @@ async function forkOne(
   const { catalog } = ports;
   const startedAtMs = performance.now();
   claimName(name, ports);
+  await ports.store.requireRoom("fork a checkpoint");
   const id = ports.newId();
   const session: SessionRow = {
     id,

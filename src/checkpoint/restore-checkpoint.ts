@@ -13,6 +13,15 @@ import {
 import { createCheckpoint } from "./create-checkpoint.ts";
 import { buildFrom } from "./fork-checkpoint.ts";
 
+/** What a restore may lose of what is there now. */
+export interface RestoreOptions {
+  kind: "restore" | "undo";
+  /** Keep files alone for undo when CRIU refuses the running processes. */
+  loseProcesses: boolean;
+  /** Keep nothing for undo. */
+  withoutUndo: boolean;
+}
+
 /**
  * Puts a session back to a checkpoint, in place.
  *
@@ -27,14 +36,14 @@ import { buildFrom } from "./fork-checkpoint.ts";
 export async function restoreCheckpoint(
   session: SessionRow,
   checkpoint: CheckpointRow,
-  kind: "restore" | "undo",
+  options: RestoreOptions,
   ports: EnginePorts,
 ): Promise<OperationOutput<"restore">> {
   const { catalog } = ports;
   const startedAtMs = performance.now();
   if (checkpoint.content === "full")
     ports.store.images.locate(ports.store.checkpointPaths(checkpoint.id));
-  const before = await captureBefore(session, checkpoint, ports);
+  const before = await captureBefore(session, checkpoint, options, ports);
 
   const restoreStartedAtMs = performance.now();
   const instanceId = `${session.id}-${session.instanceCount + 1}`;
@@ -50,9 +59,9 @@ export async function restoreCheckpoint(
     });
     catalog.insertOperation({
       session: session.id,
-      kind,
+      kind: options.kind,
       checkpoint: checkpoint.id,
-      undo: before.id,
+      undo: before?.id ?? null,
       at: new Date().toISOString(),
       readyMs,
       stateBefore: session.state,
@@ -62,7 +71,8 @@ export async function restoreCheckpoint(
   return {
     session: session.id,
     checkpoint: checkpoint.id,
-    undo: before.id,
+    undo: before?.id ?? null,
+    undoContent: before?.content ?? null,
     readyMs,
     totalMs: roundMs(performance.now() - startedAtMs),
     pid: live.pid,
@@ -76,6 +86,7 @@ export async function restoreCheckpoint(
  */
 export async function undoRestore(
   session: SessionRow,
+  loss: Omit<RestoreOptions, "kind">,
   ports: EnginePorts,
 ): Promise<OperationOutput<"undo">> {
   const last = ports.catalog
@@ -87,35 +98,59 @@ export async function undoRestore(
       hint: "`waypoint log` lists the checkpoints that it can be put back to.",
     });
   }
-  return restoreCheckpoint(session, checkpoint, "undo", ports);
+  return restoreCheckpoint(session, checkpoint, { ...loss, kind: "undo" }, ports);
 }
 
-/** Captures what a restore will replace; files alone where CRIU refuses the processes. */
+/**
+ * Captures what a restore will replace.
+ *
+ * @returns `null` when the user wants no undo.
+ * @throws CRIU_DUMP_FAILED  the processes cannot be captured and the user did not give them up.
+ */
 async function captureBefore(
   session: SessionRow,
   target: CheckpointRow,
+  loss: RestoreOptions,
   ports: EnginePorts,
-): Promise<CheckpointRow> {
+): Promise<CheckpointRow | null> {
+  if (loss.withoutUndo) return null;
   const options = {
     trigger: "before-restore",
     intent: `before the restore of ${target.name ?? target.id}`,
     name: null,
+    movesHead: false,
   } as const;
   try {
     return await createCheckpoint(session, { ...options, filesOnly: false }, ports);
   } catch (error) {
-    // Someone whose session holds something undumpable must still be able to go back.
-    if (!hasCode(error, "CRIU_DUMP_FAILED")) throw error;
-    ports.logger.warn("captured files only before a restore", { reason: error.message });
-    return await createCheckpoint(session, { ...options, filesOnly: true }, ports);
+    if (hasCode(error, "CRIU_DUMP_FAILED") && loss.loseProcesses) {
+      return await createCheckpoint(session, { ...options, filesOnly: true }, ports);
+    }
+    throw withWayOut(error);
   }
+}
+
+/** Someone whose session cannot be captured must still be able to go back, knowing what is lost. */
+function withWayOut(error: unknown): unknown {
+  const wayOut = hasCode(error, "CRIU_DUMP_FAILED")
+    ? "`--lose-processes` restores all the same; undo then has the files alone."
+    : hasCode(error, "STORE_FULL")
+      ? "`--without-undo` restores without keeping what is there now."
+      : null;
+  if (wayOut === null || !(error instanceof WaypointError)) return error;
+  const { code, message, hint, detail } = error;
+  return new WaypointError(code, message, {
+    hint: hint === null ? wayOut : `${hint} ${wayOut}`,
+    detail,
+    cause: error,
+  });
 }
 
 async function bringUp(
   session: SessionRow,
   instanceId: string,
   checkpoint: CheckpointRow,
-  before: CheckpointRow,
+  before: CheckpointRow | null,
   ports: EnginePorts,
 ): Promise<LiveInstance> {
   if (session.net !== "host") return await buildFrom(checkpoint, session, instanceId, ports);
@@ -125,7 +160,7 @@ async function bringUp(
   try {
     return await buildFrom(checkpoint, session, instanceId, ports);
   } catch (error) {
-    if (old !== undefined) {
+    if (old !== undefined && before !== null) {
       const rescueId = `${instanceId}-rescue`;
       const rescued = await buildFrom(before, session, rescueId, ports);
       ports.catalog.updateSession(session.id, { instance: rescueId });

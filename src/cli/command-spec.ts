@@ -12,6 +12,9 @@ export interface OptionSpec {
   default?: string | number | boolean | readonly string[];
 }
 
+/** A positional argument: as commander writes it, its description, and how to read it. */
+export type ArgumentSpec = readonly [string, string, ((text: string) => string)?];
+
 /** Everything about a command except what it does, which `load` brings when it is called. */
 export interface CommandSpec {
   name: string;
@@ -19,8 +22,7 @@ export interface CommandSpec {
   summary: string;
   /** What else its help says. */
   description?: string;
-  /** As commander writes them, with their descriptions: ["<name>", "Session"]. */
-  arguments?: readonly (readonly [string, string])[];
+  arguments?: readonly ArgumentSpec[];
   options?: readonly OptionSpec[];
   /** Command lines, each with what it does. */
   examples: readonly (readonly [string, string])[];

@@ -32,5 +32,6 @@ export async function confirm(
   }
   throw new WaypointError("CANCELLED", "Nothing was changed.", {
     hint: "Answer y, or give --yes.",
+    detail: { answered: "no" },
   });
 }

@@ -1,5 +1,5 @@
 import { isSystemError } from "../base/index.ts";
-import { drained } from "../client/index.ts";
+import { WaypointError } from "../errors/index.ts";
 import type { Paint } from "./text/style.ts";
 import { paintFor } from "./text/style.ts";
 
@@ -14,6 +14,8 @@ export interface Output {
   /** Columns of the terminal; `Infinity` when the output is none and must not be cut. */
   readonly columns: number;
   readonly paint: Paint;
+  /** Prints text as it is. */
+  text(text: string): Promise<void>;
   /** Prints lines for people. */
   lines(lines: readonly string[]): Promise<void>;
   /** Prints the result for programs, as one line. */
@@ -24,44 +26,52 @@ export interface Output {
   note(text: string): void;
 }
 
-/** Returns the output of this process. */
+/**
+ * Returns the output of this process. Call it once.
+ *
+ * What it prints throws OutputClosed when the reader has gone, and USAGE_INVALID when standard
+ * output cannot be written, for instance on a full disk.
+ */
 export function processOutput(): Output {
   const { stdout, stderr } = process;
-  const closed = watchClosing(stdout);
+  // Each write says itself what became of it; without a listener a failure would end the process.
+  stdout.on("error", () => {});
   // Losing stderr loses remarks only; the command goes on.
   stderr.on("error", () => {});
-  const write = (stream: NodeJS.WriteStream, data: string | Uint8Array) =>
-    writeAll(stream, data, closed);
   return {
     columns: stdout.isTTY && stdout.columns > 0 ? stdout.columns : Number.POSITIVE_INFINITY,
     paint: paintFor(stdout, process.env),
-    lines: (lines) => write(stdout, lines.map((line) => `${line}\n`).join("")),
-    json: (value) => write(stdout, `${JSON.stringify(value)}\n`),
-    bytes: (stream, bytes) => write(stream === "stdout" ? stdout : stderr, bytes),
+    text: (text) => print(text),
+    lines: (lines) => print(lines.map((line) => `${line}\n`).join("")),
+    json: (value) => print(`${JSON.stringify(value)}\n`),
+    bytes: (stream, bytes) => (stream === "stdout" ? print(bytes) : remark(bytes)),
     note: (text) => void stderr.write(`${text}\n`),
   };
 }
 
-interface Closing {
-  isClosed: boolean;
-}
-
-function watchClosing(stdout: NodeJS.WriteStream): Closing {
-  const closing: Closing = { isClosed: false };
-  stdout.on("error", (error) => {
-    if (!isSystemError(error, "EPIPE", "EIO", "ERR_STREAM_DESTROYED")) throw error;
-    closing.isClosed = true;
+function print(data: string | Uint8Array): Promise<void> {
+  return new Promise((resolve, reject) => {
+    process.stdout.write(data, (error) => {
+      if (error === null || error === undefined) resolve();
+      else reject(printFailure(error));
+    });
   });
-  return closing;
 }
 
-async function writeAll(
-  stream: NodeJS.WriteStream,
-  data: string | Uint8Array,
-  closing: Closing,
-): Promise<void> {
-  if (closing.isClosed && stream === process.stdout) throw new OutputClosed();
-  if (stream.write(data)) return;
-  await drained(stream);
-  if (closing.isClosed && stream === process.stdout) throw new OutputClosed();
+function remark(data: Uint8Array): Promise<void> {
+  return new Promise((resolve) => {
+    process.stderr.write(data, () => resolve());
+  });
+}
+
+function printFailure(error: Error): Error {
+  if (isSystemError(error, "EPIPE", "EIO", "ERR_STREAM_DESTROYED")) return new OutputClosed();
+  return new WaypointError(
+    "USAGE_INVALID",
+    `Standard output could not be written (${error.message}).`,
+    {
+      hint: "What the command did before is done; give its output a place with room.",
+      cause: error,
+    },
+  );
 }

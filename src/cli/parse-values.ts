@@ -1,20 +1,49 @@
 import { InvalidArgumentError } from "commander";
 
+/** Limits of the contract, said here in words before the daemon says them in its own. */
+const SECONDS_MAX = 86_400;
+const FORKS_MAX = 256;
+const REFERENCE_LENGTH_MAX = 1024;
+const INTENT_LENGTH_MAX = 10_000;
+
 /** Turns "90" or "1.5" (seconds) into milliseconds. */
 export function parseSeconds(text: string): number {
   const seconds = Number(text);
-  if (!Number.isFinite(seconds) || seconds <= 0) {
-    throw new InvalidArgumentError("Give a positive number of seconds.");
+  const isNumber = text.trim() !== "" && Number.isFinite(seconds);
+  if (!isNumber || seconds <= 0 || seconds > SECONDS_MAX) {
+    throw new InvalidArgumentError(
+      `Give a number of seconds above 0 and of at most ${SECONDS_MAX}, which is a day.`,
+    );
   }
   return Math.max(1, Math.round(seconds * 1000));
 }
 
-/** Turns text into a whole number of at least 1. */
+/** Turns text into how many forks to make. */
 export function parseCount(text: string): number {
-  if (!/^[1-9][0-9]{0,8}$/.test(text)) {
-    throw new InvalidArgumentError("Give a whole number of at least 1.");
+  const isWhole = /^[1-9][0-9]{0,8}$/.test(text);
+  if (!isWhole || Number(text) > FORKS_MAX) {
+    throw new InvalidArgumentError(`Give a whole number from 1 to ${FORKS_MAX}.`);
   }
   return Number(text);
+}
+
+/** Returns what names a session or a checkpoint; whether it exists is for the daemon to say. */
+export function parseReference(text: string): string {
+  if (text === "") throw new InvalidArgumentError("Give a name or an id.");
+  if (text.length > REFERENCE_LENGTH_MAX) {
+    throw new InvalidArgumentError(
+      `Names and ids have at most ${REFERENCE_LENGTH_MAX} characters.`,
+    );
+  }
+  return text;
+}
+
+/** Returns what a checkpoint's moment is. */
+export function parseIntent(text: string): string {
+  if (text.length <= INTENT_LENGTH_MAX) return text;
+  throw new InvalidArgumentError(
+    `An intent has at most ${INTENT_LENGTH_MAX} characters, this one ${text.length}.`,
+  );
 }
 
 /** Adds one KEY=VALUE to those given before. */

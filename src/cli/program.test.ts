@@ -8,8 +8,10 @@ import { plain } from "./text/style.ts";
 
 async function parse(line: readonly string[]): Promise<ParsedCommand & { command: string }> {
   let parsed: (ParsedCommand & { command: string }) | undefined;
-  const program = buildProgram(async (spec, values) => {
-    parsed = { command: spec.name, ...values };
+  const program = buildProgram({
+    handle: async (spec, values) => {
+      parsed = { command: spec.name, ...values };
+    },
   });
   await program.parseAsync([...line], { from: "user" });
   if (parsed === undefined) throw new Error("no command was called");
@@ -61,6 +63,13 @@ test.for([
   ["a missing argument", ["restore", "web"]],
   ["too many arguments", ["ps", "a", "b"]],
   ["a count of nothing", ["fork", "x", "-n", "0"]],
+  ["a count that is too large", ["fork", "x", "-n", "257"]],
+  ["a time of more than a day", ["exec", "web", "--timeout", "1e9", "x"]],
+  ["an empty time", ["exec", "web", "--timeout", " ", "x"]],
+  ["an empty session", ["ps", ""]],
+  ["an empty checkpoint", ["show", ""]],
+  ["a very long reference", ["show", "x".repeat(1025)]],
+  ["a very long intent", ["checkpoint", "web", "-m", "x".repeat(10_001)]],
   ["a time that is no number", ["exec", "web", "--timeout", "soon", "x"]],
   ["a variable without a value", ["new", "-e", "A"]],
   ["a network that does not exist", ["new", "--net", "moon"]],
@@ -88,15 +97,50 @@ test("every command's file can be loaded", async () => {
 test("an error is told as message, cause and hint", () => {
   const error = new WaypointError("CRIU_DUMP_FAILED", "CRIU could not dump session s7.", {
     hint: "Start the session with `waypoint run`.",
-    detail: { criuErrors: ["tty: dangling\u001b[2J", "second"], logPath: "/x/dump.log" },
+    detail: { criuErrors: ["tty: dangling\u001b[2J", "second"], logPath: import.meta.filename },
   });
 
   expect(renderError(error, plain)).toEqual([
     "Error: CRIU could not dump session s7.",
-    "Cause: tty: dangling␛[2J\n       second   (/x/dump.log)",
+    `Cause: tty: dangling␛[2J\n       second\n       (log: ${import.meta.filename})`,
     "Hint:  Start the session with `waypoint run`.",
   ]);
   expect(exitCodeOf(error)).toBe(ERROR_REGISTRY.CRIU_DUMP_FAILED.exitCode);
+});
+
+test("of many lines of a cause the first two are shown, each once, and no log that is gone", () => {
+  const criuErrors = ["tty: dangling", "tty: dangling", "second", "third", "fourth"];
+  const detail = { criuErrors, logPath: "/nowhere/dump.log" };
+
+  expect(renderError(new WaypointError("CRIU_DUMP_FAILED", "No.", { detail }), plain)).toEqual([
+    "Error: No.",
+    "Cause: tty: dangling\n       second\n       (2 more in detail with --json)",
+  ]);
+});
+
+test("whoever answers no is told so without an error", () => {
+  const detail = { answered: "no" };
+  const error = new WaypointError("CANCELLED", "Nothing was changed.", { detail, hint: "Yes." });
+
+  expect(renderError(error, plain)).toEqual(["Nothing was changed."]);
+  expect(exitCodeOf(error)).toBe(130);
+});
+
+test("help knows subcommands and says what is no command", async () => {
+  let printed = "";
+  const help = async (...names: string[]) => {
+    const writeOut = (text: string) => {
+      printed += text;
+    };
+    await buildProgram({ writeOut }).parseAsync(["help", ...names], { from: "user" });
+  };
+
+  await expect(help("daemon", "status")).rejects.toMatchObject({ exitCode: 0 });
+  expect(printed).toContain("Usage: waypoint daemon status");
+  await expect(help("nosuch")).rejects.toMatchObject({
+    code: "USAGE_INVALID",
+    message: 'There is no command "nosuch".',
+  });
 });
 
 test("a code of a newer daemon ends with exit code 1", () => {

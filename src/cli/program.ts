@@ -1,5 +1,10 @@
 import { Argument, Command, Option } from "commander";
-import { ERROR_REGISTRY, type ErrorCode, EXIT_CODE_OWN_FAILURE } from "../errors/index.ts";
+import {
+  ERROR_REGISTRY,
+  type ErrorCode,
+  EXIT_CODE_OWN_FAILURE,
+  WaypointError,
+} from "../errors/index.ts";
 import { WAYPOINT_VERSION } from "../protocol/index.ts";
 import type { CommandSpec, OptionSpec } from "./command-spec.ts";
 import { COMMAND_TABLE } from "./command-table.ts";
@@ -18,33 +23,78 @@ export type Handler = (spec: CommandSpec, parsed: ParsedCommand) => Promise<void
 /** Errors that every command may end with. */
 const ERRORS_OF_ALL: readonly ErrorCode[] = ["USAGE_INVALID", "DAEMON_UNREACHABLE", "INTERNAL"];
 
+/** What a program does with what it parses. */
+export interface ProgramOptions {
+  handle?: Handler;
+  /** A program reads: the version is JSON, and no help is printed for a mistake. */
+  isJson?: boolean;
+  /** Takes the help and the version when they are asked for. */
+  writeOut?: (text: string) => void;
+}
+
 /**
  * Returns the command line as a commander program; parsing it calls `handle`.
  *
  * Has no side effect: the generator of docs/cli.md reads the program without a handler.
  */
-export function buildProgram(handle: Handler = async () => {}): Command {
+export function buildProgram(options: ProgramOptions = {}): Command {
+  const { handle = async () => {}, isJson = false, writeOut } = options;
+  const version = isJson ? JSON.stringify({ version: WAYPOINT_VERSION }) : WAYPOINT_VERSION;
   const program = new Command("waypoint")
     .description("History for the running computer: checkpoint, restore and fork live sessions")
-    .version(WAYPOINT_VERSION, "-V, --version", "Print the version")
-    .option("--dir <directory>", "State directory [WAYPOINT_DIR, /var/lib/waypoint]")
+    .version(version, "-V, --version", "Print the version")
+    .option(
+      "--dir <directory>",
+      "State directory [WAYPOINT_DIR if set and not empty, else /var/lib/waypoint]",
+    )
     .option("--json", "Print the result as one line of JSON, errors too")
     .helpOption("-h, --help", "Print help")
-    .helpCommand("help [command]", "Print the help of a command")
+    .helpCommand(false)
     .showSuggestionAfterError()
     .configureHelp({ showGlobalOptions: true })
     // Errors are thrown and printed in one place, as text or as JSON.
-    .configureOutput({ outputError: () => {} })
+    .configureOutput({
+      outputError: () => {},
+      ...(writeOut === undefined ? {} : { writeOut }),
+      ...(isJson ? { writeErr: () => {} } : {}),
+    })
     .exitOverride();
   for (const spec of COMMAND_TABLE) addCommand(program, spec, handle);
+  addHelp(program);
   return program;
+}
+
+/** Adds `help`; commander's own knows no subcommands and takes an unknown one for none. */
+function addHelp(program: Command): void {
+  program
+    .command("help [command...]")
+    .summary("Print the help of a command")
+    .description("Print the help of a command.")
+    .action((names: string[]) => {
+      let shown = program;
+      for (const name of names) {
+        const next = shown.commands.find((command) => command.name() === name);
+        if (next === undefined) throw unknownCommand(names);
+        shown = next;
+      }
+      shown.help();
+    });
+}
+
+function unknownCommand(names: readonly string[]): WaypointError {
+  const command = names.join(" ");
+  return new WaypointError("USAGE_INVALID", `There is no command ${JSON.stringify(command)}.`, {
+    hint: "`waypoint help` lists the commands.",
+    detail: { command },
+  });
 }
 
 function addCommand(parent: Command, spec: CommandSpec, handle: Handler): void {
   const command = parent.command(spec.name).summary(spec.summary);
   command.description([`${spec.summary}.`, spec.description ?? ""].join(" ").trim());
-  for (const [name, description] of spec.arguments ?? []) {
-    command.addArgument(new Argument(name, description));
+  for (const [name, description, parse] of spec.arguments ?? []) {
+    const argument = new Argument(name, description);
+    command.addArgument(parse === undefined ? argument : argument.argParser(parse));
   }
   for (const option of spec.options ?? []) command.addOption(toOption(option));
   command.addHelpText("after", () => helpTail(spec));

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { ERROR_REGISTRY, EXIT_CODE_UNKNOWN_ERROR, type WaypointError } from "../errors/index.ts";
 import { printable, printableLines } from "./text/printable.ts";
 import type { Paint } from "./text/style.ts";
@@ -5,14 +6,22 @@ import type { Paint } from "./text/style.ts";
 /** Facts of an error's detail that explain it to a person, most telling first. */
 const CAUSE_FIELDS = ["criuErrors", "reason", "logExcerpt", "stderr", "cleanupFailure"];
 
-const CAUSE_LINES_MAX = 12;
+/** Lines of a cause that a person is shown; the first ones are the nearest to what went wrong. */
+const CAUSE_LINES_MAX = 2;
+
+/** The end of a log is a story of several lines, its last ones the most telling. */
+const LOG_LINES_MAX = 12;
 
 /** Returns the lines that tell a person what went wrong, why, and what to do. */
 export function renderError(error: WaypointError, paint: Paint): string[] {
+  // Whoever answered no got what they wanted.
+  if (error.detail["answered"] === "no") return [printable(error.message)];
   const lines = [`${paint(["red", "bold"], "Error:")} ${printable(error.message)}`];
   const cause = findCause(error);
-  if (cause !== null) lines.push(`${paint("bold", "Cause:")} ${indent(cause)}`);
-  if (error.hint !== null) lines.push(`${paint("bold", "Hint:")}  ${indent(error.hint)}`);
+  if (cause.length > 0) lines.push(`${paint("bold", "Cause:")} ${indent(cause)}`);
+  if (error.hint !== null) {
+    lines.push(`${paint("bold", "Hint:")}  ${indent(error.hint.trim().split("\n"))}`);
+  }
   return lines;
 }
 
@@ -23,22 +32,34 @@ export function exitCodeOf(error: WaypointError): number {
 }
 
 /** Returns what explains the error beyond what its message and hint say already. */
-function findCause({ detail, message, hint, cause }: WaypointError): string | null {
+function findCause({ detail, message, hint, cause }: WaypointError): string[] {
   for (const field of CAUSE_FIELDS) {
     const value = detail[field];
     const text = (Array.isArray(value) ? value.join("\n") : String(value ?? "")).trim();
     const isNew = text !== "" && text !== "unknown" && !message.includes(text) && text !== hint;
-    if (isNew) return withLogPath(text, detail["logPath"]);
+    if (!isNew) continue;
+    const lines = text.split("\n");
+    const shown = field === "logExcerpt" ? lines.slice(-LOG_LINES_MAX) : shorten(lines);
+    return [...shown, ...logPathOf(detail["logPath"])];
   }
   const isForeign = cause instanceof Error && !message.includes(cause.message);
-  return isForeign ? cause.message : null;
+  return isForeign ? shorten(cause.message.trim().split("\n")) : [];
 }
 
-function withLogPath(text: string, logPath: unknown): string {
-  return typeof logPath === "string" ? `${text}   (${logPath})` : text;
+function shorten(lines: readonly string[]): string[] {
+  const distinct = [...new Set(lines.filter((line) => line.trim() !== ""))];
+  const moreCount = distinct.length - CAUSE_LINES_MAX;
+  const more = moreCount > 0 ? [`(${moreCount} more in detail with --json)`] : [];
+  return [...distinct.slice(0, CAUSE_LINES_MAX), ...more];
 }
 
-function indent(text: string): string {
-  const lines = printableLines(text.trim()).split("\n");
-  return lines.slice(-CAUSE_LINES_MAX).join(`\n${" ".repeat(7)}`);
+/** A failed dump takes its files with it, and a log that is not there helps nobody. */
+function logPathOf(logPath: unknown): string[] {
+  return typeof logPath === "string" && existsSync(logPath) ? [`(log: ${logPath})`] : [];
+}
+
+function indent(lines: readonly string[]): string {
+  return printableLines(lines.join("\n"))
+    .split("\n")
+    .join(`\n${" ".repeat(7)}`);
 }

@@ -9,7 +9,7 @@ import {
 import type { CommandSpec } from "./command-spec.ts";
 import { COMMAND_TABLE } from "./command-table.ts";
 import type { CommandContext } from "./context.ts";
-import { EXIT_CODE_OUTPUT_CLOSED, OutputClosed, processOutput } from "./output.ts";
+import { EXIT_CODE_OUTPUT_CLOSED, type Output, OutputClosed, processOutput } from "./output.ts";
 import { buildProgram, type Handler } from "./program.ts";
 import { exitCodeOf, renderError } from "./render-error.ts";
 import { paintFor } from "./text/style.ts";
@@ -18,30 +18,47 @@ import { paintFor } from "./text/style.ts";
 export async function runCommandLine(argv: readonly string[]): Promise<never> {
   let isPassThrough = false;
   let exitCode = 0;
+  const isJson = wantsJson(argv);
+  const output = processOutput();
   const handle: Handler = async (spec, parsed) => {
+    // A wrong command line is exit code 2 for every command.
+    const context = makeContext(parsed.globals, output);
     isPassThrough = spec.passesExitCode === true;
-    const context = makeContext(parsed.globals);
     const { run } = await spec.load();
     const { args, rest, options } = parsed;
     exitCode = (await run({ context, args, rest, options })) ?? 0;
   };
   try {
-    await buildProgram(handle).parseAsync(argv, { from: "user" });
+    await parse(argv, { handle, output, isJson });
   } catch (error) {
-    exitCode = report(error, {
-      isJson: wantsJson(argv),
-      isPassThrough,
-      command: findCommand(argv),
-    });
+    exitCode = report(error, { isJson, isPassThrough, command: findCommand(argv) });
   }
   process.exit(exitCode);
 }
 
-function makeContext(globals: { dir?: string; json?: boolean }): CommandContext {
+/** Parses and runs a command line; help and version are printed as every other output is. */
+async function parse(
+  argv: readonly string[],
+  { handle, output, isJson }: { handle: Handler; output: Output; isJson: boolean },
+): Promise<void> {
+  let printed = "";
+  const writeOut = (text: string) => {
+    printed += text;
+  };
+  try {
+    await buildProgram({ handle, isJson, writeOut }).parseAsync(argv, { from: "user" });
+  } catch (error) {
+    if (printed !== "") await output.text(printed);
+    // Help and version were asked for; commander ends them by throwing.
+    if (!(error instanceof CommanderError && error.exitCode === 0)) throw error;
+  }
+}
+
+function makeContext(globals: { dir?: string; json?: boolean }, output: Output): CommandContext {
   return {
     stateDir: resolveStateDir(globals.dir),
     isJson: globals.json === true,
-    output: processOutput(),
+    output,
     nowMs: Date.now(),
   };
 }
@@ -52,9 +69,7 @@ function report(
   how: { isJson: boolean; isPassThrough: boolean; command: CommandSpec | undefined },
 ): number {
   if (thrown instanceof OutputClosed) return EXIT_CODE_OUTPUT_CLOSED;
-  // Help and version were printed; commander ends them by throwing.
-  if (thrown instanceof CommanderError && thrown.exitCode === 0) return 0;
-  // So was the help of a call without a command, but that is a mistake.
+  // The help of a call without a command was printed, but that is a mistake.
   if (thrown instanceof CommanderError && thrown.code === "commander.help" && !how.isJson) {
     return ERROR_REGISTRY.USAGE_INVALID.exitCode;
   }
@@ -69,6 +84,11 @@ function report(
 }
 
 function usageError(thrown: CommanderError, command: CommandSpec | undefined): WaypointError {
+  if (thrown.code === "commander.help") {
+    return new WaypointError("USAGE_INVALID", "There is no command on the command line.", {
+      hint: "`waypoint --help` lists the commands.",
+    });
+  }
   const [message = "", ...suggestion] = thrown.message.replace(/^error: /, "").split("\n");
   const hints = suggestion.map((text) => text.replace(/^\((.*)\)$/, "$1"));
   const isForCommand = command?.passesExitCode && thrown.code === "commander.unknownOption";

@@ -37,8 +37,9 @@ export async function streamCommand(
   using _signals = passSignals(stream, leaving);
   if (input.stdin === true) startInput(stream);
   const passOn = consume ?? ((running: ExecStream) => passOutput(context, running));
-  const { exitCode, timedOut } = await passOn(stream);
+  const { exitCode, timedOut, shellEnded } = await passOn(stream);
   if (timedOut) note(context, "waypoint: the command was interrupted, its time was over.");
+  if (shellEnded) note(context, "The session's shell ended; a fresh one was started.");
   return exitCode;
 }
 

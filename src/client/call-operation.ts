@@ -1,6 +1,7 @@
 import type { OperationInput, OperationName, OperationOutput } from "../protocol/index.ts";
 import type { ConnectOptions } from "./connect.ts";
 import { openStream } from "./operation-stream.ts";
+import { requireOptions } from "./require-arguments.ts";
 
 /** How to call an operation. */
 export interface CallOptions extends ConnectOptions {
@@ -19,6 +20,7 @@ export async function callOperation<N extends OperationName>(
   input: OperationInput<N>,
   options: CallOptions = {},
 ): Promise<OperationOutput<N>> {
+  requireOptions(options);
   const stream = await openStream(stateDir, operation, input, options);
   for await (const event of stream) {
     if (event.kind === "notice") options.onNotice?.(event.notice);

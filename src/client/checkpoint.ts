@@ -1,5 +1,6 @@
 import type { Checkpoint as CheckpointInfo, OperationOutput } from "../protocol/index.ts";
 import type { CallControl, ForkOptions } from "./options.ts";
+import { requireCount, requireOptions } from "./require-arguments.ts";
 import type { Session } from "./session.ts";
 
 /** What a checkpoint needs of the rest of the SDK, handed in because sessions make checkpoints. */
@@ -32,6 +33,8 @@ export class Checkpoint {
    * @throws FORK_REFUSED | CRIU_RESTORE_FAILED | NAME_IN_USE
    */
   async fork(count = 1, options: Omit<ForkOptions, "count"> = {}): Promise<Session[]> {
+    requireCount(count);
+    requireOptions(options);
     return await this.#actions.fork(this.id, { ...options, count });
   }
 

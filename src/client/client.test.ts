@@ -26,7 +26,12 @@ test("a call sends version, operation and input, and returns the result", async 
 });
 
 test("an error frame becomes the error that the daemon threw", async () => {
-  const wire = { code: "SESSION_BUSY", message: "Busy.", hint: "Wait.", detail: { by: "x" } };
+  const wire = {
+    code: "SESSION_WRONG_STATE",
+    message: "Busy.",
+    hint: "Wait.",
+    detail: { by: "x" },
+  };
   await using daemon = await startScriptedDaemon(({ send }) => send("error", wire));
 
   const call = callOperation(daemon.stateDir, "undo", { session: "web" });

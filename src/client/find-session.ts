@@ -12,15 +12,23 @@ export function findSession(sessions: readonly SessionInfo[], reference: string)
   const [first, ...others] =
     reference === "" ? [] : sessions.filter(({ id }) => id.startsWith(reference));
   if (first === undefined) {
-    throw new WaypointError("SESSION_NOT_FOUND", `There is no session ${reference}.`, {
-      hint: "List the sessions with `waypoint ls`.",
-      detail: { session: reference },
-    });
+    throw new WaypointError(
+      "SESSION_NOT_FOUND",
+      `There is no session ${JSON.stringify(reference)}.`,
+      {
+        hint: "List the sessions with `waypoint ls`.",
+        detail: { session: reference },
+      },
+    );
   }
   if (others.length === 0) return first;
   const candidates = [first, ...others].map(({ id }) => id);
-  throw new WaypointError("REFERENCE_AMBIGUOUS", `${reference} is the beginning of several ids.`, {
-    hint: "Give more characters of the id, or the session's name.",
-    detail: { candidates: candidates.slice(0, 20) },
-  });
+  throw new WaypointError(
+    "REFERENCE_AMBIGUOUS",
+    `${JSON.stringify(reference)} is the beginning of several ids.`,
+    {
+      hint: "Give more characters of the id, or the session's name.",
+      detail: { candidates: candidates.slice(0, 20) },
+    },
+  );
 }

@@ -8,7 +8,7 @@ export { type CallOptions, callOperation } from "./call-operation.ts";
 export { Checkpoint } from "./checkpoint.ts";
 export { type CollectOptions, collectOutput } from "./collect-output.ts";
 export { type ConnectOptions, connectDaemon } from "./connect.ts";
-export { drained } from "./drained.ts";
+export { makeStateDir } from "./make-state-dir.ts";
 export { type OperationStream, openStream, type StreamEvent } from "./operation-stream.ts";
 export type {
   AttachOptions,
@@ -18,6 +18,7 @@ export type {
   ForkOptions,
   ForwardOptions,
   NewOptions,
+  RestoreOptions,
 } from "./options.ts";
 export { findPackageRoot } from "./package-root.ts";
 export { Session } from "./session.ts";

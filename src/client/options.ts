@@ -1,6 +1,7 @@
 import type { OperationInput } from "../protocol/index.ts";
 import type { CallOptions } from "./call-operation.ts";
 import type { CollectOptions } from "./collect-output.ts";
+import { requireOptions } from "./require-arguments.ts";
 
 /** What every call of the SDK takes: `signal` to give up, `onNotice` to listen. */
 export type CallControl = Pick<CallOptions, "signal" | "onNotice">;
@@ -28,13 +29,18 @@ export type ForkOptions = Omit<OperationInput<"fork">, "checkpoint"> & CallContr
 /** Options of `Session.forward`. */
 export type ForwardOptions = Omit<OperationInput<"forward">, "session" | "port"> & CallControl;
 
+/** Options of `Session.restore` and `Session.undo`. */
+export type RestoreOptions = Omit<OperationInput<"restore">, "session" | "checkpoint"> &
+  CallControl;
+
 /** Options of `Session.attach`. */
 export type AttachOptions = Omit<OperationInput<"attach">, "session"> & { signal?: AbortSignal };
 
-/** Takes the call's own options out of the operation's input. */
+/** Takes the call's own options out of the operation's input. @throws USAGE_INVALID */
 export function splitControl<T extends CallControl>(
   options: T,
 ): { control: CallControl; input: Omit<T, keyof CallControl> } {
+  requireOptions(options);
   const { signal, onNotice, ...input } = options;
   return {
     control: {

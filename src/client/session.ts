@@ -17,8 +17,15 @@ import {
   type ExecOptions,
   type ForkOptions,
   type ForwardOptions,
+  type RestoreOptions,
   splitControl,
 } from "./options.ts";
+import {
+  checkpointRef,
+  requireCommand,
+  requireInput,
+  requireOptions,
+} from "./require-arguments.ts";
 
 /** A live computer. Holds no connection: the session lives on when this object is gone. */
 export class Session {
@@ -45,14 +52,16 @@ export class Session {
    * A string is a line of shell, an array a program and its arguments. By default it runs in the
    * session's live shell, so that `cd` and `export` persist for the next call.
    *
-   * @throws SESSION_BUSY | SESSION_ENDED | CANCELLED
+   * @throws SESSION_WRONG_STATE | SESSION_ENDED | CANCELLED
    */
   async exec(
     command: string | readonly string[],
     options: ExecOptions = {},
   ): Promise<OperationOutput<"exec">> {
+    const words = requireCommand(command);
+    requireOptions(options);
+    requireInput(options.input);
     const { signal, input, keepOutputBytes, onStdout, onStderr, onNotice, ...rest } = options;
-    const words = typeof command === "string" ? [command] : [...command];
     const stream = await openStream(
       this.#stateDir,
       "exec",
@@ -76,7 +85,7 @@ export class Session {
    *
    * **On failure** nothing is recorded and the session runs as before.
    *
-   * @throws CRIU_DUMP_FAILED | SESSION_BUSY | STORE_FULL | NAME_IN_USE
+   * @throws CRIU_DUMP_FAILED | SESSION_WRONG_STATE | STORE_FULL | NAME_IN_USE
    */
   async checkpoint(options: CheckpointOptions = {}): Promise<Checkpoint> {
     const { control, input } = splitControl(options);
@@ -88,21 +97,27 @@ export class Session {
   /**
    * Puts the session back to a checkpoint; what is there now is checkpointed first (`undo`).
    *
+   * Processes that cannot be captured make it fail, unless `loseProcesses` gives them up; then
+   * `undoContent` of the result is "files". With `withoutUndo` nothing is captured.
+   *
    * **On failure** the session is as it was.
    *
-   * @throws CRIU_RESTORE_FAILED | CHECKPOINT_NOT_FOUND | CHECKPOINT_OF_OTHER_SESSION
+   * @throws CRIU_DUMP_FAILED | CRIU_RESTORE_FAILED | STORE_FULL | CHECKPOINT_NOT_FOUND |
+   * CHECKPOINT_OF_OTHER_SESSION
    */
   async restore(
     checkpoint: string | Checkpoint,
-    control: CallControl = {},
+    options: RestoreOptions = {},
   ): Promise<OperationOutput<"restore">> {
-    const request = { session: this.id, checkpoint: checkpointRef(checkpoint) };
+    const { control, input } = splitControl(options);
+    const request = { ...input, session: this.id, checkpoint: checkpointRef(checkpoint) };
     return await callOperation(this.#stateDir, "restore", request, control);
   }
 
   /** Takes the last restore back. **On failure** the session is as it was. @throws NOTHING_TO_UNDO */
-  async undo(control: CallControl = {}): Promise<OperationOutput<"undo">> {
-    return await callOperation(this.#stateDir, "undo", { session: this.id }, control);
+  async undo(options: RestoreOptions = {}): Promise<OperationOutput<"undo">> {
+    const { control, input } = splitControl(options);
+    return await callOperation(this.#stateDir, "undo", { ...input, session: this.id }, control);
   }
 
   /** Returns the processes that run in the session. */
@@ -157,6 +172,7 @@ export class Session {
 
   /** Connects to the session's terminal: its bytes come out as `stdout` events, keys go in. */
   async attach(options: AttachOptions): Promise<OperationStream<OperationOutput<"attach">>> {
+    requireOptions(options);
     const { signal, ...input } = options;
     const request = { ...input, session: this.id };
     return await openStream(
@@ -166,11 +182,6 @@ export class Session {
       signal === undefined ? {} : { signal },
     );
   }
-}
-
-/** Returns how the daemon calls the checkpoint that a caller gave. */
-export function checkpointRef(checkpoint: string | Checkpoint): string {
-  return typeof checkpoint === "string" ? checkpoint : checkpoint.id;
 }
 
 /** Gives a checkpoint's facts the methods of the SDK. */

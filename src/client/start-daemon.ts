@@ -1,11 +1,12 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { closeSync, existsSync, mkdirSync, openSync, readFileSync } from "node:fs";
+import { closeSync, existsSync, openSync, readFileSync } from "node:fs";
 import type { Socket } from "node:net";
 import path from "node:path";
 import type { Readable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
 import { stateLayout } from "../base/index.ts";
 import { type ErrorWire, hasCode, WaypointError } from "../errors/index.ts";
+import { makeStateDir, notStateDir } from "./make-state-dir.ts";
 import { findPackageRoot } from "./package-root.ts";
 import { tryConnect } from "./try-connect.ts";
 
@@ -100,16 +101,11 @@ function spawnDaemon(stateDir: string): ChildProcess {
 }
 
 function openLog(stateDir: string): number {
+  makeStateDir(stateDir);
   try {
-    mkdirSync(stateDir, { recursive: true, mode: 0o700 });
     return openSync(stateLayout(stateDir).logPath, "a", 0o600);
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new WaypointError("USAGE_INVALID", `${stateDir} cannot be a state directory.`, {
-      hint: "Choose another one with --dir or WAYPOINT_DIR.",
-      detail: { stateDir, reason },
-      cause,
-    });
+    throw notStateDir(stateDir, cause);
   }
 }
 

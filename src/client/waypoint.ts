@@ -9,7 +9,13 @@ import {
   type NewOptions,
   splitControl,
 } from "./options.ts";
-import { checkpointRef, forkCheckpoint, Session } from "./session.ts";
+import {
+  checkpointRef,
+  requireNode,
+  requireOptions,
+  requireSessionReference,
+} from "./require-arguments.ts";
+import { forkCheckpoint, Session } from "./session.ts";
 import { resolveStateDir } from "./state-dir.ts";
 
 /** How to open Waypoint. */
@@ -38,10 +44,13 @@ export class Waypoint {
   /**
    * Opens Waypoint, and starts its daemon if it does not run yet.
    *
+   * @throws HOST_UNSUPPORTED    this program's Node is too old.
    * @throws PRIVILEGE_MISSING   the daemon does not run and this user may not start it.
    * @throws DAEMON_UNREACHABLE  it did not start; `detail.logExcerpt` says why.
    */
   static async open(options: OpenOptions = {}): Promise<Waypoint> {
+    requireNode();
+    requireOptions(options);
     const { stateDir, ...control } = options;
     const waypoint = new Waypoint(resolveStateDir(stateDir));
     await callOperation(waypoint.stateDir, "daemon.status", {}, control);
@@ -61,6 +70,7 @@ export class Waypoint {
    * @throws SESSION_NOT_FOUND | REFERENCE_AMBIGUOUS
    */
   async session(reference: string, control: CallControl = {}): Promise<Session> {
+    requireSessionReference(reference);
     const sessions = await this.sessions(control);
     return new Session(this.stateDir, findSession(sessions, reference));
   }

@@ -6,6 +6,7 @@ import { WaypointError } from "../errors/index.ts";
 import { buildDumpArguments } from "./build-arguments.ts";
 import { type CriuProgram, type CriuRun, runCriu } from "./criu-program.ts";
 import { explainDumpFailure, type FailureExplanation } from "./explain-failure.ts";
+import { keepLog } from "./keep-log.ts";
 import { excerptAroundErrors } from "./log-excerpt.ts";
 import { readDumpStatistics } from "./read-dump-statistics.ts";
 import { readFailureFacts } from "./read-process-facts.ts";
@@ -32,6 +33,8 @@ export interface DumpOptions {
   /** Subvolume of the session, and the read-only snapshot of it to make while the tasks stand. */
   snapshotSource: string;
   snapshotTarget: string;
+  /** Takes the log of a failed dump. @defaultValue it stays in `workDir` */
+  failedLogsDir?: string;
   /** @defaultValue 300 000; at the deadline the tree may be damaged, so it is a last resort. */
   timeoutMs?: number;
 }
@@ -68,7 +71,10 @@ export async function dump(options: DumpOptions): Promise<DumpResult> {
     }
     const log = await readLog(join(options.workDir, LOG_NAME), run);
     const why = await explain(options, log, run);
-    if (!why.transient || attempt === RETRIES_MAX) throw toDumpError(options, { why, log, run });
+    if (!why.transient || attempt === RETRIES_MAX) {
+      const logPath = await keepLog({ ...options, log, logName: LOG_NAME });
+      throw toDumpError({ why, log, run, logPath });
+    }
     await emptyDirectory(options.imagesDir);
     await delay(RETRY_GAP_MS);
   }
@@ -120,11 +126,13 @@ export function timedOutExplanation(run: CriuRun): FailureExplanation {
   };
 }
 
-function toDumpError(
-  options: DumpOptions,
-  failure: { why: FailureExplanation; log: string; run: CriuRun },
-): WaypointError {
-  const { why, log, run } = failure;
+function toDumpError(failure: {
+  why: FailureExplanation;
+  log: string;
+  run: CriuRun;
+  logPath: string;
+}): WaypointError {
+  const { why, log, run, logPath } = failure;
   return new WaypointError(why.code, why.message, {
     hint: why.hint,
     detail: {
@@ -133,7 +141,7 @@ function toDumpError(
       processName: why.processName,
       resource: why.resource,
       criuErrors: excerptAroundErrors(log),
-      logPath: join(options.workDir, LOG_NAME),
+      logPath,
       exitCode: run.exitCode,
     },
   });

@@ -5,6 +5,8 @@ import { buildRestoreArguments } from "./build-arguments.ts";
 import { type CriuProgram, type CriuRun, runCriu } from "./criu-program.ts";
 import { readLog, timedOutExplanation } from "./dump.ts";
 import { explainRestoreFailure } from "./explain-failure.ts";
+import { keepLog } from "./keep-log.ts";
+import { withoutLeftMountRoots } from "./left-mount-roots.ts";
 import { excerptAroundErrors } from "./log-excerpt.ts";
 
 const LOG_NAME = "restore.log";
@@ -25,6 +27,8 @@ export interface RestoreOptions {
   pidFile?: string;
   /** Leaves every task stopped until it gets SIGCONT. @defaultValue false */
   leaveStopped?: boolean;
+  /** Takes the log of a failed restore. @defaultValue it stays in `workDir` */
+  failedLogsDir?: string;
   /** @defaultValue 300 000 */
   timeoutMs?: number;
 }
@@ -49,20 +53,22 @@ export interface RestoreResult {
  */
 export async function restore(options: RestoreOptions): Promise<RestoreResult> {
   const pidFile = options.pidFile ?? join(options.workDir, "pid");
-  const run = await runCriu({
-    criu: options.criu,
-    netnsPath: options.netnsPath,
-    criuArguments: buildRestoreArguments({ ...options, pidFile, logName: LOG_NAME }),
-    timeoutMs: options.timeoutMs ?? TIMEOUT_DEFAULT_MS,
-  });
+  const run = await withoutLeftMountRoots(() =>
+    runCriu({
+      criu: options.criu,
+      netnsPath: options.netnsPath,
+      criuArguments: buildRestoreArguments({ ...options, pidFile, logName: LOG_NAME }),
+      timeoutMs: options.timeoutMs ?? TIMEOUT_DEFAULT_MS,
+    }),
+  );
   if (run.exitCode !== 0 || run.timedOut) throw await toRestoreError(options, run);
   const pid = Number((await readFile(pidFile, "utf8")).trim());
   return { pid, durationMs: run.durationMs };
 }
 
 async function toRestoreError(options: RestoreOptions, run: CriuRun): Promise<WaypointError> {
-  const logPath = join(options.workDir, LOG_NAME);
-  const log = await readLog(logPath, run);
+  const log = await readLog(join(options.workDir, LOG_NAME), run);
+  const logPath = await keepLog({ ...options, log, logName: LOG_NAME });
   const why = run.timedOut ? timedOutExplanation(run) : explainRestoreFailure(log);
   return new WaypointError(why.code, why.message, {
     hint: why.hint,

@@ -2,7 +2,7 @@ import { rmSync } from "node:fs";
 import { createServer, type Server } from "node:net";
 import process from "node:process";
 import type { Logger, StateLayout } from "../base/index.ts";
-import { WaypointError } from "../errors/index.ts";
+import { ERROR_REGISTRY, toWaypointError, WaypointError } from "../errors/index.ts";
 import { type EngineOperations, HANDLERS, type OperationHandler } from "../operations/index.ts";
 import {
   CONTRACT,
@@ -88,9 +88,18 @@ export class Daemon {
     try {
       return await handler(parsed.data, this.#ports, peer);
     } catch (error) {
-      this.#logger.error(`operation ${name}`, error);
+      this.#logFailure(name, toWaypointError(error));
       throw error;
     }
+  }
+
+  /** A user's typo is no event of the daemon; the stack of anything else may be needed. */
+  #logFailure(name: string, error: WaypointError): void {
+    const { kind } = ERROR_REGISTRY[error.code];
+    const isUsers = kind === "usage" || kind === "state" || kind === "cancelled";
+    if (isUsers)
+      this.#logger.info(`operation ${name}`, { code: error.code, message: error.message });
+    else this.#logger.error(`operation ${name}`, error);
   }
 
   #stopListening(): void {

@@ -101,27 +101,6 @@ function isNamespaceKept(layout: StateLayout): boolean {
   return mountTypes().get(layout.namespacePath) === "nsfs";
 }
 
-/**
- * Makes the mount namespace, kept by its file.
- *
- * The file can be mounted only in a namespace with a smaller number. Since Linux 6.18 each CPU
- * counts in a range of its own: where we are in a namespace of a container, only the CPU that made
- * that one, or one with a higher range, makes one that can be kept.
- */
-async function makeNamespace({ namespacePath }: StateLayout): Promise<void> {
-  const argv = ["unshare", `--mount=${namespacePath}`, "--propagation", "private", "true"] as const;
-  let failure: unknown;
-  for (const cpu of cpus().keys()) {
-    try {
-      await runProcess(["taskset", "--cpu-list", String(cpu), ...argv]);
-      return;
-    } catch (error) {
-      failure = error;
-    }
-  }
-  throw failure;
-}
-
 /** A namespace file can only be kept on a mount that is private. */
 async function prepareNamespaceDir(layout: StateLayout): Promise<void> {
   const { namespaceDir, namespacePath } = layout;
@@ -131,6 +110,28 @@ async function prepareNamespaceDir(layout: StateLayout): Promise<void> {
   }
   await runProcess(["mount", "--make-private", namespaceDir]);
   writeFileSync(namespacePath, "");
+}
+
+/**
+ * Makes the namespace and keeps it by its file.
+ *
+ * The kernel binds only a namespace with a higher number than the one it is bound in, to keep out
+ * loops, and hands out numbers per processor. Where the daemon is not started from the first
+ * namespace of the machine, that can fail on one processor and succeed on the next.
+ */
+async function makeNamespace({ namespacePath }: StateLayout): Promise<void> {
+  const unshare = ["unshare", `--mount=${namespacePath}`, "--propagation", "private", "true"];
+  let failure: unknown;
+  for (const processor of [null, ...cpus().keys()]) {
+    const pinned = processor === null ? [] : ["taskset", "--cpu-list", String(processor)];
+    try {
+      await runProcess([...pinned, ...unshare] as [string, ...string[]]);
+      return;
+    } catch (error) {
+      failure = error;
+    }
+  }
+  throw failure;
 }
 
 function mountTypes(): Map<string, string> {

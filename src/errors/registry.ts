@@ -77,13 +77,6 @@ export const ERROR_REGISTRY = {
     retryable: false,
     meaning: "That port of the session is not forwarded.",
   },
-  SESSION_BUSY: {
-    kind: "state",
-    exitCode: 11,
-    httpStatus: 423,
-    retryable: true,
-    meaning: "Another operation holds the session; nothing was changed.",
-  },
   SESSION_WRONG_STATE: {
     kind: "state",
     exitCode: 12,

@@ -38,8 +38,8 @@ export function requireOwnHistory(
 }
 
 /**
- * Returns the checkpoints of a session that nobody else needs: those that no other session stands
- * on or descends from.
+ * Returns the checkpoints that nobody needs once `session` is gone: its own and those of sessions
+ * removed earlier, but for the ones that another session stands on or descends from.
  */
 export function removableCheckpoints(session: SessionRow, catalog: Catalog): CheckpointRow[] {
   const needed = new Set<string>();
@@ -51,6 +51,9 @@ export function removableCheckpoints(session: SessionRow, catalog: Catalog): Che
     mark(other.head);
     mark(other.forkedFrom);
   }
-  for (const row of catalog.checkpoints()) if (row.session !== session.id) mark(row.id);
-  return catalog.checkpoints(session.id).filter(({ id }) => !needed.has(id));
+  const others = new Set(catalog.sessions().map(({ id }) => id));
+  others.delete(session.id);
+  const all = catalog.checkpoints();
+  for (const row of all) if (others.has(row.session)) mark(row.id);
+  return all.filter(({ id }) => !needed.has(id));
 }

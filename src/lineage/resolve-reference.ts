@@ -9,7 +9,9 @@ const RELATIVE = /^(?<session>[^@]*)@(?:~(?<back>\d{1,6}))?$/;
 export function resolveSession(reference: string, catalog: Catalog): SessionRow {
   const exact = catalog.sessionByName(reference) ?? catalog.session(reference);
   if (exact !== undefined) return exact;
-  const matches = catalog.sessions().filter(({ id }) => id.startsWith(reference));
+  // `@` alone names no session, also where there is only one.
+  const matches =
+    reference === "" ? [] : catalog.sessions().filter(({ id }) => id.startsWith(reference));
   if (matches.length === 1) return matches[0] as SessionRow;
   if (matches.length > 1) throw ambiguous("sessions", reference, matches);
   throw new WaypointError("SESSION_NOT_FOUND", `There is no session ${shown(reference)}.`, {
@@ -20,14 +22,17 @@ export function resolveSession(reference: string, catalog: Catalog): SessionRow 
 /**
  * Finds a checkpoint by id, unique prefix, name, `NAME@` or `NAME@~2`.
  *
- * `NAME@` is the newest checkpoint on the session's own line of history, `NAME@~2` two before it.
+ * `NAME@` is where the session stands: its newest checkpoint, or after a restore the one that it was
+ * put back to. `NAME@~2` is two before that.
  *
  * @throws CHECKPOINT_NOT_FOUND | SESSION_NOT_FOUND | REFERENCE_AMBIGUOUS
  */
 export function resolveCheckpoint(reference: string, catalog: Catalog): CheckpointRow {
   const relative = RELATIVE.exec(reference)?.groups;
   if (relative !== undefined) {
-    const session = resolveSession(relative["session"] ?? "", catalog);
+    const name = relative["session"] ?? "";
+    if (name === "") throw withoutSession(reference);
+    const session = resolveSession(name, catalog);
     return stepBack(session, Number(relative["back"] ?? 0), catalog);
   }
   const exact = catalog.checkpoint(reference) ?? catalog.checkpointByName(reference);
@@ -44,10 +49,19 @@ function stepBack(session: SessionRow, steps: number, catalog: Catalog): Checkpo
   for (let step = 0; step < steps; step += 1) {
     current = current.parent === null ? undefined : catalog.checkpoint(current.parent);
     if (current === undefined) {
-      throw notFound(`Session ${session.name} has only ${step + 1} checkpoints behind it.`);
+      const farthest = `only ${step + 1}`;
+      throw notFound(`Session ${session.name} has no checkpoint that far back: ${farthest}.`);
     }
   }
   return current;
+}
+
+function withoutSession(reference: string): WaypointError {
+  return new WaypointError(
+    "SESSION_NOT_FOUND",
+    `There is no session name before @ in ${shown(reference)}.`,
+    { hint: "Write the name of a session before it, as in web@ or web@~1." },
+  );
 }
 
 function notFound(message: string): WaypointError {

@@ -48,7 +48,11 @@ export type EngineOperations = {
 
 /** What each operation of the contract does: resolve names, take the lease, call the engine. */
 export const HANDLERS: EngineOperations = {
-  new: (input, ports) => createSession(input, ports),
+  new: async (input, ports, peer) => {
+    const created = await createSession(input, ports);
+    await undoIfGone(peer, () => removeSession(resolveSession(created.id, ports.catalog), ports));
+    return created;
+  },
 
   ls: async (_input, ports) => ({
     sessions: ports.catalog.sessions().map((row) => describeSession(row, ports)),
@@ -68,10 +72,7 @@ export const HANDLERS: EngineOperations = {
   stop: (input, ports) =>
     withSession(input.session, ports, async (session) => {
       requireLive(session, ports);
-      const options = { trigger: "before-stop", intent: "before stop", name: null } as const;
-      const checkpoint = input.checkpoint
-        ? (await createCheckpoint(session, { ...options, filesOnly: false }, ports)).id
-        : null;
+      const checkpoint = input.checkpoint ? await captureBeforeStop(session, ports) : null;
       await stopSession(session, checkpoint, ports);
       const stopped = resolveSession(session.id, ports.catalog);
       return { session: describeSession(stopped, ports), checkpoint };
@@ -85,7 +86,8 @@ export const HANDLERS: EngineOperations = {
         });
       }
       const removable = removableCheckpoints(session, ports.catalog);
-      const kept = ports.catalog.checkpoints(session.id).length - removable.length;
+      const own = ports.catalog.checkpoints(session.id);
+      const kept = own.filter(({ id }) => !removable.some((row) => row.id === id)).length;
       await removeSession(session, ports);
       await removeCheckpoints(
         removable.map(({ id }) => id),
@@ -110,6 +112,7 @@ export const HANDLERS: EngineOperations = {
           intent: input.intent ?? null,
           name: input.name ?? null,
           filesOnly: input.filesOnly,
+          movesHead: true,
         },
         ports,
       );
@@ -138,17 +141,20 @@ export const HANDLERS: EngineOperations = {
     withSession(input.session, ports, (session) => {
       const checkpoint = resolveCheckpoint(input.checkpoint, ports.catalog);
       requireOwnHistory(session, checkpoint, ports.catalog);
-      return restoreCheckpoint(session, checkpoint, "restore", ports);
+      return restoreCheckpoint(session, checkpoint, { ...input, kind: "restore" }, ports);
     }),
 
   undo: (input, ports) =>
-    withSession(input.session, ports, (session) => undoRestore(session, ports)),
+    withSession(input.session, ports, (session) => undoRestore(session, input, ports)),
 
-  fork: async (input, ports) => {
+  fork: async (input, ports, peer) => {
     const checkpoint = resolveCheckpoint(input.checkpoint, ports.catalog);
     if (input.name !== undefined) requireValidName(input.name);
     const { count, name } = input;
     const { forks, readyMs } = await forkCheckpoint(checkpoint, { count, name }, ports);
+    await undoIfGone(peer, async () => {
+      await Promise.all(forks.map((fork) => removeSession(fork, ports)));
+    });
     return {
       sessions: forks.map(({ id, name }) => ({ id, name, pid: ports.live.get(id)?.pid ?? null })),
       readyMs,
@@ -169,6 +175,23 @@ export const HANDLERS: EngineOperations = {
   "forward.stop": (input, ports) =>
     withSession(input.session, ports, async (session) => stopForward(session, input.port, ports)),
 };
+
+/** What a stopped session can be started again from. */
+async function captureBeforeStop(
+  session: ReturnType<typeof resolveSession>,
+  ports: EnginePorts,
+): Promise<string> {
+  const options = { trigger: "before-stop", intent: "before stop", name: null } as const;
+  const more = { filesOnly: false, movesHead: true };
+  return (await createCheckpoint(session, { ...options, ...more }, ports)).id;
+}
+
+/** A client that has gone waits for nothing: what was begun for it is undone. */
+async function undoIfGone(peer: StreamPeer, undo: () => Promise<void>): Promise<void> {
+  if (!peer.gone.aborted) return;
+  await undo();
+  throw new WaypointError("CANCELLED", "The client left before the answer; all was undone.");
+}
 
 /** Runs `task` with the session's lease, and with its row as it is when the lease is held. */
 async function withSession<T>(

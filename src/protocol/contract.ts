@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { checkpointSchema, operationRecordSchema } from "./checkpoint.ts";
+import { checkpointSchema, contentSchema, operationRecordSchema } from "./checkpoint.ts";
 import { referenceSchema } from "./ids.ts";
 import { forwardSchema, netModeSchema, processSchema, sessionSchema } from "./session.ts";
 
@@ -69,10 +69,23 @@ const execInput = z.strictObject({
     .describe("Also return this much of each output in the result"),
 });
 
+/** What a restore may lose of what is there now; nothing, unless it is said. */
+const lossInput = {
+  loseProcesses: z
+    .boolean()
+    .default(false)
+    .describe("Go on when the running processes cannot be captured; undo then has files alone"),
+  withoutUndo: z
+    .boolean()
+    .default(false)
+    .describe("Do not capture what is there now, for when the store is full"),
+};
+
 const execOutput = z.object({
   exitCode: z.number().int(),
   signal: z.number().int().nullable().describe("Signal that ended the command, if one did"),
   timedOut: z.boolean(),
+  shellEnded: z.boolean().describe("It ended the live shell too, and a fresh one was started"),
   durationMs: z.number(),
   stdout: z.string(),
   stderr: z.string(),
@@ -182,11 +195,16 @@ export const CONTRACT = {
   restore: describe({
     summary: "Put a session back to a checkpoint",
     effect: "destroy",
-    input: z.strictObject({ session: sessionRef, checkpoint: checkpointRef }),
+    input: z.strictObject({
+      session: sessionRef,
+      checkpoint: checkpointRef,
+      ...lossInput,
+    }),
     output: z.object({
       session: z.string(),
       checkpoint: z.string(),
       undo: z.string().nullable().describe("Checkpoint of what was there before"),
+      undoContent: contentSchema.nullable().describe("What that checkpoint holds"),
       readyMs: z.number().describe("Until the session answered again"),
       totalMs: z.number().describe("With the checkpoint taken first"),
       pid: z.number().int().nullable(),
@@ -195,11 +213,12 @@ export const CONTRACT = {
   undo: describe({
     summary: "Take the last restore back",
     effect: "destroy",
-    input: z.strictObject({ session: sessionRef }),
+    input: z.strictObject({ session: sessionRef, ...lossInput }),
     output: z.object({
       session: z.string(),
       checkpoint: z.string(),
       undo: z.string().nullable(),
+      undoContent: contentSchema.nullable(),
       readyMs: z.number(),
       totalMs: z.number(),
       pid: z.number().int().nullable(),

@@ -58,7 +58,8 @@ async function recoverCheckpoints(ports: EnginePorts): Promise<void> {
       const row = fromManifest(manifest);
       catalog.insertCheckpoint(row);
       const session = catalog.session(row.session);
-      if (session !== undefined && session.head === row.parent && !catalog.isNew) {
+      const isHead = row.trigger !== "before-restore" && session?.head === row.parent;
+      if (session !== undefined && isHead && !catalog.isNew) {
         catalog.updateSession(row.session, { head: id });
       }
     } catch (error) {

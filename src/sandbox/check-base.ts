@@ -60,6 +60,13 @@ export function isExecutableInside(baseDir: string, insidePath: string): boolean
   }
 }
 
+/** Tells whether a root filesystem has a directory at this absolute path. */
+export function isDirectoryInside(baseDir: string, insidePath: string): boolean {
+  if (!insidePath.startsWith("/")) return false;
+  const hostPath = resolveInside(baseDir, insidePath);
+  return hostPath !== null && statSync(hostPath).isDirectory();
+}
+
 /** Returns the host's path of `insidePath`, or `null` where it does not exist inside `baseDir`. */
 export function resolveInside(baseDir: string, insidePath: string): string | null {
   let resolved = "/";

@@ -3,7 +3,7 @@
  * namespaces of its own, and the view of its process tree from the host.
  * It knows neither checkpoints nor the network. docs/notes/overlayfs and namespaces have the facts.
  */
-export { type BaseShell, checkBase } from "./check-base.ts";
+export { type BaseShell, checkBase, isDirectoryInside } from "./check-base.ts";
 export { findUser, type SessionUser, userNames } from "./find-user.ts";
 export { launchInit } from "./launch-init.ts";
 export { prepareUpper, type UpperOptions } from "./prepare-upper.ts";

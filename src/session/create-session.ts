@@ -6,6 +6,7 @@ import { describeSession } from "./describe-session.ts";
 import { buildFreshInstance } from "./instance.ts";
 import { makeUpName, requireValidName } from "./names.ts";
 import type { EnginePorts } from "./ports.ts";
+import { requireDirectory } from "./shell.ts";
 
 /**
  * Starts a session with a fresh shell.
@@ -32,7 +33,7 @@ export async function createSession(
     base,
     net: input.net,
     user: user.name,
-    cwd: input.cwd ?? user.home,
+    cwd: startDirectory(base, input.cwd, user.home, ports),
     createdAt: new Date().toISOString(),
     head: null,
     forkedFrom: null,
@@ -59,6 +60,17 @@ export async function createSession(
     adoptInstance(live, ports);
     return describeSession(session, ports);
   });
+}
+
+/** Users like `nobody` have a home that does not exist; they start in the root directory. */
+function startDirectory(
+  base: string,
+  wanted: string | undefined,
+  home: string,
+  ports: EnginePorts,
+): string {
+  if (wanted !== undefined) return requireDirectory(base, wanted, ports);
+  return ports.sandbox.isDirectoryInside(base, home) ? home : "/";
 }
 
 /** Returns a valid, free name: the wanted one, or one made up. @throws NAME_INVALID | NAME_IN_USE */

@@ -2,13 +2,18 @@ import { constants } from "node:os";
 import type { SessionRow } from "../catalog/index.ts";
 import { hasCode, toWaypointError, WaypointError } from "../errors/index.ts";
 import type { OperationOutput, OperationParsedInput } from "../protocol/index.ts";
-import type { CommandReader, InitLink, RunInShellOptions } from "../terminal/index.ts";
+import type {
+  CommandReader,
+  InitLink,
+  ProgramResult,
+  RunInShellOptions,
+} from "../terminal/index.ts";
 import { BoundedOutput } from "./bounded-output.ts";
 import { requireLive } from "./describe-session.ts";
 import type { LiveInstance } from "./live-sessions.ts";
 import type { EnginePorts } from "./ports.ts";
 import { quoteCommand } from "./quote-command.ts";
-import { shellEnvironment } from "./shell.ts";
+import { requireDirectory, shellEnvironment } from "./shell.ts";
 import type { StreamPeer } from "./stream-peer.ts";
 
 const { SIGINT, SIGTERM, SIGKILL } = constants.signals;
@@ -101,11 +106,12 @@ async function startCommand(
     }
     return await runInLiveShell(live, line, { tty: input.tty, shell: dialect }, ports);
   }
-  const user = ports.sandbox.findUser(ports.sandbox.mergedDir(live.instanceId), session.user);
+  const rootDir = ports.sandbox.mergedDir(live.instanceId);
+  const user = ports.sandbox.findUser(rootDir, session.user);
   const commandId = await live.link.spawn({
     argv: [shellPath, "-c", line],
     env: shellEnvironment(user, shellPath),
-    cwd: input.cwd ?? session.cwd,
+    cwd: requireDirectory(rootDir, input.cwd ?? session.cwd, ports),
     uid: user.uid,
     gid: user.gid,
     groups: user.groups,
@@ -146,10 +152,11 @@ async function forward(
     kept[stream].add(bytes);
     if (!peer.gone.aborted) await peer.send(stream, bytes);
   }
-  const { exitCode, signal } = await Promise.race([reader.result, interruption.failed]);
+  const { exitCode, signal, reason } = await Promise.race([reader.result, interruption.failed]);
   return {
     exitCode,
     signal: signal === 0 ? null : signal,
+    shellEnded: reason === "shell-ended",
     stdout: kept.stdout.text(),
     stderr: kept.stderr.text(),
     truncated: kept.stdout.truncated || kept.stderr.truncated,
@@ -163,14 +170,22 @@ async function passInput(
   input: ExecInput,
 ): Promise<void> {
   if (!input.stdin) return;
-  if (bytes.length === 0) await link.closeInput(commandId);
-  else await link.write(commandId, bytes);
+  try {
+    if (bytes.length === 0) await link.closeInput(commandId);
+    else await link.write(commandId, bytes);
+  } catch (error) {
+    // A command that has ended reads no more; its result is on the way.
+    if (!hasCode(error, "TOOL_FAILED") && !hasCode(error, "SESSION_ENDED")) throw error;
+  }
 }
 
 async function tellWait(link: InitLink, commandId: number, peer: StreamPeer): Promise<void> {
   const { commands } = await link.list();
   if (commands.find(({ id }) => id === commandId)?.stage !== "queued") return;
-  peer.notice("waiting: the session's shell is busy with another command");
+  peer.notice(
+    "waiting: the session's shell is busy with another command; " +
+      "--shell own would not wait, --timeout limits the wait",
+  );
 }
 
 /** A command such as `exit` ends the shell itself; the session goes on with a fresh one. */
@@ -189,8 +204,8 @@ export async function keepShellAlive(live: LiveInstance, ports: EnginePorts): Pr
 class Interruption {
   timedOut = false;
   /** Resolves, with what is told of the command, when it goes on whatever it was sent. */
-  readonly failed: Promise<{ exitCode: number; signal: number }>;
-  readonly #fail: (end: { exitCode: number; signal: number }) => void;
+  readonly failed: Promise<ProgramResult>;
+  readonly #fail: (end: ProgramResult) => void;
   readonly #link: InitLink;
   readonly #terminalId: number;
   readonly #commandId: number;
@@ -200,7 +215,7 @@ class Interruption {
   #isOver = false;
 
   constructor(live: LiveInstance, commandId: number, input: ExecInput, peer: StreamPeer) {
-    const { promise, resolve } = Promise.withResolvers<{ exitCode: number; signal: number }>();
+    const { promise, resolve } = Promise.withResolvers<ProgramResult>();
     this.failed = promise;
     this.#fail = resolve;
     this.#link = live.link;
@@ -248,7 +263,7 @@ class Interruption {
   async #giveUp(): Promise<void> {
     await this.#link.discard(this.#commandId).catch(() => {});
     this.#peer.notice("the command ignores the interruption and goes on without its output");
-    this.#fail({ exitCode: EXIT_CODE_TIMED_OUT, signal: 0 });
+    this.#fail({ exitCode: EXIT_CODE_TIMED_OUT, signal: 0, reason: "aborted" });
   }
 
   async #isShellInForeground(): Promise<boolean> {

@@ -90,6 +90,7 @@ export async function buildInstanceFrom(
     rootDir,
     imagesDir,
     workDir: workDirOf(instanceId),
+    failedLogsDir: settings.layout.failedLogsDir,
   });
   const held = outside === null ? null : { outside, until: restored };
   // CRIU needs the namespace and its addresses; the way to the outside can come meanwhile.

@@ -43,6 +43,14 @@ export async function openShell(
   }
 }
 
+/** Checks that a root filesystem has a directory, and returns it. @throws USAGE_INVALID */
+export function requireDirectory(rootDir: string, insidePath: string, ports: EnginePorts): string {
+  if (ports.sandbox.isDirectoryInside(rootDir, insidePath)) return insidePath;
+  throw new WaypointError("USAGE_INVALID", `The session has no directory "${insidePath}".`, {
+    hint: "Give an absolute path of a directory inside the session.",
+  });
+}
+
 /** Returns the environment that every program of a session starts with. */
 export function shellEnvironment(
   user: { name: string; home: string },

@@ -101,7 +101,6 @@ export class Store {
    * with which the kernel refuses the mount (docs/notes/overlayfs).
    */
   async createInstanceFrom(instanceId: string, checkpointId: string): Promise<InstancePaths> {
-    await this.requireRoom("restore a checkpoint");
     const paths = this.instancePaths(instanceId);
     const { snapshotPath } = this.checkpointPaths(checkpointId);
     this.#orFull("restore a checkpoint", () =>

@@ -85,7 +85,8 @@ const REFUSED: readonly (readonly [string, number, ...string[]])[] = [
   ["CHECKPOINT_OF_OTHER_SESSION", 12, "restore", "web", "others"],
   ["NOTHING_TO_UNDO", 12, "undo", "web"],
   ["SESSION_WRONG_STATE", 12, "rm", "web"],
-  ["SANDBOX_FAILED", 21, "new", "x", "--cwd", "/no/such/directory"],
+  ["USAGE_INVALID", 2, "new", "x", "--cwd", "/no/such/directory"],
+  ["SANDBOX_FAILED", 21, "new", "x", "--user", "nobody", "--cwd", "/root"],
 ];
 
 describe("the command line", () => {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { callOperation } from "../../src/client/index.ts";
 import type { Session } from "../../src/index.ts";
 import { failureOf } from "../support/failing-command.ts";
 import { eventually, openTestWaypoint, type TestWaypoint } from "../support/test-waypoint.ts";
@@ -86,7 +87,18 @@ test.each(HOLDERS)("$what is named, and the session goes on", async (holder) => 
   const [fork] = await files.fork();
   expect((await fork?.exec("ls /tmp/ready"))?.stdout).toBe("/tmp/ready\n");
 
-  const restored = await session.restore(good);
+  await expect(session.restore(good)).rejects.toMatchObject({
+    code: "CRIU_DUMP_FAILED",
+    hint: expect.stringContaining("--lose-processes"),
+  });
+  const still = await session.exec("kill -0 %1 && echo $MARK");
+  expect(still.stdout).toBe("kept\n");
+  const restored = await callOperation(own.stateDir, "restore", {
+    session: session.id,
+    checkpoint: good.id,
+    loseProcesses: true,
+  });
+  expect(restored.undoContent).toBe("files");
   expect((await own.waypoint.show(restored.undo ?? "")).content).toBe("files");
   expect((await session.exec("echo $PWD $MARK; jobs")).stdout).toBe("/srv kept\n");
 });

@@ -28,7 +28,10 @@ export async function readWholeState(own: {
     checkpoints: await lines(own, `ls ${path.join(storeDir, "checkpoints")}`),
     images: await lines(own, `ls ${imagesDir}`),
     namespaces: await lines(own, "ls /run/netns /run/waypoint/work"),
-    mounts: await lines(own, "cut -d ' ' -f 5 /proc/self/mountinfo | sort"),
+    // Other Waypoints of the machine come and go in this list.
+    mounts: (await lines(own, "cut -d ' ' -f 5 /proc/self/mountinfo | sort")).filter(
+      (point) => point.startsWith("/run/") || point.startsWith(own.stateDir),
+    ),
     links: await lines(own, `ip -d -o link | grep -o 'waypoint:${key}:[^ \\\\]*' | sort`),
     sessions: sessions.map(({ name, state, head, pid }) => `${name} ${state} ${head} ${pid}`),
     timeline: checkpoints.map(({ id, name }) => `${id} ${name}`),

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import path from "node:path";
-import { findPackageRoot } from "../../client/index.ts";
+import { findPackageRoot, makeStateDir } from "../../client/index.ts";
 import { WaypointError } from "../../errors/index.ts";
 import type { Invocation } from "../context.ts";
 
@@ -17,6 +17,7 @@ export async function run({ context }: Invocation): Promise<undefined> {
       detail: { programPath },
     });
   }
+  if (process.geteuid?.() === 0) makeStateDir(context.stateDir);
   const env = { ...process.env, WAYPOINT_DIR: context.stateDir, WAYPOINT_FOREGROUND: "1" };
   if (process.execve === undefined) {
     throw new WaypointError("HOST_UNSUPPORTED", "This version of Node cannot replace a process.", {

@@ -14,10 +14,13 @@ export async function run({ context }: Invocation): Promise<number> {
   return result.ok ? 0 : ERROR_REGISTRY.HOST_UNSUPPORTED.exitCode;
 }
 
+/** How a check that keeps nothing from working tells of something that is not there. */
+const LACKING = /^(?:missing|none|off|no|version 1 or mixed)\b/;
+
 /** Returns a line per check, and how to fix what is missing. */
 export function renderChecks(checks: readonly HostCheck[], paint: Paint): string[] {
   const lines = checks.flatMap(({ id, ok, detail, fix }) => {
-    const mark = ok ? paint("green", "✓") : paint("red", "✗");
+    const mark = markOf({ ok, detail }, paint);
     const advice = fix === null ? [] : [`    ${paint("bold", "Fix:")} ${printable(fix)}`];
     return [`${mark} ${id}: ${printable(detail)}`, ...advice];
   });
@@ -27,4 +30,9 @@ export function renderChecks(checks: readonly HostCheck[], paint: Paint): string
       ? "This machine can run Waypoint."
       : `${failures} of ${checks.length} checks failed. \`waypoint setup\` installs what it can.`;
   return [...lines, "", summary];
+}
+
+function markOf({ ok, detail }: { ok: boolean; detail: string }, paint: Paint): string {
+  if (!ok) return paint("red", "✗");
+  return LACKING.test(detail) ? paint("yellow", "•") : paint("green", "✓");
 }

@@ -25,6 +25,9 @@ export async function run({
   const input = execInput(args[0] ?? "", rest, options);
   if (context.isJson) return await execForProgram(context, input);
   if (options.tty === true && hasTerminal()) return await execOnTerminal(context, input);
+  if (options.tty === true) {
+    note(context, "There is no terminal here: the output shows on the session's terminal only.");
+  }
   return await streamCommand(context, { input });
 }
 

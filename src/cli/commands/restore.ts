@@ -1,21 +1,28 @@
-import type { OperationOutput } from "../../protocol/index.ts";
 import { confirm } from "../confirm.ts";
 import { call, type Invocation, printResult } from "../context.ts";
-import { renderMove } from "../render-move.ts";
+import {
+  contentOf,
+  type LossOptions,
+  lossInput,
+  lossSentence,
+  renderMove,
+} from "../render-move.ts";
 
 /** Puts a session back to a checkpoint. */
 export async function run({
   context,
   args,
   options,
-}: Invocation<{ yes?: boolean }>): Promise<undefined> {
+}: Invocation<LossOptions & { yes?: boolean }>): Promise<undefined> {
   const [session = "", checkpoint = ""] = args;
   await confirm(context, {
-    question: `Put session ${session} back to ${checkpoint}? What it has now is checkpointed first.`,
+    question: `Put session ${session} back to ${checkpoint}? ${lossSentence(options)}`,
     isAnswered: options.yes === true,
   });
-  const result = await call(context, "restore", { session, checkpoint });
-  await printResult(context, result, (moved: OperationOutput<"restore">) =>
-    renderMove({ moved, sessionRef: session, verb: "is back at" }),
+  const input = { session, checkpoint, ...lossInput(options) };
+  const moved = await call(context, "restore", input);
+  const content = await contentOf(context, moved.checkpoint);
+  await printResult(context, moved, () =>
+    renderMove({ moved, content, sessionRef: session, verb: "is back at", loss: options }),
   );
 }

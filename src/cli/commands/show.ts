@@ -1,5 +1,5 @@
 import type { OperationOutput } from "../../protocol/index.ts";
-import { call, type Invocation, printResult } from "../context.ts";
+import { type CommandContext, call, type Invocation, printResult } from "../context.ts";
 import { printable, printableLines } from "../text/printable.ts";
 import { formatAge, formatClock, formatDuration, formatSize } from "../text/quantities.ts";
 import { layoutFields, layoutTable } from "../text/table.ts";
@@ -7,16 +7,31 @@ import { layoutFields, layoutTable } from "../text/table.ts";
 /** Shows one checkpoint in full. */
 export async function run({ context, args }: Invocation): Promise<undefined> {
   const result = await call(context, "show", { checkpoint: args[0] ?? "" });
-  await printResult(context, result, (shown) => renderCheckpoint(shown, context.nowMs));
+  const isRemoved = context.isJson ? false : await isSessionRemoved(context, result.session);
+  await printResult(context, result, (shown) =>
+    renderCheckpoint(shown, { nowMs: context.nowMs, isRemoved }),
+  );
+}
+
+/** A session that was removed may have left its name to another one. */
+async function isSessionRemoved(context: CommandContext, session: string): Promise<boolean> {
+  const { sessions } = await call(context, "ls", {});
+  return sessions.every(({ id }) => id !== session);
 }
 
 /** Returns every fact about a checkpoint. */
-export function renderCheckpoint(shown: OperationOutput<"show">, nowMs: number): string[] {
+export function renderCheckpoint(
+  shown: OperationOutput<"show">,
+  { nowMs, isRemoved }: { nowMs: number; isRemoved: boolean },
+): string[] {
   const { verification, host } = shown;
   const fields: [string, string][] = [
     ["Checkpoint", shown.id],
     ["Name", shown.name === null ? "-" : printable(shown.name)],
-    ["Session", `${printable(shown.sessionName)} (${shown.session})`],
+    [
+      "Session",
+      `${printable(shown.sessionName)} (${shown.session}${isRemoved ? ", removed" : ""})`,
+    ],
     ["Parent", shown.parent ?? "-"],
     ["Taken", `${formatClock(shown.createdAt, nowMs)} (${formatAge(shown.createdAt, nowMs)} ago)`],
     ["Trigger", shown.trigger],

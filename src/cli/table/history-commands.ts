@@ -1,11 +1,6 @@
 import type { CommandSpec } from "../command-spec.ts";
-import { parseCount } from "../parse-values.ts";
-
-const SESSION = ["<session>", "Session: its name, id or a unique prefix of the id"] as const;
-const CHECKPOINT = [
-  "<checkpoint>",
-  "Checkpoint: its id, a unique prefix, its name, NAME@ (newest) or NAME@~2 (two before)",
-] as const;
+import { parseCount, parseIntent } from "../parse-values.ts";
+import { CHECKPOINT, LOSS_OPTIONS, SESSION, SESSION_OPTIONAL } from "./references.ts";
 
 /** Commands about checkpoints: making them, reading them, going back to them. */
 export const HISTORY_COMMANDS: readonly CommandSpec[] = [
@@ -15,7 +10,11 @@ export const HISTORY_COMMANDS: readonly CommandSpec[] = [
     description: "Captures processes, memory, terminals and files; never disturbs what runs.",
     arguments: [SESSION],
     options: [
-      { flags: "-m, --intent <text>", description: "What this moment is, in your words" },
+      {
+        flags: "-m, --intent <text>",
+        description: "What this moment is, in your words",
+        parse: parseIntent,
+      },
       { flags: "--name <name>", description: "Name to find it by" },
       { flags: "--files-only", description: "Capture the files alone" },
       { flags: "--durable", description: "Answer only when it would survive power loss" },
@@ -24,13 +23,13 @@ export const HISTORY_COMMANDS: readonly CommandSpec[] = [
       ['waypoint checkpoint web -m "before the upgrade"', "A moment to come back to"],
       ["waypoint checkpoint web --name green --durable", "Named, and safe on disk"],
     ],
-    errors: ["SESSION_NOT_FOUND", "SESSION_BUSY", "NAME_IN_USE", "CRIU_DUMP_FAILED", "STORE_FULL"],
+    errors: ["SESSION_NOT_FOUND", "NAME_IN_USE", "CRIU_DUMP_FAILED", "STORE_FULL"],
     load: () => import("../commands/checkpoint.ts"),
   },
   {
     name: "log",
     summary: "Show the timeline, newest last",
-    arguments: [["[session]", "Only this session and where it came from"]],
+    arguments: [SESSION_OPTIONAL],
     examples: [
       ["waypoint log", "Every session and its branches"],
       ["waypoint log web", "The timeline of web"],
@@ -43,7 +42,7 @@ export const HISTORY_COMMANDS: readonly CommandSpec[] = [
     summary: "Show one checkpoint in full",
     arguments: [CHECKPOINT],
     examples: [
-      ["waypoint show web@", "The newest checkpoint of web"],
+      ["waypoint show web@", "The checkpoint where web stands"],
       ["waypoint show web@~1", "The one before"],
     ],
     errors: ["CHECKPOINT_NOT_FOUND", "REFERENCE_AMBIGUOUS"],
@@ -56,19 +55,19 @@ export const HISTORY_COMMANDS: readonly CommandSpec[] = [
       "What is there now is checkpointed first, so `waypoint undo` takes it back. Asks first on " +
       "a terminal. A restore that fails leaves the session as it was.",
     arguments: [SESSION, CHECKPOINT],
-    options: [{ flags: "-y, --yes", description: "Do not ask" }],
+    options: [{ flags: "-y, --yes", description: "Do not ask" }, ...LOSS_OPTIONS],
     examples: [
-      ["waypoint restore web web@", "Back to its newest checkpoint"],
+      ["waypoint restore web web@", "Back to its newest checkpoint, or the one it stands on"],
       ["waypoint restore web green --yes", "Back to the one named green, without asking"],
     ],
     errors: [
       "SESSION_NOT_FOUND",
       "CHECKPOINT_NOT_FOUND",
       "REFERENCE_AMBIGUOUS",
-      "SESSION_BUSY",
       "CHECKPOINT_OF_OTHER_SESSION",
       "CRIU_DUMP_FAILED",
       "CRIU_RESTORE_FAILED",
+      "STORE_FULL",
       "CANCELLED",
     ],
     load: () => import("../commands/restore.ts"),
@@ -77,8 +76,9 @@ export const HISTORY_COMMANDS: readonly CommandSpec[] = [
     name: "undo",
     summary: "Take the last restore back",
     arguments: [SESSION],
+    options: LOSS_OPTIONS,
     examples: [["waypoint undo web", "web is as it was before the last restore"]],
-    errors: ["SESSION_NOT_FOUND", "SESSION_BUSY", "NOTHING_TO_UNDO", "CRIU_RESTORE_FAILED"],
+    errors: ["SESSION_NOT_FOUND", "NOTHING_TO_UNDO", "CRIU_DUMP_FAILED", "CRIU_RESTORE_FAILED"],
     load: () => import("../commands/undo.ts"),
   },
   {
@@ -87,7 +87,7 @@ export const HISTORY_COMMANDS: readonly CommandSpec[] = [
     description: "The session that was captured is not touched.",
     arguments: [CHECKPOINT],
     options: [
-      { flags: "-n, --count <count>", description: "How many [1]", parse: parseCount },
+      { flags: "-n, --count <count>", description: "How many, at most 256 [1]", parse: parseCount },
       { flags: "--name <name>", description: "Name of the fork; with a count, NAME-1, NAME-2, …" },
     ],
     examples: [

@@ -1,8 +1,7 @@
 import type { CommandSpec, OptionSpec } from "../command-spec.ts";
 import { collectVariable, parseSeconds } from "../parse-values.ts";
 import { DETACH_KEYS_DEFAULT } from "../terminal/detach-keys.ts";
-
-const SESSION = ["<session>", "Session: its name, id or a unique prefix of the id"] as const;
+import { SESSION } from "./references.ts";
 
 /** What a new session can be given; shared by `new` and `run`. */
 const NEW_OPTIONS: readonly OptionSpec[] = [
@@ -78,19 +77,23 @@ export const SESSION_COMMANDS: readonly CommandSpec[] = [
     name: "exec",
     summary: "Run a command in a session",
     description:
-      "It runs in the session's live shell, so cd and export persist for the next call. " +
+      "It runs in the session's live shell, so cd and export persist for the next call, and " +
+      "reads nothing: give -i for a pipe or a file on standard input. " +
       "Ctrl-C interrupts the command; a second Ctrl-C leaves it alone.",
     arguments: [SESSION, ["<command...>", "Program and arguments, or one line of shell; after --"]],
     options: [
-      { flags: "-t, --tty", description: "Run it on the session's terminal" },
+      {
+        flags: "-t, --tty",
+        description: "Run it on the session's terminal, where its output stays",
+      },
       {
         flags: "--timeout <seconds>",
-        description: "Interrupt it after this time; exit code 124",
+        description: "Interrupt it after this time, at most 86400; exit code 124",
         parse: parseSeconds,
       },
       {
         flags: "--shell <shell>",
-        description: "The live shell, or a process of its own [live; own with --stdin]",
+        description: "The live shell, or a process of its own [live; own with -i or --cwd]",
         choices: ["live", "own"],
       },
       { flags: "--cwd <directory>", description: "Directory to run in (own shell only)" },
@@ -151,7 +154,7 @@ export const SESSION_COMMANDS: readonly CommandSpec[] = [
     arguments: [SESSION],
     options: [{ flags: "--no-checkpoint", description: "Do not checkpoint it first" }],
     examples: [["waypoint stop web", "Checkpoint it, then end its processes"]],
-    errors: ["SESSION_NOT_FOUND", "SESSION_BUSY", "SESSION_WRONG_STATE", "CRIU_DUMP_FAILED"],
+    errors: ["SESSION_NOT_FOUND", "SESSION_WRONG_STATE", "CRIU_DUMP_FAILED"],
     load: () => import("../commands/stop.ts"),
   },
   {
@@ -164,7 +167,7 @@ export const SESSION_COMMANDS: readonly CommandSpec[] = [
       { flags: "-y, --yes", description: "Do not ask" },
     ],
     examples: [["waypoint rm probe --yes", "Without asking"]],
-    errors: ["SESSION_NOT_FOUND", "SESSION_BUSY", "SESSION_WRONG_STATE", "CANCELLED"],
+    errors: ["SESSION_NOT_FOUND", "SESSION_WRONG_STATE", "CANCELLED"],
     load: () => import("../commands/rm.ts"),
   },
 ];

@@ -96,7 +96,7 @@ class Visit {
       try {
         return await this.open({ session });
       } catch (error) {
-        const isTemporary = hasCode(error, "DAEMON_UNREACHABLE") || hasCode(error, "SESSION_BUSY");
+        const isTemporary = hasCode(error, "DAEMON_UNREACHABLE");
         if (!isTemporary || performance.now() >= endsAtMs) throw error;
       }
       await delay(RECONNECT_INTERVAL_MS);

@@ -7,6 +7,10 @@ const WIDE =
 /** Marks that are drawn onto the character before them. */
 const COMBINING_ONLY = /^(?:\p{Mark}|[\u200b-\u200d])+$/u;
 
+/** What `styleText` writes; splitting by it puts the colours at the odd places. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: colours begin with one.
+const COLOUR = /(\u001b\[[0-9;]*m)/;
+
 const ASCII_ONLY = /^[ -~]*$/;
 
 let segmenter: Intl.Segmenter | undefined;
@@ -20,18 +24,55 @@ export function displayWidth(text: string): number {
   return columns;
 }
 
-/** Returns `text` cut to `columnsMax` columns, with an ellipsis where something is missing. */
+/**
+ * Returns `text` cut to `columnsMax` columns, with an ellipsis where something is missing. All its
+ * colours are kept, because one that is not switched off again would go on to the lines below.
+ */
 export function truncate(text: string, columnsMax: number): string {
   if (displayWidth(text) <= columnsMax) return text;
   if (columnsMax < 1) return "";
   let kept = "";
   let columns = 0;
+  let isFull = false;
+  for (const [index, part] of text.split(COLOUR).entries()) {
+    if (index % 2 === 1) kept += part;
+    else if (!isFull) {
+      const fitting = takeColumns(part, columnsMax - 1 - columns);
+      isFull = fitting !== part;
+      columns += displayWidth(fitting);
+      kept += isFull ? `${fitting.trimEnd()}…` : fitting;
+    }
+  }
+  return kept;
+}
+
+/** Returns the beginning of `text` that fits into `columnsMax` columns. */
+function takeColumns(text: string, columnsMax: number): string {
+  let kept = "";
+  let columns = 0;
   for (const character of graphemes(text)) {
     columns += graphemeWidth(character);
-    if (columns > columnsMax - 1) break;
+    if (columns > columnsMax) break;
     kept += character;
   }
-  return `${kept.trimEnd()}…`;
+  return kept;
+}
+
+/**
+ * Returns `text` in lines of at most `columnsMax` columns, broken between words where that is
+ * possible. For text without colours.
+ */
+export function wrap(text: string, columnsMax: number): string[] {
+  const lines: string[] = [];
+  let line = "";
+  for (const word of text.split(" ")) {
+    const longer = line === "" ? word : `${line} ${word}`;
+    if (line !== "" && displayWidth(longer) > columnsMax) {
+      lines.push(line);
+      line = word;
+    } else line = longer;
+  }
+  return [...lines, line].map((each) => truncate(each, columnsMax));
 }
 
 /** Returns `text` filled up with spaces to `columns`, on its right unless it is a number. */

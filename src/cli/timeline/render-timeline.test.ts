@@ -1,3 +1,4 @@
+import { stripVTControlCharacters } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type {
   Checkpoint,
@@ -5,7 +6,7 @@ import type {
   OperationRecord,
   Session,
 } from "../../protocol/index.ts";
-import { plain } from "../text/style.ts";
+import { type Paint, plain } from "../text/style.ts";
 import { assignLanes, LANES_MAX } from "./lanes.ts";
 import { renderTimeline } from "./render-timeline.ts";
 import { shortenIds } from "./shorten-ids.ts";
@@ -142,6 +143,56 @@ test("a narrow terminal leaves facts out and keeps tree, titles and places", () 
     "    ○    ee0000                               12 ms  ● try",
   ]);
   for (const line of lines) expect(line.length).toBeLessThanOrEqual(58);
+});
+
+const MANY: OperationOutput<"log"> = {
+  ...LOG,
+  sessions: [
+    ...LOG.sessions,
+    ...Array.from({ length: 9 }, (_, index) => session(`f${index}`, `try-${index + 1}`, "bb")),
+  ],
+};
+
+test("of many sessions that stand at one checkpoint the first are named, and facts keep room", () => {
+  const lines = renderTimeline(MANY, { nowMs: NOW_MS, columns: 100, paint: plain });
+
+  expect(lines[2]).toContain("npm ci");
+  expect(lines[2]).toContain("+1200 files   12 ms  ● try-1");
+  expect(lines[2]).toMatch(/ \+[68]$/);
+  for (const line of lines) expect(line.length).toBeLessThanOrEqual(100);
+});
+
+test("on a very narrow terminal operations go on in the next line", () => {
+  const lines = renderTimeline(MANY, { nowMs: NOW_MS, columns: 40, paint: plain });
+
+  expect(lines).toContain("  │ │  ↶ web restored to bb0000, before");
+  expect(lines).toContain("  │ │  it cc0000, 35 ms");
+  for (const line of lines) expect(line.length).toBeLessThanOrEqual(40);
+});
+
+test("a colour is switched off again where a line is cut", () => {
+  const paint: Paint = (_format, text) => `\u001b[2m${text}\u001b[22m`;
+  const intent = "before the restore of what was there yesterday and the day before that";
+  const log = { ...LOG, checkpoints: [checkpoint(1, "aa", { intent, trigger: "before-stop" })] };
+
+  const [, line = ""] = renderTimeline(log, { nowMs: NOW_MS, columns: 50, paint });
+
+  expect(line).toContain("…\u001b[22m");
+  expect(stripVTControlCharacters(line).length).toBeLessThanOrEqual(50);
+});
+
+test("without a terminal one long title does not pad the others", () => {
+  const [first, ...others] = LOG.checkpoints;
+  const long = { ...(first as Checkpoint), intent: "x".repeat(500) };
+
+  const lines = renderTimeline(
+    { ...LOG, checkpoints: [long, ...others] },
+    { nowMs: NOW_MS, columns: Number.POSITIVE_INFINITY, paint: plain },
+  );
+
+  const lengths = lines.map((line) => line.length).toSorted((a, b) => a - b);
+  expect(lengths.at(-1)).toBeGreaterThan(500);
+  expect(lengths.at(-2)).toBeLessThan(140);
 });
 
 test("an output that is no terminal is never cut", () => {

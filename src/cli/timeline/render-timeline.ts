@@ -4,12 +4,12 @@ import type {
   OperationRecord,
   Session,
 } from "../../protocol/index.ts";
-import { displayWidth, pad, truncate } from "../text/display-width.ts";
 import { printable } from "../text/printable.ts";
 import { formatClock, formatDuration } from "../text/quantities.ts";
 import type { Paint } from "../text/style.ts";
 import { describeOperation } from "./describe-operation.ts";
 import { drawNode, drawOpenings, drawPassing } from "./draw-tree.ts";
+import { fitLines, type TimelineLine } from "./fit-lines.ts";
 import { assignLanes, type LaneRow } from "./lanes.ts";
 import { shortenIds } from "./shorten-ids.ts";
 
@@ -20,22 +20,6 @@ export interface TimelineOptions {
   columns: number;
   paint: Paint;
 }
-
-/** One line of the timeline before it is fitted into the terminal. */
-interface TimelineLine {
-  at: string;
-  tree: string;
-  /** Marks and id of a checkpoint; empty for anything else. */
-  id: string;
-  title: string;
-  changes: string;
-  pause: string;
-  /** Sessions that stand here. */
-  standing: string;
-}
-
-const GAP = "  ";
-const TITLE_COLUMNS_MIN = 24;
 
 /** Returns the timeline, newest last: checkpoints as a tree, operations between them. */
 export function renderTimeline(log: OperationOutput<"log">, options: TimelineOptions): string[] {
@@ -63,7 +47,7 @@ function buildLines(log: OperationOutput<"log">, options: TimelineOptions): Time
       const operation = pending.shift() as OperationRecord;
       const title = describeOperation(operation, { sessions: log.sessions, ids });
       const at = formatClock(operation.at, options.nowMs);
-      lines.push({ ...emptyLine(at, drawPassing(last)), title: options.paint("dim", title) });
+      lines.push({ ...emptyLine(at, drawPassing(last)), title });
     }
   };
   for (const [index, checkpoint] of log.checkpoints.entries()) {
@@ -79,7 +63,7 @@ function buildLines(log: OperationOutput<"log">, options: TimelineOptions): Time
 }
 
 function emptyLine(at: string, tree: string): TimelineLine {
-  return { at, tree, id: "", title: "", changes: "", pause: "", standing: "" };
+  return { at, tree, id: "", title: "", changes: "", pause: "", standing: [] };
 }
 
 function checkpointLine(
@@ -102,7 +86,7 @@ function checkpointLine(
     title: titleOf(checkpoint, { row, ids, paint }),
     changes: printable(checkpoint.changes.summary),
     pause: formatDuration(checkpoint.pauseMs),
-    standing: standing.map(({ name }) => paint("green", `● ${printable(name)}`)).join(" "),
+    standing: standing.map(({ name }) => printable(name)),
   };
 }
 
@@ -131,70 +115,4 @@ function titleOf(
 
 function shortId(ids: ReadonlyMap<string, string>, id: string): string {
   return ids.get(id) ?? id;
-}
-
-/** Fits the lines into the terminal: first the title gets shorter, then facts are left out. */
-function fitLines(lines: readonly TimelineLine[], { columns }: TimelineOptions): string[] {
-  const widthOf = (field: keyof TimelineLine) =>
-    Math.max(0, ...lines.filter(isAbout(field)).map((line) => displayWidth(line[field])));
-  const isNarrow = columns < 60;
-  const widths = {
-    at: isNarrow ? 0 : widthOf("at"),
-    tree: widthOf("tree"),
-    id: widthOf("id"),
-    changes: widthOf("changes"),
-    pause: widthOf("pause"),
-    standing: widthOf("standing"),
-  };
-  const titleColumns = () => {
-    const taken = Object.values(widths).filter((width) => width > 0);
-    return columns - taken.reduce((sum, width) => sum + width + GAP.length, 0);
-  };
-  for (const field of ["changes", "pause"] as const) {
-    if (titleColumns() < TITLE_COLUMNS_MIN) widths[field] = 0;
-  }
-  const titleWidth = Math.max(8, Math.min(widthOf("title"), titleColumns()));
-  return lines.map((line) =>
-    line.id === ""
-      ? layoutSentence(line, widths, columns)
-      : layoutCheckpoint(line, { ...widths, title: titleWidth }),
-  );
-}
-
-/** What happened between checkpoints is a sentence: it has no part in the width of the titles. */
-function isAbout(field: keyof TimelineLine) {
-  return (line: TimelineLine) => field !== "title" || line.id !== "";
-}
-
-/** A sentence may use the columns of a checkpoint's facts. */
-function layoutSentence(
-  line: TimelineLine,
-  widths: { at: number; tree: number },
-  columns: number,
-): string {
-  const place = cells([
-    [line.at, widths.at],
-    [line.tree, widths.tree],
-  ]);
-  const head = `${place}${GAP}`;
-  return `${head}${truncate(line.title, columns - displayWidth(head))}`.trimEnd();
-}
-
-function layoutCheckpoint(line: TimelineLine, widths: Record<keyof TimelineLine, number>): string {
-  return cells([
-    [line.at, widths.at],
-    [line.tree, widths.tree],
-    [line.id, widths.id],
-    [truncate(line.title, widths.title), widths.title],
-    [truncate(line.changes, widths.changes), widths.changes],
-    [pad(line.pause, widths.pause, "right"), widths.pause],
-    [line.standing, widths.standing],
-  ]).trimEnd();
-}
-
-function cells(parts: readonly (readonly [string, number])[]): string {
-  return parts
-    .filter(([, width]) => width > 0)
-    .map(([text, width]) => pad(text, width))
-    .join(GAP);
 }

@@ -1,0 +1,49 @@
+import { expect, test } from "vitest";
+import { SerialQueues } from "./serial-queue.ts";
+
+test("tasks of one key run one after the other, those of another beside them", async () => {
+  const queues = new SerialQueues();
+  const events: string[] = [];
+  const gate = Promise.withResolvers<void>();
+  const first = queues.run("a", async () => {
+    events.push("a1 begins");
+    await gate.promise;
+    events.push("a1 ends");
+  });
+  const second = queues.run("a", async () => {
+    events.push("a2");
+  });
+  await queues.run("b", async () => {
+    events.push("b");
+  });
+
+  gate.resolve();
+  await Promise.all([first, second]);
+
+  expect(events).toEqual(["a1 begins", "b", "a1 ends", "a2"]);
+});
+
+test("a task that fails does not stop those behind it, and its caller hears of it", async () => {
+  const queues = new SerialQueues();
+  const failing = queues.run("a", () => Promise.reject(new Error("broken")));
+  const next = queues.run("a", () => Promise.resolve("done"));
+
+  await expect(failing).rejects.toThrow("broken");
+  await expect(next).resolves.toBe("done");
+});
+
+test("idle waits for all that was known", async () => {
+  const queues = new SerialQueues();
+  let ended = 0;
+  const task = async () => {
+    await new Promise((resolve) => setImmediate(resolve));
+    ended += 1;
+  };
+  void queues.run("a", task);
+  void queues.run("a", task);
+  void queues.run("b", task);
+
+  await queues.idle();
+
+  expect(ended).toBe(3);
+});

@@ -1,0 +1,52 @@
+import { expect, test } from "vitest";
+import type { CheckpointRow } from "../catalog/index.ts";
+import { fromManifest, toManifest } from "./manifest.ts";
+
+const ROW: CheckpointRow = {
+  id: "abcdefghij",
+  session: "klmnopqrst",
+  sessionName: "web",
+  parent: null,
+  name: "first",
+  intent: "before\n\u001b[31mthe storm",
+  trigger: "manual",
+  content: "full",
+  createdAt: "2026-01-02T03:04:05.678Z",
+  pauseMs: 12.34,
+  totalMs: 23.45,
+  memoryBytes: 4096,
+  stage: "captured",
+  base: "/",
+  net: "nat",
+  user: "root",
+  cwd: "/root",
+  terminal: 1,
+  kernel: "6.18.0",
+  criu: "4.1.1",
+  arch: "x64",
+};
+
+test("a row comes back from its manifest, also by way of JSON", () => {
+  expect(fromManifest(JSON.parse(JSON.stringify(toManifest(ROW))))).toEqual(ROW);
+});
+
+test("a manifest of a newer version is not touched, whatever is in it", () => {
+  const newer = { format: 2, checkpoint: { id: 7 } };
+
+  expect(() => fromManifest(newer)).toThrow(
+    expect.objectContaining({ code: "FORMAT_TOO_NEW", detail: { found: 2, known: 1 } }),
+  );
+});
+
+test.each([
+  ["nothing", null],
+  ["text", "format"],
+  ["no format", { checkpoint: ROW }],
+  ["no checkpoint", { format: 1 }],
+  ["a field missing", { format: 1, checkpoint: { ...ROW, base: undefined } }],
+  ["a field of another kind", { format: 1, checkpoint: { ...ROW, net: "wifi" } }],
+])("a manifest with %s is incomplete", (_what, manifest) => {
+  expect(() => fromManifest(manifest)).toThrow(
+    expect.objectContaining({ code: "CHECKPOINT_INCOMPLETE" }),
+  );
+});
