@@ -13,7 +13,10 @@ export default defineConfig({
       {
         test: {
           name: "integration",
-          include: ["test/integration/**/*.test.ts"],
+          include: [
+            "test/integration/**/*.test.ts",
+            "test/zoo/{clocks,hundred-restores,unsent-data}.test.ts",
+          ],
           pool: "forks",
           // Sessions share the machine's two cores; side by side they would time each other out.
           fileParallelism: false,
@@ -24,7 +27,7 @@ export default defineConfig({
       {
         test: {
           name: "zoo",
-          include: ["test/zoo/**/*.test.ts"],
+          include: ["test/zoo/zoo.test.ts"],
           pool: "forks",
           fileParallelism: false,
           testTimeout: 300_000,
