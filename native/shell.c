@@ -30,19 +30,6 @@
 static const char KEY[] = "\033[7770~";
 static const char KEY_AFTER_ABORT[] = "\a\033[7770~"; /* Ctrl-G ends a history search first */
 
-int shell_prepare_terminal(struct terminal *terminal) {
-  char path[96];
-  if (shell_create_directory(terminal) < 0 || shell_write_helpers(terminal) < 0) return -1;
-  shell_path(path, sizeof path, terminal, "control");
-  terminal->control_fd = shell_open_fifo(path, terminal);
-  if (terminal->control_fd < 0) return -1;
-  /* Read and write: our own write end keeps the FIFO from reporting an end after each message. */
-  int both = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW);
-  close(terminal->control_fd);
-  terminal->control_fd = both;
-  return both < 0 ? -1 : 0;
-}
-
 /* Programs may remove any file of the session: makes ours again, and says whether it had to. */
 static bool restore_files(struct terminal *terminal) {
   char path[96];
