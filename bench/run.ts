@@ -1,64 +1,64 @@
 /**
- * Measures Waypoint on this machine; docs/performance.md says what each line means.
+ * Measures Waypoint on this machine beside what it is compared with; docs/performance.md says what
+ * each line means.
  *
- *     npm run bench -- [--rounds 30]
+ *     npm run bench -- [--full] [--only NAMES] [--install-peers] [--write-docs]
  */
+import os from "node:os";
 import path from "node:path";
-import { parseArgs } from "node:util";
-import { prepareBareDump, removeBareDumps } from "./bare-criu.ts";
-import { commandContenders } from "./command-contenders.ts";
-import { runInTurn } from "./contender.ts";
-import { bareContender, checkpointContender, engineContenders } from "./engine-contenders.ts";
-import { describeMachine, printTable, writeResults } from "./report.ts";
-import { buildTicker, Gaps, PLAIN_SHELL, startTicker, World } from "./world.ts";
+import { readOptions, USAGE } from "./options.ts";
+import { installPeers } from "./peers/install-peers.ts";
+import { judgeGoals } from "./report/goals.ts";
+import { renderText } from "./report/render-table.ts";
+import { describeMachine, type Results, readResults, writeResults } from "./report/results.ts";
+import { writeDocs } from "./report/write-docs.ts";
+import { runWorkload } from "./run-workload.ts";
 
-const WARM_UP_ROUNDS = 3;
+const EXIT_CODE_CANCELLED = 130;
 
-const { values: options } = parseArgs({ options: { rounds: { type: "string", default: "30" } } });
-const rounds = Number(options.rounds);
-if (!Number.isSafeInteger(rounds) || rounds < 1) throw new RangeError("--rounds takes a number");
+const words = process.argv.slice(2);
+const options = readOptions(words);
+if (options.isHelp) {
+  process.stdout.write(USAGE);
+  process.exit(0);
+}
+if (options.installPeers) await installPeers();
 
-const machine = describeMachine();
-console.log(
-  `Linux ${machine.kernel}, ${machine.cores} cores, ${machine.memoryGib} GiB, load ${machine.loadBefore.toFixed(2)}`,
-);
-const values = await measure();
-const isReached = printTable(values);
-console.log(`\n${isReached ? "All goals are reached." : "Some goals are missed."}`);
-console.log(`Every value is in ${path.relative(process.cwd(), writeResults(machine, values))}.`);
-
-async function measure(): Promise<Map<string, number[]>> {
-  await using world = await World.open();
-  await using bareWorld = await World.open();
-  const tickerPath = await buildTicker(world.stateDir);
-
-  const ticking = await tickingSession(world, tickerPath);
-  const bare = await tickingSession(bareWorld, tickerPath);
-  // Without a daemon nobody is connected to the session, and CRIU can be run on it by hand.
-  await bareWorld.stopDaemon({ sessions: false });
-  const bareDump = await prepareBareDump({ stateDir: bareWorld.stateDir, ...bare });
-
-  const contenders = [
-    checkpointContender(ticking.session, new Gaps(ticking.pid)),
-    bareContender(bareDump, new Gaps(bare.pid)),
-    ...(await engineContenders(world)),
-    ...commandContenders(world),
-  ];
-  const onRound = (round: number) => {
-    const what = round < 0 ? "warming up" : `round ${round + 1} of ${rounds}`;
-    if (process.stderr.isTTY) process.stderr.write(`\r${what}        `);
-  };
-  try {
-    return await runInTurn(contenders, { rounds, warmUpRounds: WARM_UP_ROUNDS, onRound });
-  } finally {
-    removeBareDumps(bareWorld.stateDir);
-  }
+const results = options.from === undefined ? await measure() : readResults(options.from);
+console.log(renderText(results, judgeGoals(results)));
+if (options.writeDocs) writeDocs(results);
+if (options.from === undefined) {
+  console.log(`\nEvery value is in ${path.relative(process.cwd(), writeResults(results))}.`);
 }
 
-async function tickingSession(world: World, tickerPath: string) {
-  const session = await world.waypoint.new({ name: "ticking", ...PLAIN_SHELL });
-  await startTicker(session, tickerPath);
-  const { pid } = await session.info();
-  if (pid === null) throw new Error("the session does not run");
-  return { session, pid, instanceId: `${session.id}-1` };
+async function measure(): Promise<Results> {
+  const machine = describeMachine();
+  const { kernel, cores, memoryGib, loadBefore } = machine;
+  console.log(`Linux ${kernel}, ${cores} cores, ${memoryGib} GiB, load ${loadBefore.toFixed(2)}`);
+  const asked = words.filter((word) => !/^--(write-docs|install-peers)$/.test(word)).join(" ");
+  const measured: Results = { machine, words: asked, workloads: [] };
+  // Whatever was started is ended first; Ctrl-C reaches the programs of a terminal by itself.
+  const cancel = new AbortController();
+  for (const name of ["SIGINT", "SIGTERM", "SIGHUP"]) {
+    process.on(name, () => cancel.abort(new Error(`ended by ${name}; nothing is left behind`)));
+  }
+  for (const workload of options.workloads) {
+    const run = runWorkload(workload, { ...options, say, signal: cancel.signal });
+    const result = await run.catch((error: unknown) => {
+      if (!cancel.signal.aborted) throw error;
+      process.stderr.write(`\n${String(cancel.signal.reason)}\n`);
+      process.exit(EXIT_CODE_CANCELLED);
+    });
+    measured.workloads.push(result);
+    // Each time, so that a run that is ended keeps what it has measured.
+    writeResults(measured);
+  }
+  machine.loadAfter = os.loadavg()[0] ?? 0;
+  say("");
+  return measured;
+}
+
+function say(what: string): void {
+  if (process.stderr.isTTY) process.stderr.write(`\r${what.padEnd(60)}${what === "" ? "\r" : ""}`);
+  else if (what.endsWith("preparing")) process.stderr.write(`${what.split(":")[0]}\n`);
 }

@@ -39,7 +39,20 @@ done
 is_fresh waypoint-init $sources "$here/init.h" "$here/protocol.h" "$here/sandbox.h" ||
   compile "$static_cc" waypoint-init -static -s -Wl,--gc-sections -ffunction-sections \
     $kernel_headers $sources
+pages=
+for name in main image ranges fill serve; do
+  pages="$pages $here/pages-$name.c"
+done
+is_fresh waypoint-pages $pages "$here/pages.h" ||
+  compile "$static_cc" waypoint-pages -static -s $kernel_headers $pages
 is_fresh snapshot-hook "$here/snapshot-hook.c" ||
   compile "$static_cc" snapshot-hook -static -s $kernel_headers "$here/snapshot-hook.c"
+copy_sources="$here/image-copy.c $here/image-pagemap.c $here/image-share.c $here/image-clone.c"
+is_fresh image-copy $copy_sources "$here/image-copy.h" ||
+  compile "$static_cc" image-copy -static -s $kernel_headers $copy_sources
+is_fresh resume-hook "$here/resume-hook.c" ||
+  compile "$static_cc" resume-hook -static -s $kernel_headers "$here/resume-hook.c"
+is_fresh park-hook "$here/park-hook.c" ||
+  compile "$static_cc" park-hook -static -s $kernel_headers "$here/park-hook.c"
 is_fresh rlimit-preload.so "$here/rlimit-preload.c" ||
   compile "$cc" rlimit-preload.so -shared -fPIC "$here/rlimit-preload.c"

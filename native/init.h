@@ -70,9 +70,18 @@ pid_t program_start(const struct program *program, const char *tty_path, const i
 
 /* ---- terminal.c ---- */
 
+/*
+ * Of the images of a dump the daemon reads what a terminal showed. It finds one by the mark at the
+ * beginning of a page; what follows is in docs/init-protocol.md and in src/terminal/read-init-memory.ts.
+ */
+#define TERMINAL_MARK "waypoint-term-1"
+
 struct terminal {
-  struct terminal *next;
+  char mark[16];
   uint32_t id;
+  uint16_t cols, rows; /* as last seen: a program may have changed them */
+  struct ring output;
+  struct terminal *next;
   int master;
   int poll_slot, control_slot;
   pid_t pid;
@@ -81,7 +90,6 @@ struct terminal {
   uint64_t hung_up_at_ms;
   bool is_closed;  /* freed at the end of the loop's round */
   int exit_code, exit_signal;
-  struct ring output;
   struct ring input; /* written by clients, not yet taken by the kernel */
   struct program *program;
   uint64_t input_at_ms;
@@ -95,9 +103,14 @@ struct terminal {
   uint64_t typed_at_ms, retry_at_ms, idle_since_ms;
   int attempts;
   int kind;             /* enum shell_kind, when the last command began */
-  bool has_no_keys;     /* the shell does not know our key sequence: type lines */
+  int keys_kind;        /* the kind of the shell that said that it knows our key sequence */
+  bool has_no_keys;     /* the shell does not answer to it all the same: type lines */
   bool is_sync_pending; /* POSIX shells: the line that reports the prompt is typed */
 };
+
+_Static_assert(offsetof(struct terminal, id) == 16 && offsetof(struct terminal, output) == 24 &&
+                   offsetof(struct ring, size_bytes) == 8 && offsetof(struct ring, end) == 24,
+               "the daemon reads this from images");
 
 extern struct terminal *terminals;
 
@@ -105,6 +118,8 @@ struct terminal *terminal_find(uint32_t id);
 struct terminal *terminal_open(struct program *program, uint16_t cols, uint16_t rows);
 int terminal_respawn(struct terminal *terminal);
 void terminal_read(struct terminal *terminal, short events);
+/* Notes the size that the terminal has now. */
+void terminal_note_size(struct terminal *terminal);
 /* Takes all that was printed until now; the kernel hands over what is on its way first. */
 void terminal_drain(struct terminal *terminal);
 void terminal_flush_input(struct terminal *terminal);
@@ -188,6 +203,10 @@ uint32_t next_object_id(void);
 #define SHELL_STARTUP "/run/waypoint/shrc" /* what a POSIX shell of ours sources at its start */
 enum shell_kind { KIND_UNKNOWN, KIND_BASH, KIND_POSIX, KIND_ZSH, KIND_FISH };
 enum shell_kind shell_kind_of(const struct terminal *terminal);
+/* The shell that runs now has said that it knows our key sequence. */
+void shell_knows_keys(struct terminal *terminal);
+/* Whether a command is started by typing a line, for want of the key sequence. */
+bool shell_needs_line(const struct terminal *terminal, const struct command *command);
 void shell_hide_tty(const struct program *program);
 void shell_show_tty(void);
 /* Returns how long the loop may sleep, -1 when nothing is hidden. */

@@ -112,7 +112,11 @@ static bool handle_resize(struct connection *connection, uint32_t id, const uint
   if (terminal == NULL) return refuse(connection, id, ENOENT);
   if (count != 4) return refuse(connection, id, EINVAL);
   struct winsize size = {.ws_col = get_u16(payload), .ws_row = get_u16(payload + 2)};
-  return answer(connection, id, ioctl(terminal->master, TIOCSWINSZ, &size));
+  int result = ioctl(terminal->master, TIOCSWINSZ, &size);
+  int error = errno;
+  terminal_note_size(terminal);
+  errno = error;
+  return answer(connection, id, result);
 }
 
 static bool handle_signal(struct connection *connection, uint32_t id, const uint8_t *payload, uint32_t count) {

@@ -11,6 +11,9 @@
 #include "init.h"
 
 #define PATH_BYTES 96
+/* Taught to a shell that replaced the first one (`exec zsh`), by its first command. */
+#define ZSH_KEYS "/run/waypoint/keys.zsh"
+#define FISH_KEYS "/run/waypoint/keys.fish"
 
 void shell_path(char *into, size_t size, const struct terminal *terminal, const char *name) {
   snprintf(into, size, TERMINALS_DIR "/%u/%s", terminal->id, name);
@@ -98,6 +101,7 @@ static const char WRAPPER[] =
     "[ \"${__waypoint_id-}\" = %1$u ] && return\n"
     "__waypoint_id=%1$u\n"
     "[ -e %3$s/%1$u.sh ] || return 126\n"
+    "[ -z \"${ZSH_VERSION-}\" ] || [ -n \"${__waypoint_keys-}\" ] || [ ! -r " ZSH_KEYS " ] || \\. " ZSH_KEYS "\n"
     "[ -z \"${__waypoint_history+x}\" ] || { HISTCONTROL=$__waypoint_history; unset __waypoint_history; }\n"
     "printf '\\033[%%dA\\r\\033[J' \"${__waypoint_rows:-1}\" >/dev/tty\n"
     "printf 'start %1$u\\n' >%3$s/control\n"
@@ -121,6 +125,7 @@ static const char FISH_WRAPPER[] =
     "function __waypoint_return; return $argv[1]; end\n"
     "if test \"$__waypoint_id\" != %1$u\n"
     "  set -g __waypoint_id %1$u\n"
+    "  set -q __waypoint_keys; or not test -r " FISH_KEYS "; or source " FISH_KEYS "\n"
     "  printf '\\033[A\\r\\033[J' >/dev/tty\n"
     "  printf 'start %1$u\\n' >%3$s/control\n"
     "  __waypoint_return $__waypoint_status\n"

@@ -32,6 +32,17 @@ enum shell_kind shell_kind_of(const struct terminal *terminal) {
   return KIND_POSIX;
 }
 
+void shell_knows_keys(struct terminal *terminal) {
+  terminal->keys_kind = shell_kind_of(terminal);
+  terminal->has_no_keys = false;
+}
+
+bool shell_needs_line(const struct terminal *terminal, const struct command *command) {
+  if (terminal->has_no_keys) return true;
+  if (terminal->kind == KIND_BASH) return command->flags & SHELL_POSIX;
+  return terminal->kind == KIND_UNKNOWN || terminal->kind != terminal->keys_kind;
+}
+
 static uint64_t hidden_until_ms;
 
 /*

@@ -118,6 +118,7 @@ static void take_report(struct terminal *terminal, const char *line) {
   unsigned id = 0;
   int code = 0;
   if (strcmp(line, "ready") == 0) shell_show_tty();
+  if (strcmp(line, "keys") == 0) shell_knows_keys(terminal);
   if (current == NULL) return;
   bool is_typed = current->state == COMMAND_TYPED;
   if (sscanf(line, "start %u", &id) == 1 && id == current->id && is_typed) {
@@ -186,13 +187,9 @@ static struct command *next_queued(const struct terminal *terminal) {
   return NULL;
 }
 
-static bool types_line(const struct terminal *terminal, const struct command *command) {
-  return (command->flags & SHELL_POSIX) || terminal->has_no_keys || terminal->kind > KIND_BASH;
-}
-
 /* These only read lines that they edit themselves; of other shells nobody can know. */
 static bool has_line_editor(const struct terminal *terminal, const struct command *command) {
-  return !types_line(terminal, command) || terminal->kind == KIND_ZSH || terminal->kind == KIND_FISH;
+  return !shell_needs_line(terminal, command) || terminal->kind == KIND_ZSH || terminal->kind == KIND_FISH;
 }
 
 static void type_bytes(struct terminal *terminal, const char *bytes, size_t count) {
@@ -210,8 +207,8 @@ static void type_line(struct terminal *terminal, const char *name) {
 }
 
 static void type_command(struct terminal *terminal, struct command *command, uint64_t now) {
-  if (terminal->attempts == 2 && !types_line(terminal, command)) terminal->has_no_keys = true;
-  if (types_line(terminal, command)) type_line(terminal, "next");
+  if (terminal->attempts == 2 && !shell_needs_line(terminal, command)) terminal->has_no_keys = true;
+  if (shell_needs_line(terminal, command)) type_line(terminal, "next");
   else if (terminal->attempts > 0) type_bytes(terminal, KEY_AFTER_ABORT, sizeof KEY_AFTER_ABORT - 1);
   else type_bytes(terminal, KEY, sizeof KEY - 1);
   terminal->attempts++;
@@ -222,6 +219,7 @@ static void start_next(struct terminal *terminal, uint64_t now) {
   struct command *command = next_queued(terminal);
   if (command == NULL || now < terminal->retry_at_ms || ring_used(&terminal->input) > 0) return;
   if (now < terminal->input_at_ms + PERSON_PAUSE_MS) return;
+  shell_read_control(terminal); /* a shell that has just started may have said that it has keys */
   terminal->kind = shell_kind_of(terminal);
   if (!shell_at_prompt(terminal, has_line_editor(terminal, command))) return;
   if (shell_write_wrapper(command) < 0) {
@@ -279,7 +277,7 @@ static int tick_terminal(struct terminal *terminal, uint64_t now) {
   wait_ms = sooner(wait_ms, shell_send_early_signal(current, now));
   /* Then its report may be lost too, and only a typed line tells when the prompt is back. */
   if (restore_files(terminal)) terminal->has_no_keys = true;
-  if (!types_line(terminal, current) || terminal->is_sync_pending) return wait_ms;
+  if (!shell_needs_line(terminal, current) || terminal->is_sync_pending) return wait_ms;
   ask_for_prompt(terminal, now);
   return sooner(wait_ms, 5 * TICK_MS);
 }

@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -45,6 +46,7 @@ static int start_program(struct terminal *terminal) {
   terminal->is_alive = true;
   terminal->is_hung_up = false;
   terminal->has_no_keys = false;
+  terminal->keys_kind = 0;
   terminal->is_sync_pending = false;
   terminal->control_length = 0;
   return 0;
@@ -81,7 +83,10 @@ static void name_terminal(struct terminal *terminal) {
 struct terminal *terminal_open(struct program *program, uint16_t cols, uint16_t rows) {
   struct terminal *terminal = map_bytes(sizeof *terminal);
   if (terminal == NULL) return NULL;
+  memcpy(terminal->mark, TERMINAL_MARK, sizeof terminal->mark);
   terminal->id = next_object_id();
+  terminal->cols = cols;
+  terminal->rows = rows;
   terminal->control_fd = -1;
   terminal->poll_slot = terminal->control_slot = -1;
   terminal->program = program;
@@ -114,6 +119,7 @@ void terminal_read(struct terminal *terminal, short events) {
   static uint8_t chunk[16 * 1024];
   ssize_t got = read(terminal->master, chunk, sizeof chunk);
   if (got > 0) {
+    terminal_note_size(terminal);
     shell_before_output(terminal);
     ring_append(&terminal->output, chunk, (uint32_t)got);
   }
@@ -122,6 +128,13 @@ void terminal_read(struct terminal *terminal, short events) {
     terminal->is_hung_up = true;
     terminal->hung_up_at_ms = now_ms();
   }
+}
+
+void terminal_note_size(struct terminal *terminal) {
+  struct winsize size;
+  if (ioctl(terminal->master, TIOCGWINSZ, &size) < 0) return;
+  terminal->cols = size.ws_col;
+  terminal->rows = size.ws_row;
 }
 
 void terminal_flush_input(struct terminal *terminal) {

@@ -1,9 +1,8 @@
 // The one gate: types, format, lint, boundaries, dead code, generated documents, tests.
 //
 //   node scripts/check.mjs          everything; what `npm test` runs
-//   node scripts/check.mjs --fast   without the integration tests
+//   node scripts/check.mjs --fast   without the integration tests and the zoo
 //
-// The zoo of programs takes as long again and has a command of its own: `npm run test:zoo`.
 // One line per stage; the output of a stage only when it fails. The last line counts all tests.
 import { spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -17,6 +16,7 @@ const STATIC_STAGES_AT_ONCE = Math.min(2, availableParallelism());
 const STATIC_STAGE_TIMEOUT_MS = 5 * 60_000;
 const UNIT_TIMEOUT_MS = 10 * 60_000;
 const INTEGRATION_TIMEOUT_MS = 60 * 60_000;
+const ZOO_TIMEOUT_MS = 60 * 60_000;
 const OUTPUT_KEPT_CHARS_MAX = 400_000;
 
 const isFast = process.argv.includes("--fast");
@@ -57,7 +57,10 @@ const results = await runSome(staticStages, STATIC_STAGES_AT_ONCE, (stage) =>
 for (const [index, result] of results.entries()) report(staticStages[index].name, result);
 
 await runTests("unit", UNIT_TIMEOUT_MS);
-if (!isFast) await runTests("integration", INTEGRATION_TIMEOUT_MS);
+if (!isFast) {
+  await runTests("integration", INTEGRATION_TIMEOUT_MS);
+  await runTests("zoo", ZOO_TIMEOUT_MS);
+}
 
 const counts = [`${total.passed} passed`, `${total.failed} failed`];
 if (total.skipped > 0) counts.push(`${total.skipped} skipped`);
@@ -70,7 +73,7 @@ async function runTests(project, timeoutMs) {
   const result = await runNode(
     [
       ...["node_modules/vitest/vitest.mjs", "run", "--project", project, "--passWithNoTests"],
-      ...["--reporter", "default", "--reporter", "json", "--outputFile.json", reportPath],
+      ...["--reporter", "verbose", "--reporter", "json", "--outputFile.json", reportPath],
     ],
     timeoutMs,
   );
@@ -119,7 +122,8 @@ function countTests(reportPath) {
 }
 
 function summaryOf(output) {
-  const lines = output.split("\n").filter((line) => /^\s*(Test Files|Tests)\s/.test(line));
+  const isTold = /^\s*(Test Files|Tests)\s|\(retry x\d+\)/;
+  const lines = output.split("\n").filter((line) => isTold.test(line));
   return lines.map((line) => `       ${line.trim()}\n`).join("");
 }
 

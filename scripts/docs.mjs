@@ -1,31 +1,40 @@
 // Writes the documents that are derived from the code: docs/errors.md, operations.md, cli.md; and
-// docs/compatibility.md from the last run of the zoo on this machine, if there was one.
+// docs/compatibility.md from the last run of the zoo on this machine, if there was one. The figures of
+// docs/performance.md are written by the bench; here it is only checked that none is missing.
 //
 //   node scripts/docs.mjs            writes them
 //   node scripts/docs.mjs --check    exits 1 if one of them is stale
 import { readFileSync, writeFileSync } from "node:fs";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
+import { figuresMissing } from "../bench/report/docs-missing.ts";
 import { renderPages } from "./docs/pages.ts";
-import { programsMissing, renderCompatibility } from "./docs/render-compatibility.ts";
+import { compatibilityFaults, renderCompatibility } from "./docs/render-compatibility.ts";
 
 const ROOT = new URL("../", import.meta.url);
 const COMPATIBILITY = "docs/compatibility.md";
+const PERFORMANCE = "docs/performance.md";
 const isCheck = process.argv.includes("--check");
 let staleCount = 0;
 
 for (const { path, text } of await renderPages()) {
   if (readOrNull(path) !== text) settle(path, text);
 }
-// Its figures differ from run to run: only the list of programs can be stale.
+// Its figures differ from run to run; only what it lists can be stale.
 const compatibility = isCheck ? null : renderCompatibility();
 if (compatibility !== null && compatibility !== readOrNull(COMPATIBILITY)) {
   settle(COMPATIBILITY, compatibility);
 }
-const missing = programsMissing(readOrNull(COMPATIBILITY) ?? "");
-if (missing.length > 0) {
+for (const fault of compatibilityFaults(readOrNull(COMPATIBILITY) ?? "")) {
   staleCount += 1;
-  process.stdout.write(`${COMPATIBILITY} lacks ${missing.join("; ")}: run the zoo, then this.\n`);
+  process.stdout.write(`${COMPATIBILITY} ${fault}: run the zoo (npm run test:zoo), then this.\n`);
+}
+const figures = figuresMissing(readOrNull(PERFORMANCE) ?? "");
+if (figures.length > 0) {
+  staleCount += 1;
+  process.stdout.write(
+    `${PERFORMANCE} lacks ${figures.join("; ")}: run npm run bench -- --write-docs.\n`,
+  );
 }
 process.exitCode = isCheck && staleCount > 0 ? 1 : 0;
 

@@ -5,14 +5,28 @@ import { type Logger, SerialQueues, type StateLayout } from "./base/index.ts";
 import { Catalog } from "./catalog/index.ts";
 import * as criu from "./criu/index.ts";
 import { findCriu } from "./host/index.ts";
-import { LimitsHost } from "./limits/index.ts";
+import { Freezer, LimitsHost } from "./limits/index.ts";
 import { NetworkHost, PortForwards } from "./network/index.ts";
 import { ID_LENGTH } from "./protocol/index.ts";
 import { recover } from "./recovery/index.ts";
 import * as sandbox from "./sandbox/index.ts";
-import { type EnginePorts, LiveSessions } from "./session/index.ts";
+import {
+  CommandJournal,
+  type EnginePorts,
+  LiveSessions,
+  type StandbySettings,
+} from "./session/index.ts";
+import * as shells from "./shells/index.ts";
+import { Standbys } from "./standby/index.ts";
 import { openStore, type StoreLimits } from "./store/index.ts";
-import { BASH_RC, InitLink, POSIX_STARTUP, ScreenModel } from "./terminal/index.ts";
+import { StoryQueue } from "./story/index.ts";
+import { findTerminals, InitLink, ScreenModel, SHELL_FILES } from "./terminal/index.ts";
+
+/** Below it a restore that brings all memory at once answers as soon (docs/performance.md). */
+const LAZY_BYTES_MIN_DEFAULT = 64 * 1024 ** 2;
+
+/** As many forks at once find a network that is ready. */
+const SPARE_NETWORKS = 8;
 
 const ID_ALPHABET = "abcdefghijkmnpqrstuvwxyz23456789";
 
@@ -21,6 +35,9 @@ export interface EngineOptions {
   layout: StateLayout;
   packageRoot: string;
   limits: StoreLimits;
+  /** Memory from which a checkpoint is restored lazily; `Infinity` for never. */
+  lazyBytesMin?: number;
+  standby: StandbySettings;
   logger: Logger;
 }
 
@@ -33,7 +50,11 @@ export interface EngineOptions {
 export async function openEngine(options: EngineOptions): Promise<EnginePorts> {
   const { layout, packageRoot, logger } = options;
   const native = nativePaths(packageRoot);
-  const store = await openStore(layout, os.totalmem(), options.limits);
+  const store = await openStore(layout, {
+    memoryBytes: os.totalmem(),
+    copyProgramPath: native.copyProgramPath,
+    limits: options.limits,
+  });
   const catalog = Catalog.open(layout.catalogPath, (id, row) => {
     try {
       store.writeSession(id, row);
@@ -42,9 +63,14 @@ export async function openEngine(options: EngineOptions): Promise<EnginePorts> {
       logger.error("session not written to the store", error, { id });
     }
   });
-  const { rlimitPreloadPath, initBinaryPath, snapshotHookPath } = native;
+  const { rlimitPreloadPath, initBinaryPath, snapshotHookPath, resumeHookPath } = native;
+  const { parkHookPath, pagesServerPath } = native;
   const criuProgram = await findCriu({ packageRoot, rlimitPreloadPath });
-  const network = await NetworkHost.open({ ownerKey: layout.key, netnsDir: "/run/netns" });
+  const network = await NetworkHost.open({
+    ownerKey: layout.key,
+    netnsDir: "/run/netns",
+    sparesMax: SPARE_NETWORKS,
+  });
   const ports: EnginePorts = {
     settings: {
       layout,
@@ -54,25 +80,39 @@ export async function openEngine(options: EngineOptions): Promise<EnginePorts> {
       arch: os.arch(),
       initBinaryPath,
       snapshotHookPath,
-      bashRc: BASH_RC,
-      posixStartup: POSIX_STARTUP,
+      pagesServerPath,
+      lazyBytesMin: options.lazyBytesMin ?? LAZY_BYTES_MIN_DEFAULT,
+      resumeHookPath,
+      parkHookPath,
+      shellFiles: SHELL_FILES,
       resolvConf: network.resolvConf,
+      standby: options.standby,
     },
     catalog,
     store,
     network,
     forwards: new PortForwards(),
     limits: LimitsHost.open({ ownerKey: layout.key }),
+    freezer: Freezer.open({ ownerKey: layout.key }),
     sandbox,
     criu,
+    shells,
     connectInit: InitLink.connect,
+    findTerminals,
     createScreen: (columns, rows) => new ScreenModel(columns, rows),
     live: new LiveSessions(),
+    journal: new CommandJournal(catalog.commands, logger),
+    filling: new Map(),
+    get standbys() {
+      return standbys;
+    },
     leases: new SerialQueues(),
     background: new SerialQueues(),
+    stories: new StoryQueue(),
     logger,
     newId,
   };
+  const standbys = new Standbys(ports);
   await criu.warmUp(criuProgram);
   await recover(ports);
   return ports;
@@ -84,6 +124,10 @@ export function nativePaths(packageRoot: string) {
   return {
     initBinaryPath: path.join(nativeDir, "waypoint-init"),
     snapshotHookPath: path.join(nativeDir, "snapshot-hook"),
+    copyProgramPath: path.join(nativeDir, "image-copy"),
+    pagesServerPath: path.join(nativeDir, "waypoint-pages"),
+    resumeHookPath: path.join(nativeDir, "resume-hook"),
+    parkHookPath: path.join(nativeDir, "park-hook"),
     rlimitPreloadPath: path.join(nativeDir, "rlimit-preload.so"),
   };
 }

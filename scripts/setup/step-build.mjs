@@ -17,7 +17,15 @@ const SOURCES = [
 ];
 
 /** What native/build.sh makes; C is built on each machine, also from a published package. */
-const NATIVE_NAMES = ["waypoint-init", "snapshot-hook", "rlimit-preload.so"];
+const NATIVE_NAMES = [
+  "waypoint-init",
+  "snapshot-hook",
+  "resume-hook",
+  "park-hook",
+  "image-copy",
+  "waypoint-pages",
+  "rlimit-preload.so",
+];
 
 const STAMP_NAME = "build.json";
 
@@ -32,7 +40,7 @@ export const buildStep = {
   check({ packageRoot, tools, isPackaged }) {
     if (!NATIVE_NAMES.every((name) => existsSync(tools.at("native", name)))) return null;
     if (isPackaged) return "native programs; the rest came with the package";
-    if (!existsSync(path.join(packageRoot, "dist/cli.mjs"))) return null;
+    if (!existsSync(path.join(packageRoot, "dist/cli.cjs"))) return null;
     return tools.readJson(STAMP_NAME)?.sourcesDigest === digestSources(packageRoot)
       ? "up to date"
       : null;

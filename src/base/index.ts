@@ -6,9 +6,11 @@
 
 export { createLogger, type Logger } from "./logger.ts";
 export { pollUntil } from "./poll-until.ts";
+export { noProcessLeft, processesFull, refusedProcesses } from "./processes-full.ts";
 export { Rollback } from "./rollback.ts";
 export { type ProcessResult, type RunProcessOptions, runProcess } from "./run-process.ts";
 export { SerialQueues } from "./serial-queue.ts";
 export { settleAll } from "./settle-all.ts";
 export { STATE_DIR_DEFAULT, type StateLayout, stateLayout } from "./state-dir.ts";
 export { isSystemError } from "./system-error.ts";
+export { withDeadline } from "./with-deadline.ts";

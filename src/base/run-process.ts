@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { WaypointError } from "../errors/index.ts";
+import { processesFull } from "./processes-full.ts";
 
 /** Output kept of each stream of a finished process; the rest is dropped, never buffered. */
 const OUTPUT_KEPT_BYTES_MAX = 1024 * 1024;
@@ -11,6 +12,8 @@ export interface RunProcessOptions {
   /** The whole environment of the process. @defaultValue the environment of this process */
   env?: NodeJS.ProcessEnv;
   cwd?: string;
+  /** Descriptors that it gets as 3, 4, …. @defaultValue none */
+  descriptors?: readonly number[];
   /** Ends the process after this time. @defaultValue 60 000 */
   timeoutMs?: number;
   signal?: AbortSignal;
@@ -30,6 +33,7 @@ export interface ProcessResult {
  *
  * @throws TOOL_FAILED  it could not be started, was ended by a signal or a deadline, or its exit
  * code is not among `okExitCodes`; `detail.stderr` has the end of what it said.
+ * @throws PROCESSES_FULL  the kernel starts no further process.
  */
 export async function runProcess(
   argv: readonly [string, ...string[]],
@@ -37,7 +41,12 @@ export async function runProcess(
 ): Promise<ProcessResult> {
   const { input, okExitCodes = [0], timeoutMs = 60_000 } = options;
   const child = spawn(argv[0], argv.slice(1), {
-    stdio: [input === undefined ? "ignore" : "pipe", "pipe", "pipe"],
+    stdio: [
+      input === undefined ? "ignore" : "pipe",
+      "pipe",
+      "pipe",
+      ...(options.descriptors ?? []),
+    ],
     timeout: timeoutMs,
     killSignal: "SIGKILL",
     ...(options.env === undefined ? {} : { env: options.env }),
@@ -55,8 +64,11 @@ export async function runProcess(
   if (end.exitCode !== null && okExitCodes.includes(end.exitCode)) {
     return { exitCode: end.exitCode, stdout, stderr };
   }
+  const full = processesFull(end.failure ?? stderr);
+  if (full !== null) throw full;
   const how =
-    end.failure ?? (end.exitCode === null ? `ended by ${end.signal}` : `exit code ${end.exitCode}`);
+    end.failure?.message ??
+    (end.exitCode === null ? `ended by ${end.signal}` : `exit code ${end.exitCode}`);
   throw new WaypointError("TOOL_FAILED", `${argv[0]} failed (${how}).`, {
     detail: { argv: argv.slice(0, 40), exitCode: end.exitCode, stderr: stderr.slice(-2000) },
     ...(stderr.trim() === "" ? {} : { hint: stderr.trim().slice(-400) }),
@@ -78,14 +90,12 @@ async function collect(stream: NodeJS.ReadableStream | null): Promise<string> {
 interface ProcessEnd {
   exitCode: number | null;
   signal: NodeJS.Signals | null;
-  failure?: string;
+  failure?: Error;
 }
 
 function ended(child: ChildProcess): Promise<ProcessEnd> {
   return new Promise((resolve) => {
-    child.once("error", (error) =>
-      resolve({ exitCode: null, signal: null, failure: error.message }),
-    );
+    child.once("error", (error) => resolve({ exitCode: null, signal: null, failure: error }));
     child.once("close", (exitCode, signal) => resolve({ exitCode, signal }));
   });
 }

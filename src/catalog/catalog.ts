@@ -1,15 +1,19 @@
-import { existsSync, renameSync, rmSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { hasCode } from "../errors/index.ts";
+import { CommandLog } from "./command-log.ts";
 import { MIGRATIONS } from "./migrations.ts";
-import type { CheckpointRow, ForwardRow, InstanceRow, OperationRow, SessionRow } from "./rows.ts";
+import type {
+  CheckpointRow,
+  ForwardRow,
+  InstanceRow,
+  OperationRow,
+  SessionMirror,
+  SessionRow,
+  StoryRow,
+} from "./rows.ts";
+import { setAside } from "./set-aside.ts";
 import { SqliteFile } from "./sqlite-file.ts";
 import { fromStored, fromStoredIfAny, type Stored, toStored } from "./stored-lists.ts";
-
-/**
- * Told of every session row after it was written, `null` after it was deleted, so that sessions
- * can be found again without the catalog.
- */
-export type SessionMirror = (id: string, row: SessionRow | null) => void;
 
 /** What never changes in a row. */
 type Immutable = "id" | "binds" | "hostMounts";
@@ -23,15 +27,20 @@ type Immutable = "id" | "binds" | "hostMounts";
 export class Catalog implements Disposable {
   /** True when the file was made by this call: what the store holds is not in it yet. */
   readonly isNew: boolean;
+  /** The commands that were run in sessions. */
+  readonly commands: CommandLog;
   readonly #file: SqliteFile;
   readonly #mirror: SessionMirror;
   readonly #changedSessions = new Set<string>();
+  /** Those whose last change was a quick one. */
+  readonly #unsyncedSessions = new Set<string>();
   #isInTransaction = false;
 
   private constructor(file: SqliteFile, mirror: SessionMirror, isNew: boolean) {
     this.#file = file;
     this.#mirror = mirror;
     this.isNew = isNew;
+    this.commands = new CommandLog(file);
   }
 
   /**
@@ -51,16 +60,44 @@ export class Catalog implements Disposable {
   }
 
   [Symbol.dispose](): void {
+    this.sync();
     this.#file[Symbol.dispose]();
   }
 
   /** Runs `change` as one transaction: all of it happens or nothing. */
   transaction<T>(change: () => T): T {
-    this.#isInTransaction = true;
-    try {
+    return this.#run(() => {
       const result = this.#file.transaction(change);
       this.#mirrorChanges();
       return result;
+    });
+  }
+
+  /**
+   * Runs `change` as one transaction that survives the daemon's death at once, and a loss of power
+   * after {@link sync} or the next write. For what says where processes are: they end with the power.
+   */
+  quickTransaction<T>(change: () => T): T {
+    return this.#run(() => {
+      const result = this.#file.quickTransaction(change);
+      for (const id of this.#changedSessions) this.#unsyncedSessions.add(id);
+      return result;
+    });
+  }
+
+  /** Brings quick transactions to the disk. **Requires** before files are removed that they leave. */
+  sync(): void {
+    if (this.#unsyncedSessions.size === 0) return;
+    this.#file.sync();
+    for (const id of this.#unsyncedSessions) this.#changedSessions.add(id);
+    this.#unsyncedSessions.clear();
+    this.#mirrorChanges();
+  }
+
+  #run<T>(transact: () => T): T {
+    this.#isInTransaction = true;
+    try {
+      return transact();
     } finally {
       this.#isInTransaction = false;
       this.#changedSessions.clear();
@@ -99,6 +136,7 @@ export class Catalog implements Disposable {
     this.#file.run("DELETE FROM sessions WHERE id = ?", id);
     this.#file.run("DELETE FROM operations WHERE session = ?", id);
     this.#file.run("DELETE FROM forwards WHERE session = ?", id);
+    this.#file.run("DELETE FROM sessionForwards WHERE session = ? OR toSession = ?", id, id);
     this.#noteChange(id);
   }
 
@@ -110,7 +148,7 @@ export class Catalog implements Disposable {
     return this.#file.get<InstanceRow>("SELECT * FROM instances WHERE id = ?", id);
   }
 
-  insertInstance(row: InstanceRow): void {
+  insertInstance(row: Pick<InstanceRow, "id" | "session"> & Partial<InstanceRow>): void {
     this.#file.insert("instances", { ...row });
   }
 
@@ -120,6 +158,7 @@ export class Catalog implements Disposable {
 
   deleteInstance(id: string): void {
     this.#file.run("DELETE FROM instances WHERE id = ?", id);
+    this.commands.deleteForgotten();
   }
 
   checkpoints(session?: string): CheckpointRow[] {
@@ -169,6 +208,31 @@ export class Catalog implements Disposable {
 
   deleteCheckpoint(id: string): void {
     this.#file.run("DELETE FROM checkpoints WHERE id = ?", id);
+    this.#file.run("DELETE FROM stories WHERE checkpoint = ?", id);
+    this.commands.deleteCapture(id);
+  }
+
+  stories(): StoryRow[] {
+    return this.#file.all<StoryRow>("SELECT * FROM stories");
+  }
+
+  story(checkpoint: string): StoryRow | undefined {
+    return this.#file.get<StoryRow>("SELECT * FROM stories WHERE checkpoint = ?", checkpoint);
+  }
+
+  putStory(row: StoryRow): void {
+    const { checkpoint, summary, intent, intentSource } = row;
+    this.#file.run(
+      "INSERT OR REPLACE INTO stories (checkpoint, summary, intent, intentSource) VALUES (?, ?, ?, ?)",
+      ...[checkpoint, summary, intent, intentSource],
+    );
+  }
+
+  /** Lists the checkpoints without a story's row, newest first. */
+  checkpointsWithoutStory(): { id: string }[] {
+    return this.#file.all<{ id: string }>(
+      "SELECT id FROM checkpoints WHERE heldBy IS NULL AND id NOT IN (SELECT checkpoint FROM stories) ORDER BY createdAt DESC",
+    );
   }
 
   operations(session?: string): OperationRow[] {
@@ -181,20 +245,45 @@ export class Catalog implements Disposable {
     );
   }
 
+  /** Returns a session's last restore or undo. */
+  lastMove(session: string): OperationRow | undefined {
+    return this.#file.get<OperationRow>(
+      `SELECT * FROM operations WHERE session = ? AND kind IN ('restore', 'undo')
+       ORDER BY id DESC LIMIT 1`,
+      session,
+    );
+  }
+
+  /** Returns the checkpoints that frozen incarnations hold. */
+  heldCheckpoints(): CheckpointRow[] {
+    return this.#file
+      .all<Stored<CheckpointRow>>("SELECT * FROM checkpoints WHERE heldBy IS NOT NULL")
+      .map(fromStored);
+  }
+
   insertOperation(row: Omit<OperationRow, "id">): void {
     this.#file.insert("operations", { ...row });
   }
 
   forwards(): ForwardRow[] {
-    return this.#file.all<ForwardRow>("SELECT * FROM forwards ORDER BY hostPort");
+    return this.#file.all<ForwardRow>(
+      `SELECT session, port, hostPort, NULL AS "to" FROM forwards
+       UNION ALL SELECT session, port, toPort, toSession FROM sessionForwards ORDER BY hostPort, "to"`,
+    );
   }
 
   insertForward(row: ForwardRow): void {
-    this.#file.insert("forwards", { ...row });
+    const { to, hostPort, ...from } = row;
+    if (to === null) this.#file.insert("forwards", { ...from, hostPort });
+    else this.#file.insert("sessionForwards", { ...from, toSession: to, toPort: hostPort });
   }
 
-  deleteForward(hostPort: number): void {
-    this.#file.run("DELETE FROM forwards WHERE hostPort = ?", hostPort);
+  deleteForward({ hostPort, to }: ForwardRow): void {
+    if (to === null) this.#file.run("DELETE FROM forwards WHERE hostPort = ?", hostPort);
+    else {
+      const row = "toSession = ? AND toPort = ?";
+      this.#file.run(`DELETE FROM sessionForwards WHERE ${row}`, to, hostPort);
+    }
   }
 
   #noteChange(sessionId: string): void {
@@ -206,11 +295,4 @@ export class Catalog implements Disposable {
     for (const id of this.#changedSessions) this.#mirror(id, this.session(id) ?? null);
     this.#changedSessions.clear();
   }
-}
-
-/** A damaged catalog may still be of use to a person; it is renamed, never deleted. */
-function setAside(catalogPath: string): void {
-  const suffix = new Date().toISOString().replaceAll(":", "-");
-  renameSync(catalogPath, `${catalogPath}.damaged-${suffix}`);
-  for (const ending of ["-wal", "-shm"]) rmSync(`${catalogPath}${ending}`, { force: true });
 }

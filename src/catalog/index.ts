@@ -1,13 +1,17 @@
 /**
- * catalog owns the SQLite index of sessions, instances, checkpoints and operations.
+ * catalog owns the SQLite index of sessions, instances, checkpoints, operations and
+ * commands.
  * It decides nothing; what it says of sessions and checkpoints can be rebuilt from the store.
  */
-export { Catalog, type SessionMirror } from "./catalog.ts";
+export { Catalog } from "./catalog.ts";
+export type { CaptureRow, CommandLog, CommandRow } from "./command-log.ts";
 export type {
   CheckpointRow,
   ExtraMounts,
   ForwardRow,
   InstanceRow,
   OperationRow,
+  SessionMirror,
   SessionRow,
+  StoryRow,
 } from "./rows.ts";

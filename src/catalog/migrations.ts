@@ -40,4 +40,31 @@ export const MIGRATIONS: readonly string[] = [
    ALTER TABLE checkpoints ADD COLUMN memoryLimitBytes INTEGER;
    ALTER TABLE checkpoints ADD COLUMN cpuLimit REAL;
    ALTER TABLE checkpoints ADD COLUMN pidsLimit INTEGER;`,
+  "ALTER TABLE checkpoints ADD COLUMN unchangedSince TEXT;",
+  `ALTER TABLE instances ADD COLUMN fillingFrom TEXT;`,
+  `CREATE TABLE sessionForwards (
+     toSession TEXT NOT NULL, toPort INTEGER NOT NULL, session TEXT NOT NULL, port INTEGER NOT NULL,
+     PRIMARY KEY (toSession, toPort), UNIQUE (session, port, toSession)
+   ) STRICT;`,
+  // What an incarnation had come up against when it ended.
+  `ALTER TABLE instances ADD COLUMN memoryHits INTEGER;
+   ALTER TABLE instances ADD COLUMN pidsHits INTEGER;
+   ALTER TABLE instances ADD COLUMN cpuHeldBackMs INTEGER;`,
+  `ALTER TABLE sessions ADD COLUMN standby TEXT;
+   ALTER TABLE checkpoints ADD COLUMN heldBy TEXT;
+   ALTER TABLE checkpoints ADD COLUMN heldWhy TEXT;`,
+  `CREATE TABLE stories (checkpoint TEXT PRIMARY KEY, summary TEXT NOT NULL) STRICT;`,
+  `ALTER TABLE stories ADD COLUMN intent TEXT;
+   ALTER TABLE stories ADD COLUMN intentSource TEXT;
+   CREATE TABLE commands (
+     id INTEGER PRIMARY KEY AUTOINCREMENT, session TEXT NOT NULL, instance TEXT NOT NULL,
+     command TEXT NOT NULL, by TEXT NOT NULL, startedAt TEXT NOT NULL, durationMs REAL,
+     exitCode INTEGER, output TEXT NOT NULL, outputBytes INTEGER NOT NULL
+   ) STRICT;
+   CREATE INDEX commands_instance ON commands (instance, id);
+   CREATE TABLE captures (
+     checkpoint TEXT PRIMARY KEY, instance TEXT NOT NULL, lastCommand INTEGER NOT NULL,
+     running TEXT NOT NULL
+   ) STRICT;
+   CREATE INDEX captures_instance ON captures (instance);`,
 ];

@@ -3,9 +3,11 @@ import type {
   CheckpointContent,
   CheckpointStage,
   CheckpointTrigger,
+  IntentSource,
   NetMode,
   OperationRecord,
   SessionState,
+  StandbyPolicy,
 } from "../protocol/index.ts";
 
 /** What a session has mounted besides its root; the same for all that descends from it. */
@@ -37,14 +39,18 @@ export interface SessionRow extends ExtraMounts {
   memoryLimitBytes: number | null;
   cpuLimit: number | null;
   pidsLimit: number | null;
+  /** What is kept on standby for it; `null` for what the daemon keeps of all. */
+  standby: StandbyPolicy | null;
 }
 
-/** A port of a session that the host's loopback leads to. */
+/** A port of a session that another loopback leads to: the host's, or another session's. */
 export interface ForwardRow {
   session: string;
   /** Port inside the session. */
   port: number;
   hostPort: number;
+  /** Session on whose loopback `hostPort` is; null for the host's. */
+  to: string | null;
 }
 
 /** One incarnation of a session: a row from before it is made until all of it is gone. */
@@ -54,6 +60,12 @@ export interface InstanceRow {
   pid: number | null;
   startTicks: number | null;
   address: string | null;
+  /** Checkpoint from which its memory is still being filled; `null` when it is whole. */
+  fillingFrom: string | null;
+  /** What it had come up against when it ended; `null` while it lives, or without limits. */
+  memoryHits: number | null;
+  pidsHits: number | null;
+  cpuHeldBackMs: number | null;
 }
 
 /** A checkpoint as the catalog and its manifest keep it. */
@@ -85,6 +97,12 @@ export interface CheckpointRow extends ExtraMounts {
   memoryLimitBytes: number | null;
   cpuLimit: number | null;
   pidsLimit: number | null;
+  /** Parent whose captures it shares, since nothing had changed; `null` for captures of its own. */
+  unchangedSince: string | null;
+  /** The frozen incarnation that is this checkpoint until it has been dumped. */
+  heldBy: string | null;
+  /** Why it could not be dumped; `null` before it was tried. */
+  heldWhy: string | null;
 }
 
 /** An operation as the log keeps it, with what `undo` needs to know. */
@@ -92,3 +110,18 @@ export interface OperationRow extends OperationRecord {
   /** State of the session before the operation; `null` where it had none. */
   stateBefore: SessionState | null;
 }
+
+/** What the timeline shows of a checkpoint's story; the story itself lies beside the checkpoint. */
+export interface StoryRow {
+  checkpoint: string;
+  summary: string;
+  /** What was meant, also where nobody said it, and where that was found. */
+  intent: string | null;
+  intentSource: IntentSource | null;
+}
+
+/**
+ * Told of every session row after it was written, `null` after it was deleted, so that sessions
+ * can be found again without the catalog.
+ */
+export type SessionMirror = (id: string, row: SessionRow | null) => void;

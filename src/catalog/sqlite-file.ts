@@ -10,6 +10,7 @@ export type Row = Record<string, SQLInputValue>;
 /** An SQLite file with numbered migrations, and statements prepared once. */
 export class SqliteFile implements Disposable {
   readonly #db: DatabaseSync;
+  readonly #version: number;
   readonly #statements = new Map<string, StatementSync>();
 
   /**
@@ -25,6 +26,7 @@ export class SqliteFile implements Disposable {
     const check = this.get<{ quick_check: string }>("PRAGMA quick_check(1)");
     if (check?.quick_check !== "ok") throw new Error(`damaged: ${check?.quick_check}`);
     this.#migrate(migrations);
+    this.#version = migrations.length;
   }
 
   [Symbol.dispose](): void {
@@ -41,6 +43,28 @@ export class SqliteFile implements Disposable {
     } catch (error) {
       // A full disk has ended the transaction already.
       if (this.#db.isTransaction) this.#db.exec("ROLLBACK");
+      throw explainFullDisk(error);
+    }
+  }
+
+  /**
+   * As {@link transaction}, but only the death of this process is survived, not a loss of power: the
+   * next transaction, or {@link sync}, brings it to the disk.
+   */
+  quickTransaction<T>(change: () => T): T {
+    this.#db.exec("PRAGMA synchronous = NORMAL");
+    try {
+      return this.transaction(change);
+    } finally {
+      this.#db.exec("PRAGMA synchronous = FULL");
+    }
+  }
+
+  /** Brings the log of all transactions to the disk: that of a write syncs what went before. */
+  sync(): void {
+    try {
+      this.#db.exec(`PRAGMA user_version = ${this.#version}`);
+    } catch (error) {
       throw explainFullDisk(error);
     }
   }

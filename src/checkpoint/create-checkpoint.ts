@@ -1,38 +1,31 @@
 import { Rollback } from "../base/index.ts";
 import type { CheckpointRow, SessionRow } from "../catalog/index.ts";
-import type { CheckpointTrigger } from "../protocol/index.ts";
+import { hasCode } from "../errors/index.ts";
 import {
   type EnginePorts,
-  externalMounts,
   type LiveInstance,
   requireRestorableBinds,
-  workDirOf,
+  untilWhole,
 } from "../session/index.ts";
+import { scheduleStory } from "../story/index.ts";
+import { type CheckpointOptions, checkpointRow } from "./checkpoint-row.ts";
+import { dumpInstance } from "./dump-instance.ts";
 import { scheduleDurable } from "./make-durable.ts";
 import { toManifest } from "./manifest.ts";
-
-/** Room that CRIU's images take beside the memory pages themselves. */
-const IMAGES_OVERHEAD_BYTES = 16 * 1024 * 1024;
-
-/** What a checkpoint is taken for. */
-export interface CheckpointOptions {
-  trigger: CheckpointTrigger;
-  intent: string | null;
-  name: string | null;
-  filesOnly: boolean;
-  /** Whether the session stands on it from now on; not for what a restore is about to leave. */
-  movesHead: boolean;
-}
+import { roundMs } from "./round-ms.ts";
+import { findUnchanged, noteBaseline, watchForChange } from "./unchanged.ts";
 
 /**
  * Captures a session as an immutable checkpoint, without ending or disturbing what runs in it.
  *
  * **Requires** the caller holds the session's lease.
  * **On success** the checkpoint is recorded as `captured` and becomes `durable` in the background.
+ * Where nothing has run or changed since its parent, it shares what that one has captured.
  * **On failure** nothing is recorded or left behind, and the session runs as before.
  *
  * @throws CRIU_DUMP_FAILED  CRIU refused a process; `detail` names it and the resource.
  * @throws STORE_FULL        the store has no room.
+ * @throws SESSION_ENDED     a lazy restore that was still under way has failed.
  */
 export async function createCheckpoint(
   session: SessionRow,
@@ -49,35 +42,14 @@ export async function createCheckpoint(
   const captured =
     live === undefined
       ? await captureFiles(session, id, ports)
-      : await captureAll(session, live, id, ports);
-  const row: CheckpointRow = {
+      : ((await shareCaptures(session, live, id, ports)) ??
+        (await captureAll(session, live, id, ports)));
+  const { commands, ...facts } = captured;
+  const row = checkpointRow(session, live, options, ports, {
     id,
-    session: session.id,
-    sessionName: session.name,
-    parent: session.head,
-    name: options.name,
-    intent: options.intent,
-    trigger: options.trigger,
-    content: live === undefined ? "files" : "full",
-    createdAt: new Date().toISOString(),
-    ...captured,
+    ...facts,
     totalMs: roundMs(performance.now() - startedAtMs),
-    stage: "captured",
-    base: session.base,
-    net: session.net,
-    user: session.user,
-    cwd: session.cwd,
-    binds: session.binds,
-    hostMounts: session.hostMounts,
-    terminal: live?.terminalId ?? null,
-    kernel: ports.settings.kernel,
-    criu: ports.settings.criuVersion,
-    arch: ports.settings.arch,
-    shell: session.shell,
-    memoryLimitBytes: session.memoryLimitBytes,
-    cpuLimit: session.cpuLimit,
-    pidsLimit: session.pidsLimit,
-  };
+  });
   await ports.store.writeManifest(id, toManifest(row));
   ports.catalog.transaction(() => {
     ports.catalog.insertCheckpoint(row);
@@ -85,46 +57,55 @@ export async function createCheckpoint(
   });
 
   rollback.keep();
+  ports.journal.keep(id, commands);
   scheduleDurable(id, ports);
+  scheduleStory(id, ports);
   return row;
 }
 
 async function captureFiles(session: SessionRow, id: string, ports: EnginePorts) {
   await ports.store.prepareCheckpoint(id, 0);
-  const startedAtMs = performance.now();
+  const commands = ports.journal.soFar(session.instance ?? "");
   ports.store.snapshotInstance(session.instance ?? "", id);
-  return { pauseMs: 0, memoryBytes: 0, totalMs: roundMs(performance.now() - startedAtMs) };
+  return { pauseMs: 0, memoryBytes: 0, unchangedSince: null, commands };
+}
+
+/** Captures nothing anew where the parent's captures are still what is there. */
+async function shareCaptures(
+  session: SessionRow,
+  live: LiveInstance,
+  id: string,
+  ports: EnginePorts,
+) {
+  const commands = ports.journal.soFar(live.instanceId);
+  const parent = await findUnchanged(session, live, ports);
+  if (parent === null) return null;
+  try {
+    await ports.store.shareCaptures(id, parent.id);
+  } catch (error) {
+    if (hasCode(error, "STORE_FULL")) throw error;
+    // The parent may be going away just now.
+    ports.logger.info("captures not shared", { parent: parent.id, reason: String(error) });
+    await ports.store.deleteCheckpoint(id);
+    return null;
+  }
+  noteBaseline(live, id);
+  return { pauseMs: 0, memoryBytes: parent.memoryBytes, unchangedSince: parent.id, commands };
 }
 
 async function captureAll(session: SessionRow, live: LiveInstance, id: string, ports: EnginePorts) {
-  const { store, settings, sandbox } = ports;
+  await untilWhole(live, ports);
   requireRestorableBinds(session, live.pid, ports);
-  const expectedBytes = sandbox.treeMemoryBytes(live.pid) + IMAGES_OVERHEAD_BYTES;
-  const imagesDir = await store.prepareCheckpoint(id, expectedBytes);
-  const workDir = workDirOf(live.instanceId);
-
+  // What ends from here on is not in the capture: the daemon learns of it only afterwards.
+  const commands = ports.journal.soFar(live.instanceId);
+  const watch = watchForChange(session, live, ports);
   // CRIU cannot dump one end of a connection, so the daemon lets go of the session's init first.
   await live.link.quiesce();
   try {
-    const { pauseMs, memoryBytes } = await ports.criu.dump({
-      criu: settings.criu,
-      netnsPath: session.net === "host" ? null : ports.network.netnsPath(live.instanceId),
-      pid: live.pid,
-      rootDir: sandbox.mergedDir(live.instanceId),
-      externalMounts: externalMounts(session),
-      imagesDir,
-      workDir,
-      failedLogsDir: settings.layout.failedLogsDir,
-      snapshotHookPath: settings.snapshotHookPath,
-      snapshotSource: store.instancePaths(live.instanceId).subvolumePath,
-      snapshotTarget: store.checkpointPaths(id).snapshotPath,
-    });
-    return { pauseMs: roundMs(pauseMs), memoryBytes };
+    const { pauseMs, memoryBytes } = await dumpInstance(session, live, id, ports);
+    return { pauseMs, memoryBytes, unchangedSince: null, commands };
   } finally {
     await live.link.resume();
+    watch.settle(id);
   }
-}
-
-function roundMs(durationMs: number): number {
-  return Math.round(durationMs * 100) / 100;
 }

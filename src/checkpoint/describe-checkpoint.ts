@@ -1,28 +1,52 @@
 import type { CheckpointRow } from "../catalog/index.ts";
 import type { Checkpoint, OperationOutput } from "../protocol/index.ts";
 import { type EnginePorts, limitsOf } from "../session/index.ts";
+import { readStory } from "../story/index.ts";
+import { requireCaptured } from "./held-checkpoints.ts";
 
-/** Returns a checkpoint as the outside sees it. */
-export function describeCheckpoint(row: CheckpointRow): Checkpoint {
+/** Returns a checkpoint as the outside sees it. @param summary  of its changes; "" without a story. */
+export function describeCheckpoint(row: CheckpointRow, summary: string): Checkpoint {
   const { base: _b, net: _n, user: _u, cwd: _c, terminal: _t, ...rest } = row;
-  const { binds: _i, hostMounts: _h, kernel: _k, criu: _r, arch: _a, ...described } = rest;
+  const {
+    binds: _i,
+    hostMounts: _h,
+    kernel: _k,
+    criu: _r,
+    arch: _a,
+    heldBy: _h2,
+    heldWhy: _w,
+    ...described
+  } = rest;
   const { shell: _s, memoryLimitBytes: _m, cpuLimit: _l, pidsLimit: _p, ...shown } = described;
-  return { ...shown, verification: null, changes: { summary: summaryOf(row) } };
+  return { ...shown, verification: null, changes: { summary: summaryOf(row, summary) } };
 }
 
-/** Returns a checkpoint with the processes that its images hold. */
+/** Returns checkpoints as the outside sees them, each with the summary of its story. */
+export function describeCheckpoints(
+  rows: readonly CheckpointRow[],
+  { catalog }: EnginePorts,
+): Checkpoint[] {
+  const summaries = new Map(catalog.stories().map((row) => [row.checkpoint, row.summary]));
+  return rows.map((row) => describeCheckpoint(row, summaries.get(row.id) ?? ""));
+}
+
+/** Returns a checkpoint with its story and the processes that its images hold. */
 export async function showCheckpoint(
-  row: CheckpointRow,
+  wanted: CheckpointRow,
   ports: EnginePorts,
 ): Promise<OperationOutput<"show">> {
+  const row = await requireCaptured(wanted, ports).catch(() => wanted);
   const processes =
-    row.content === "full"
+    row.content === "full" && row.heldBy === null
       ? await ports.criu.readImageProcesses(
           ports.store.images.locate(ports.store.checkpointPaths(row.id)),
         )
       : [];
+  const { checkpoint: _, changes, ...story } = await readStory(row, ports);
   return {
-    ...describeCheckpoint(row),
+    ...describeCheckpoint(row, changes.summary),
+    changes: { ...changes, summary: summaryOf(row, changes.summary) },
+    story,
     processes: processes.map(({ pid, command }) => ({ pid, command })),
     binds: [...row.binds],
     host: { kernel: row.kernel, criu: row.criu, arch: row.arch },
@@ -31,7 +55,7 @@ export async function showCheckpoint(
   };
 }
 
-function summaryOf(row: CheckpointRow): string {
-  // What changed since the parent is not read from the captures yet.
-  return row.content === "files" ? "files only" : "";
+/** What it is a person must know of a checkpoint goes before what changed. */
+function summaryOf(row: CheckpointRow, changes: string): string {
+  return row.heldWhy === null ? changes : "held in memory: it cannot be dumped";
 }

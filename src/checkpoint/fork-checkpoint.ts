@@ -12,8 +12,12 @@ import {
   isFreeToMakeUp,
   type LiveInstance,
   numberedNames,
+  removeInstance,
   removeSession,
 } from "../session/index.ts";
+import { unparkFor } from "../standby/index.ts";
+import { requireCaptured } from "./held-checkpoints.ts";
+import { syncSoon } from "./sync-soon.ts";
 
 const SHELL_DEFAULT = { env: {}, columns: 120, rows: 40 };
 
@@ -27,12 +31,13 @@ const SHELL_DEFAULT = { env: {}, columns: 120, rows: 40 };
  * | BIND_SOURCE_MISSING
  */
 export async function forkCheckpoint(
-  checkpoint: CheckpointRow,
+  wanted: CheckpointRow,
   options: BindChoice & { count: number; name: string | undefined },
   ports: EnginePorts,
 ): Promise<{ forks: SessionRow[]; readyMs: number; bindsLeftOut: Bind[] }> {
   const startedAtMs = performance.now();
-  refuseSharedPorts(checkpoint);
+  refuseSharedPorts(wanted);
+  const checkpoint = await requireCaptured(wanted, ports);
   const bindsLeftOut = findMissingBinds(checkpoint.binds, options, ports);
   const names = forkNames(checkpoint, options, ports);
   const outcomes = await Promise.allSettled(
@@ -61,9 +66,44 @@ async function forkOne(
   const startedAtMs = performance.now();
   claimName(name, ports);
   await ports.store.requireRoom("fork a checkpoint");
-  const id = ports.newId();
-  const session: SessionRow = {
-    id,
+  const standby = await unparkFor(checkpoint, ["made"], ports);
+  const instanceId = standby?.instanceId ?? `${ports.newId()}-1`;
+  const session = sessionFrom(checkpoint, { name, instanceId }, ports);
+  const live =
+    standby === null
+      ? await buildFrom({ checkpoint, withoutBinds }, session, instanceId, ports)
+      : { ...standby, sessionId: session.id };
+  const note = standby === null ? catalog.transaction : catalog.quickTransaction;
+  try {
+    note.call(catalog, () => {
+      catalog.insertSession(session);
+      catalog.insertOperation({
+        session: session.id,
+        kind: "fork",
+        checkpoint: checkpoint.id,
+        undo: null,
+        at: session.createdAt,
+        readyMs: Math.round((performance.now() - startedAtMs) * 100) / 100,
+        stateBefore: null,
+      });
+    });
+  } catch (error) {
+    await removeInstance(instanceId, ports);
+    throw error;
+  }
+  adoptInstance(live, ports);
+  if (standby !== null) syncSoon(ports);
+  return session;
+}
+
+/** Returns the row of a fork, whose first incarnation is named after it. */
+function sessionFrom(
+  checkpoint: CheckpointRow,
+  { name, instanceId }: { name: string; instanceId: string },
+  { catalog }: EnginePorts,
+): SessionRow {
+  return {
+    id: instanceId.slice(0, instanceId.lastIndexOf("-")),
     name,
     state: "running",
     base: checkpoint.base,
@@ -75,28 +115,14 @@ async function forkOne(
     createdAt: new Date().toISOString(),
     head: checkpoint.id,
     forkedFrom: checkpoint.id,
-    instance: `${id}-1`,
+    instance: instanceId,
     instanceCount: 1,
     shell: checkpoint.shell,
     memoryLimitBytes: checkpoint.memoryLimitBytes,
     cpuLimit: checkpoint.cpuLimit,
     pidsLimit: checkpoint.pidsLimit,
+    standby: catalog.session(checkpoint.session)?.standby ?? null,
   };
-  const live = await buildFrom({ checkpoint, withoutBinds }, session, `${id}-1`, ports);
-  catalog.transaction(() => {
-    catalog.insertSession(session);
-    catalog.insertOperation({
-      session: id,
-      kind: "fork",
-      checkpoint: checkpoint.id,
-      undo: null,
-      at: session.createdAt,
-      readyMs: Math.round((performance.now() - startedAtMs) * 100) / 100,
-      stateBefore: null,
-    });
-  });
-  adoptInstance(live, ports);
-  return session;
 }
 
 /** Builds an incarnation from a checkpoint: its processes, or a fresh shell on its files. */

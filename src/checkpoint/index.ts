@@ -3,9 +3,11 @@
  * It drives CRIU, the store and the sandbox through ports and prints nothing.
  * docs/ARCHITECTURE.md tells the life of a checkpoint, docs/notes/criu the facts behind it.
  */
-export { type CheckpointOptions, createCheckpoint } from "./create-checkpoint.ts";
-export { describeCheckpoint, showCheckpoint } from "./describe-checkpoint.ts";
+export type { CheckpointOptions } from "./checkpoint-row.ts";
+export { createCheckpoint } from "./create-checkpoint.ts";
+export { describeCheckpoint, describeCheckpoints, showCheckpoint } from "./describe-checkpoint.ts";
 export { forkCheckpoint } from "./fork-checkpoint.ts";
+export { captureAllHeld, releaseHeld, scheduleHeld } from "./held-checkpoints.ts";
 export { makeDurable, removeCheckpoints, scheduleDurable } from "./make-durable.ts";
 export { fromManifest } from "./manifest.ts";
 export { restoreCheckpoint, undoRestore } from "./restore-checkpoint.ts";

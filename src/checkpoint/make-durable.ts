@@ -1,4 +1,5 @@
-import type { EnginePorts } from "../session/index.ts";
+import type { CheckpointRow } from "../catalog/index.ts";
+import { type EnginePorts, removeInstance } from "../session/index.ts";
 
 const QUEUE = "durable";
 
@@ -17,8 +18,9 @@ export function scheduleDurable(checkpointId: string, ports: EnginePorts): void 
 export async function makeDurable(checkpointId: string, ports: EnginePorts): Promise<void> {
   await ports.background.run(QUEUE, async () => {
     const row = ports.catalog.checkpoint(checkpointId);
-    if (row === undefined || row.stage === "durable") return;
-    await ports.store.makeDurable(checkpointId);
+    if (row === undefined || row.stage === "durable" || row.heldBy !== null) return;
+    await ports.store.makeDurable(checkpointId, findReference(row, ports));
+    if (!isWhole(row, ports)) return;
     ports.catalog.updateCheckpoint(checkpointId, { stage: "durable" });
     await trimMemory(ports);
   });
@@ -26,17 +28,61 @@ export async function makeDurable(checkpointId: string, ports: EnginePorts): Pro
 
 /** Removes checkpoints, after whatever is being made durable: both work in the same directories. */
 export async function removeCheckpoints(ids: readonly string[], ports: EnginePorts): Promise<void> {
+  const holders = ids.flatMap((id) => ports.catalog.checkpoint(id)?.heldBy ?? []);
   for (const id of ids) ports.catalog.deleteCheckpoint(id);
+  // Not while one of them is being dumped.
+  await ports.background.run("held", async () => {
+    for (const instanceId of holders) await removeInstance(instanceId, ports);
+  });
+  // A snapshot that is being read cannot be removed.
+  for (const id of ids) await ports.stories.cancel(id);
   await ports.background.run(QUEUE, async () => {
     for (const id of ids) await ports.store.deleteCheckpoint(id);
   });
 }
 
+/** Frees the memory of old durable checkpoints until images of a size have room, if they can. */
+export async function makeRoomInMemory(expectedBytes: number, ports: EnginePorts): Promise<void> {
+  const { images } = ports.store;
+  // What will never fit is no reason to give up the rest.
+  if (expectedBytes > images.usage().budgetBytes) return;
+  await forgetUntil(() => images.hasRoomFor(expectedBytes), ports);
+}
+
 /** Frees the memory of old durable checkpoints until there is room for new ones. */
 async function trimMemory(ports: EnginePorts): Promise<void> {
-  for (const row of ports.catalog.checkpoints()) {
-    if (ports.store.images.hasRoomToSpare()) return;
-    if (row.stage !== "durable") continue;
-    await ports.store.images.forget(ports.store.checkpointPaths(row.id));
+  await forgetUntil(() => ports.store.images.hasRoomToSpare(), ports);
+}
+
+async function forgetUntil(isEnough: () => boolean, ports: EnginePorts): Promise<void> {
+  if (isEnough()) return;
+  const inMemory = new Set(await ports.store.images.list());
+  for (const { id, stage } of ports.catalog.checkpoints()) {
+    if (stage !== "durable" || !inMemory.has(id)) continue;
+    await ports.store.images.forget(ports.store.checkpointPaths(id));
+    if (isEnough()) return;
   }
+}
+
+/** Images that were lost with the machine's memory do not become durable by being missed. */
+function isWhole(row: CheckpointRow, { store }: EnginePorts): boolean {
+  return row.content === "files" || store.images.isInStore(store.checkpointPaths(row.id));
+}
+
+/**
+ * Finds the checkpoint whose images are most like those of `row`, and are in the store: the nearest
+ * ancestor, that of a fork is in its origin, or else the newest one of the same session.
+ */
+function findReference(row: CheckpointRow, ports: EnginePorts): string | null {
+  if (row.content === "files") return null;
+  const { catalog, store } = ports;
+  const isUsable = (other: CheckpointRow) =>
+    other.content === "full" && store.images.isInStore(store.checkpointPaths(other.id));
+  let above = row.parent === null ? undefined : catalog.checkpoint(row.parent);
+  while (above !== undefined && !isUsable(above)) {
+    above = above.parent === null ? undefined : catalog.checkpoint(above.parent);
+  }
+  const sibling = () =>
+    catalog.checkpoints(row.session).findLast((other) => other.id !== row.id && isUsable(other));
+  return (above ?? sibling())?.id ?? null;
 }

@@ -26,10 +26,13 @@ const ROW: CheckpointRow = {
   memoryLimitBytes: 4,
   cpuLimit: 0.5,
   pidsLimit: 6,
+  heldBy: null,
+  heldWhy: null,
   terminal: 1,
   kernel: "6.18.0",
   criu: "4.1.1",
   arch: "x64",
+  unchangedSince: "zyxwvutsrq",
 };
 
 test("a row comes back from its manifest, also by way of JSON", () => {
@@ -38,11 +41,18 @@ test("a row comes back from its manifest, also by way of JSON", () => {
 
 test("a manifest of the first format has no binds, host mounts, shell or limits", () => {
   const { binds: _b, hostMounts: _h, shell: _s, ...rest } = ROW;
-  const { memoryLimitBytes: _m, cpuLimit: _c, pidsLimit: _p, ...checkpoint } = rest;
+  const { memoryLimitBytes: _m, cpuLimit: _c, pidsLimit: _p, ...more } = rest;
+  const { unchangedSince: _u, ...checkpoint } = more;
 
   const row = fromManifest({ format: 1, checkpoint });
 
-  const none = { shell: null, memoryLimitBytes: null, cpuLimit: null, pidsLimit: null };
+  const none = {
+    shell: null,
+    memoryLimitBytes: null,
+    cpuLimit: null,
+    pidsLimit: null,
+    unchangedSince: null,
+  };
   expect(row).toEqual({ ...checkpoint, binds: [], hostMounts: [], ...none });
 });
 

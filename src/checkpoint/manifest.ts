@@ -37,6 +37,10 @@ const manifestSchema = z.object({
     memoryLimitBytes: z.number().nullable().default(null),
     cpuLimit: z.number().nullable().default(null),
     pidsLimit: z.number().nullable().default(null),
+    unchangedSince: z.string().nullable().default(null),
+    // A manifest is written when nothing holds the checkpoint any more.
+    heldBy: z.null().default(null),
+    heldWhy: z.null().default(null),
   }),
 });
 

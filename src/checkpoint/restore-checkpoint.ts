@@ -4,16 +4,18 @@ import type { OperationOutput } from "../protocol/index.ts";
 import {
   adoptInstance,
   type BindChoice,
-  clearInstance,
   type EnginePorts,
   endInstance,
   findMissingBinds,
-  killInstance,
+  haltInstance,
   type LiveInstance,
   removeInstance,
 } from "../session/index.ts";
 import { createCheckpoint } from "./create-checkpoint.ts";
 import { buildFrom } from "./fork-checkpoint.ts";
+import { requireCaptured } from "./held-checkpoints.ts";
+import { roundMs } from "./round-ms.ts";
+import { swapInStandby } from "./swap-in-standby.ts";
 
 /** What a restore may lose of what is there now. */
 export interface RestoreOptions {
@@ -43,9 +45,14 @@ export async function restoreCheckpoint(
   ports: EnginePorts,
 ): Promise<OperationOutput<"restore">> {
   const { catalog } = ports;
-  const { checkpoint } = from;
   const startedAtMs = performance.now();
-  const bindsLeftOut = findMissingBinds(checkpoint.binds, from, ports);
+  const bindsLeftOut = findMissingBinds(from.checkpoint.binds, from, ports);
+  const quick = await restoreAtOnce(session, from.checkpoint, options, ports);
+  if (quick !== null) {
+    const tookMs = roundMs(performance.now() - startedAtMs);
+    return { ...quick, readyMs: tookMs, totalMs: tookMs, bindsLeftOut };
+  }
+  const checkpoint = await requireCaptured(from.checkpoint, ports);
   if (checkpoint.content === "full")
     ports.store.images.locate(ports.store.checkpointPaths(checkpoint.id));
   const before = await captureBefore(session, checkpoint, options, ports);
@@ -53,7 +60,7 @@ export async function restoreCheckpoint(
   const restoreStartedAtMs = performance.now();
   const instanceId = `${session.id}-${session.instanceCount + 1}`;
   catalog.updateSession(session.id, { instanceCount: session.instanceCount + 1 });
-  const live = await bringUp(session, instanceId, { ...from, before }, ports);
+  const live = await bringUp(session, instanceId, { ...from, checkpoint, before }, ports);
   const readyMs = roundMs(performance.now() - restoreStartedAtMs);
 
   catalog.transaction(() => {
@@ -95,9 +102,7 @@ export async function undoRestore(
   options: Omit<RestoreOptions, "kind"> & BindChoice,
   ports: EnginePorts,
 ): Promise<OperationOutput<"undo">> {
-  const last = ports.catalog
-    .operations(session.id)
-    .findLast(({ kind }) => kind === "restore" || kind === "undo");
+  const last = ports.catalog.lastMove(session.id);
   const checkpoint = last?.undo == null ? undefined : ports.catalog.checkpoint(last.undo);
   if (checkpoint === undefined) {
     throw new WaypointError("NOTHING_TO_UNDO", `Session ${session.name} has no restore to undo.`, {
@@ -106,6 +111,33 @@ export async function undoRestore(
   }
   const { withoutBinds, ...loss } = options;
   return restoreCheckpoint(session, { checkpoint, withoutBinds }, { ...loss, kind: "undo" }, ports);
+}
+
+/** Restores from a standby. @returns `null` where the long way has to be gone. */
+async function restoreAtOnce(
+  session: SessionRow,
+  wanted: CheckpointRow,
+  { kind, withoutUndo }: RestoreOptions,
+  ports: EnginePorts,
+) {
+  // What is being dumped is a standby a moment later.
+  const checkpoint = await requireCaptured(wanted, ports).catch(() => wanted);
+  const before = withoutUndo ? null : { ...beforeRestoreOf(checkpoint), filesOnly: false };
+  const swapped = await swapInStandby(session, checkpoint, { kind, before }, ports);
+  if (swapped === null) return null;
+  return {
+    session: session.id,
+    checkpoint: checkpoint.id,
+    undo: swapped.before?.id ?? null,
+    undoContent: swapped.before?.content ?? null,
+    pid: swapped.live.pid,
+  };
+}
+
+/** What a checkpoint of what a restore will replace is. */
+function beforeRestoreOf({ id, name }: CheckpointRow) {
+  const intent = `before the restore of ${name ?? id}`;
+  return { trigger: "before-restore", intent, name: null, movesHead: false } as const;
 }
 
 /**
@@ -121,12 +153,7 @@ async function captureBefore(
   ports: EnginePorts,
 ): Promise<CheckpointRow | null> {
   if (loss.withoutUndo) return null;
-  const options = {
-    trigger: "before-restore",
-    intent: `before the restore of ${target.name ?? target.id}`,
-    name: null,
-    movesHead: false,
-  } as const;
+  const options = beforeRestoreOf(target);
   try {
     return await createCheckpoint(session, { ...options, filesOnly: false }, ports);
   } catch (error) {
@@ -178,7 +205,7 @@ async function bringUp(
   }
 }
 
-/** Puts the new incarnation in the old one's place and ends the old one's processes. */
+/** Puts the new incarnation in the old one's place; the old one's processes go no further. */
 async function swap(session: SessionRow, live: LiveInstance, ports: EnginePorts): Promise<void> {
   const old = ports.live.get(session.id);
   adoptInstance(live, ports);
@@ -189,10 +216,10 @@ async function swap(session: SessionRow, live: LiveInstance, ports: EnginePorts)
   );
   const { instance } = session;
   if (instance === null) return;
-  await killInstance(instance, ports);
-  // Its mount, network and files cost time and disturb nobody: they go after the answer.
+  haltInstance(instance, ports);
+  // Its memory, mount, network and files cost time and disturb nobody: they go after the answer.
   void ports.background
-    .run("remove", () => clearInstance(instance, ports))
+    .run("remove", () => removeInstance(instance, ports))
     .catch((error: unknown) =>
       ports.logger.error("remove an old incarnation", error, { instance }),
     );
@@ -202,8 +229,4 @@ async function leave(session: SessionRow, old: LiveInstance, ports: EnginePorts)
   ports.live.delete(session.id, old.instanceId);
   old.link.end(new WaypointError("SESSION_ENDED", `Session ${session.name} is being restored.`));
   await endInstance(old.instanceId, ports);
-}
-
-function roundMs(durationMs: number): number {
-  return Math.round(durationMs * 100) / 100;
 }

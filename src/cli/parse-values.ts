@@ -29,6 +29,12 @@ export function parseCount(text: string): number {
   return Number(text);
 }
 
+/** Returns what is to be kept on standby. */
+export function parsePolicy(text: string): string {
+  if (/^(off|head|[1-9]|1[0-6])$/.test(text)) return text;
+  throw new InvalidArgumentError("Give off, head, or a number of checkpoints from 1 to 16.");
+}
+
 /** Returns text that must not be empty, as a script's variable is that was never set. */
 export function parseText(text: string): string {
   if (text === "") throw new InvalidArgumentError("Give a value, or leave the option out.");

@@ -138,7 +138,8 @@ function exitCodeLines(spec: CommandSpec): string[] {
   }
   const rows = [...byExitCode].sort(([a], [b]) => a - b);
   return [
-    `  ${pad(0)}  done`,
+    `  ${pad(0)}  ${spec.differs ? "nothing differs" : "done"}`,
+    ...(spec.differs ? [`  ${pad(1)}  something differs`] : []),
     ...rows.map(([code, names]) => `  ${pad(code)}  ${names.join(", ")}`),
   ];
 }

@@ -12,16 +12,17 @@ export interface NewOptions {
   memory?: number;
   cpus?: number;
   pids?: number;
+  standby?: string;
   env?: Record<string, string>;
   bind?: Bind[];
 }
 
 /** Returns the input of the operation `new`; the session's terminal gets this terminal's size. */
 export function newInput(options: NewOptions): OperationInput<"new"> {
-  const { name, base, cwd, net, user, env, shell, cpus, pids } = options;
+  const { name, base, cwd, net, user, env, shell, cpus, pids, standby } = options;
   const size = terminalSize(process.stdout) ?? {};
   return withoutUndefined({
-    ...{ name, base, cwd, net, user, env, shell, cpus, pids },
+    ...{ name, base, cwd, net, user, env, shell, cpus, pids, standby },
     binds: options.bind,
     memoryBytes: options.memory,
     ...size,

@@ -14,6 +14,7 @@ export type {
   AttachOptions,
   CallControl,
   CheckpointOptions,
+  DiffOptions,
   ExecOptions,
   ForkOptions,
   ForwardOptions,

@@ -37,12 +37,19 @@ export function requireSessionReference(reference: unknown): string {
 
 /** Returns how the daemon calls the checkpoint that a caller gave. @throws USAGE_INVALID */
 export function checkpointRef(checkpoint: unknown): string {
-  const isObject = typeof checkpoint === "object" && checkpoint !== null;
-  const reference = isObject && "id" in checkpoint ? checkpoint.id : checkpoint;
+  return referenceOf(checkpoint, "A checkpoint is a Checkpoint");
+}
+
+/** Returns how the daemon calls the checkpoint or session that a caller gave. @throws USAGE_INVALID */
+export function momentRef(moment: unknown): string {
+  return referenceOf(moment, "A moment is a Checkpoint, a Session");
+}
+
+function referenceOf(given: unknown, what: string): string {
+  const isObject = typeof given === "object" && given !== null;
+  const reference = isObject && "id" in given ? given.id : given;
   if (typeof reference === "string" && reference !== "") return reference;
-  throw invalid(
-    `A checkpoint is a Checkpoint or a string that is not empty, not ${shown(checkpoint)}.`,
-  );
+  throw invalid(`${what} or a string that is not empty, not ${shown(given)}.`);
 }
 
 /** Returns the words of a command. @throws USAGE_INVALID */

@@ -133,10 +133,22 @@ export class Session {
   }
 
   /**
-   * Brings a port of the session to 127.0.0.1 of this machine; it goes on after a restore.
+   * Returns what is kept ready to restore and fork the session at once, after choosing it anew.
+   *
+   * @param policy  `off`, `head` (its head and what an undo goes back to) or a number of its newest
+   * checkpoints. @defaultValue stays as it is
+   */
+  async standby(policy?: string, control: CallControl = {}): Promise<OperationOutput<"standby">> {
+    const request = { session: this.id, ...(policy === undefined ? {} : { policy }) };
+    return await callOperation(this.#stateDir, "standby", request, control);
+  }
+
+  /**
+   * Brings a port of the session to 127.0.0.1 of this machine, or of the session `to`; it goes on
+   * after a restore of either.
    *
    * @param options.hostPort  @defaultValue a free one, which the result names
-   * @throws PORT_IN_USE | FORWARD_REFUSED | SESSION_WRONG_STATE
+   * @throws PORT_IN_USE | FORWARD_REFUSED | SESSION_WRONG_STATE | SESSION_NOT_FOUND
    */
   async forward(port: number, options: ForwardOptions = {}): Promise<Forward> {
     const { control, input } = splitControl(options);
@@ -144,15 +156,16 @@ export class Session {
     return await callOperation(this.#stateDir, "forward", request, control);
   }
 
-  /** Returns the session's forwarded ports. */
+  /** Returns the session's forwarded ports, and those of others that lead to it. */
   async forwards(control: CallControl = {}): Promise<Forward[]> {
     const request = { session: this.id };
     return (await callOperation(this.#stateDir, "forward.list", request, control)).forwards;
   }
 
   /** Stops forwarding a port; its open connections end. @throws FORWARD_NOT_FOUND */
-  async stopForward(port: number, control: CallControl = {}): Promise<Forward> {
-    const request = { session: this.id, port };
+  async stopForward(port: number, options: { to?: string } & CallControl = {}): Promise<Forward> {
+    const { control, input } = splitControl(options);
+    const request = { ...input, session: this.id, port };
     return await callOperation(this.#stateDir, "forward.stop", request, control);
   }
 

@@ -5,12 +5,14 @@ import { findSession } from "./find-session.ts";
 import {
   type CallControl,
   type CheckpointOptions,
+  type DiffOptions,
   type ForkOptions,
   type NewOptions,
   splitControl,
 } from "./options.ts";
 import {
   checkpointRef,
+  momentRef,
   requireNode,
   requireOptions,
   requireSessionReference,
@@ -93,6 +95,23 @@ export class Waypoint {
   ): Promise<OperationOutput<"show">> {
     const request = { checkpoint: checkpointRef(checkpoint) };
     return await callOperation(this.stateDir, "show", request, control);
+  }
+
+  /**
+   * Returns what differs between any two moments: checkpoints, or sessions as they are now.
+   *
+   * A section that cannot be read is `null`, and `unknown` says why.
+   *
+   * @throws CHECKPOINT_NOT_FOUND | REFERENCE_AMBIGUOUS | CHECKPOINT_INCOMPLETE
+   */
+  async diff(
+    from: string | Checkpoint | Session,
+    to: string | Checkpoint | Session,
+    options: DiffOptions = {},
+  ): Promise<OperationOutput<"diff">> {
+    const { control, input } = splitControl(options);
+    const request = { ...input, from: momentRef(from), to: momentRef(to) };
+    return await callOperation(this.stateDir, "diff", request, control);
   }
 
   /** Captures the session that `session` names. @see Session.checkpoint */

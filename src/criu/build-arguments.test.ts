@@ -18,6 +18,18 @@ test("a dump lets the tree run on and takes the snapshot in its hook", () => {
   expect(words).toContain("--leave-running --action-script /hook --network-lock skip");
 });
 
+test("connections are locked only for a dump that needs it, a restore waits only for a hook", () => {
+  const dump = { ...COMMON, pid: 7, snapshotHookPath: "/hook", locksConnections: true };
+  const restore = { ...COMMON, pidFile: "/w/pid" };
+
+  expect(buildDumpArguments(dump).slice(-4)).toContain("nftables");
+  expect(buildRestoreArguments(restore)).not.toContain("--action-script");
+  expect(buildRestoreArguments({ ...restore, resumeHookPath: "/resume" }).slice(-2)).toEqual([
+    "--action-script",
+    "/resume",
+  ]);
+});
+
 test("a restore detaches, and stops the tasks only if asked to", () => {
   const running = buildRestoreArguments({ ...COMMON, pidFile: "/w/pid" });
   const parked = buildRestoreArguments({ ...COMMON, pidFile: "/w/pid", leaveStopped: true });

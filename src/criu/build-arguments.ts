@@ -26,6 +26,10 @@ export interface DumpArgumentOptions {
   logName: string;
   /** Program that CRIU starts at each stage of the dump. */
   snapshotHookPath: string;
+  /** Lets no connection's data pass while its two ends are looked at. @defaultValue false */
+  locksConnections?: boolean;
+  /** Control group in which the whole tree is frozen, and stays so. @defaultValue it runs */
+  frozenIn?: string;
 }
 
 /** What `criu restore` needs to know. */
@@ -41,6 +45,12 @@ export interface RestoreArgumentOptions {
   pidFile: string;
   /** Leaves every restored task stopped until it gets SIGCONT. @defaultValue false */
   leaveStopped?: boolean;
+  /** Leaves memory to a pages server that listens in `workDir`. @defaultValue false */
+  isLazy?: boolean;
+  /** Program that CRIU starts at each stage of the restore. @defaultValue none */
+  resumeHookPath?: string;
+  /** Program that CRIU starts at each stage of the restore. @defaultValue none */
+  parkHookPath?: string;
 }
 
 /** Returns the arguments of a dump after which the tree runs on. */
@@ -55,10 +65,11 @@ export function buildDumpArguments(options: DumpArgumentOptions): string[] {
     ]),
     "--leave-running",
     ...["--action-script", options.snapshotHookPath],
-    // Both ends of a connection that is kept lie inside, and stand still; restore reads the
-    // method from the images.
-    ...["--network-lock", "skip"],
+    // A restore reads the method from the images.
+    ...["--network-lock", options.locksConnections === true ? "nftables" : "skip"],
     ...["--timeout", String(FREEZE_TIMEOUT_S)],
+    // CRIU lets nobody run before it holds all, and freezes the group again before it lets go.
+    ...(options.frozenIn === undefined ? [] : ["--freeze-cgroup", options.frozenIn]),
   ];
 }
 
@@ -74,6 +85,9 @@ export function buildRestoreArguments(options: RestoreArgumentOptions): string[]
     "--restore-detached",
     ...["--pidfile", options.pidFile],
     ...(options.leaveStopped === true ? ["--leave-stopped"] : []),
+    ...(options.isLazy === true ? ["--lazy-pages"] : []),
+    ...(options.resumeHookPath === undefined ? [] : ["--action-script", options.resumeHookPath]),
+    ...(options.parkHookPath === undefined ? [] : ["--action-script", options.parkHookPath]),
   ];
 }
 

@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { pollUntil } from "../base/index.ts";
+import { pollUntil, processesFull } from "../base/index.ts";
 import { WaypointError } from "../errors/index.ts";
 
 /** How to start CRIU on this machine. */
@@ -56,6 +56,7 @@ export function buildCriuCommand(
  * live on without CRIU.
  *
  * @throws SETUP_INCOMPLETE  CRIU or nsenter cannot be started.
+ * @throws PROCESSES_FULL    the kernel starts no further process.
  */
 export function runCriu(options: {
   criu: CriuProgram;
@@ -107,6 +108,8 @@ export function runCriu(options: {
 }
 
 function cannotStart(program: string, cause: Error): WaypointError {
+  const full = processesFull(cause);
+  if (full !== null) return full;
   return new WaypointError(
     "SETUP_INCOMPLETE",
     `${program} could not be started: ${cause.message}.`,

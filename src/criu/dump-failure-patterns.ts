@@ -1,4 +1,18 @@
-import type { Culprit, FailureFacts, FailurePattern } from "./explain-failure.ts";
+import {
+  descriptorOf,
+  holderOf,
+  holderOfOutsideSocket,
+  megabytes,
+  messageQueueOf,
+  peerOf,
+  protocolOf,
+  targetOf,
+  terminalOf,
+  tracerOf,
+} from "./describe-culprit.ts";
+import type { FailurePattern } from "./explain-failure.ts";
+import { PROCESSES_FULL_PATTERN } from "./processes-full-pattern.ts";
+import { UNUSUAL_OBJECT_PATTERNS } from "./unusual-object-patterns.ts";
 
 const IO_URING = "anon_inode:[io_uring]";
 const SKIP_HINT =
@@ -6,6 +20,7 @@ const SKIP_HINT =
 
 /** Failures of a dump, the most telling first. */
 export const DUMP_FAILURE_PATTERNS: readonly FailurePattern[] = [
+  PROCESSES_FULL_PATTERN,
   {
     reason: "images_full",
     code: "STORE_FULL",
@@ -88,6 +103,16 @@ export const DUMP_FAILURE_PATTERNS: readonly FailurePattern[] = [
     hint: SKIP_HINT,
   },
   {
+    reason: "message_queue",
+    pattern: /Can't lookup mount=\d+ for fd=(?<fd>-?\d+) path=/,
+    applies: (_match, culprit) => messageQueueOf(culprit) !== undefined,
+    resource: (_match, culprit) =>
+      `POSIX message queue ${messageQueueOf(culprit)}${descriptorOf(culprit)}`,
+    sentence: (who, _match, culprit) =>
+      `${who} has the POSIX message queue ${messageQueueOf(culprit)} open${descriptorOf(culprit)}, which cannot be checkpointed.`,
+    hint: "Use a queue of System V or a socket instead, or end that program for the checkpoint.",
+  },
+  {
     reason: "outside_file",
     pattern: /Can't lookup mount=\d+ for fd=(?<fd>-?\d+) path=(?<path>.+)/,
     resource: (match, culprit) => `${match.groups?.["path"]}${descriptorOf(culprit)}`,
@@ -153,7 +178,9 @@ export const DUMP_FAILURE_PATTERNS: readonly FailurePattern[] = [
   },
   {
     reason: "traced",
-    pattern: /Unable to interrupt task: (?<pid>\d+) \(Operation not permitted\)/,
+    // A process that is just ending cannot be interrupted either, and is none to fail on.
+    pattern:
+      /Unable to interrupt task: (?<pid>\d+) \(Operation not permitted\)\s.*(?:Unseizable non-zombie|detach from) \k<pid>\b/s,
     resource: () => "ptrace",
     sentence: (who, _match, culprit, facts) => `${who} is traced by ${tracerOf(culprit, facts)}.`,
     hint: "Detach the debugger or end strace, then try again.",
@@ -174,6 +201,7 @@ export const DUMP_FAILURE_PATTERNS: readonly FailurePattern[] = [
       `${who} could not be stopped in time: it waits in the kernel (a vfork or a slow disk).`,
     hint: "Try again when the process has moved on.",
   },
+  ...UNUSUAL_OBJECT_PATTERNS,
   {
     reason: "process_race",
     transient: true,
@@ -201,9 +229,17 @@ export const DUMP_FAILURE_PATTERNS: readonly FailurePattern[] = [
     hint: "For programs written in Go set GODEBUG=multipathtcp=0 in their environment.",
   },
   {
+    reason: "corked_socket",
+    pattern: /Can't dump corked dgram socket/,
+    resource: () => "corked UDP socket",
+    sentence: (who) =>
+      `${who} has a UDP socket that holds back unsent data (UDP_CORK), which cannot be checkpointed.`,
+    hint: "Try again when the program has sent it.",
+  },
+  {
     reason: "socket",
     pattern:
-      /Unsupported socket (?<what>family|type): (?<number>\d+)|Can't dump corked dgram socket|Can't dump \d+ inet socket|tun: (?<tun>.+)/,
+      /Unsupported socket (?<what>family|type): (?<number>\d+)|Can't dump \d+ inet socket|tun: (?<tun>.+)/,
     resource: (match) => match[0],
     sentence: (who, match) =>
       `${who} has a socket or device that cannot be checkpointed: ${match[0]}.`,
@@ -226,13 +262,6 @@ export const DUMP_FAILURE_PATTERNS: readonly FailurePattern[] = [
     hint: "Unmount it inside the session, then try again.",
   },
   {
-    reason: "task_mode",
-    pattern: /Can't dump task (?<pid>\d+) (?<what>running in 32-bit mode|with LDT descriptors)/,
-    resource: (match) => match.groups?.["what"] ?? null,
-    sentence: (who, match) => `${who} is ${match.groups?.["what"]}, which cannot be checkpointed.`,
-    hint: SKIP_HINT,
-  },
-  {
     reason: "limits_privilege",
     code: "PRIVILEGE_MISSING",
     pattern: /Can't get rlimit \d+/,
@@ -242,57 +271,3 @@ export const DUMP_FAILURE_PATTERNS: readonly FailurePattern[] = [
     hint: "This machine lacks CAP_SYS_RESOURCE; run `waypoint setup`, which works around it.",
   },
 ];
-
-function holderOf(facts: FailureFacts, target: string): Culprit | undefined {
-  for (const process of facts.processes) {
-    for (const [descriptor, held] of process.descriptors) {
-      if (held === target) return { process, descriptor };
-    }
-  }
-  return undefined;
-}
-
-function holderOfOutsideSocket(facts: FailureFacts): Culprit | undefined {
-  for (const inode of facts.outsideSocketInodes) {
-    const culprit = holderOf(facts, `socket:[${inode}]`);
-    if (culprit !== undefined) return culprit;
-  }
-  return undefined;
-}
-
-function descriptorOf(culprit: Culprit | undefined): string {
-  return culprit?.descriptor === undefined || culprit.descriptor < 0
-    ? ""
-    : ` (descriptor ${culprit.descriptor})`;
-}
-
-function targetOf(match: RegExpExecArray, culprit: Culprit | undefined): string {
-  const known = culprit?.process.descriptors.get(culprit.descriptor ?? -1);
-  return known ?? match.groups?.["what"] ?? "a descriptor";
-}
-
-function peerOf(match: RegExpExecArray): string {
-  const named = [match.groups?.["peer"], match.groups?.["name"]].find((name) => name !== "(null)");
-  return named ?? "an unnamed peer";
-}
-
-function tracerOf(culprit: Culprit | undefined, facts: FailureFacts): string {
-  const tracer = facts.processes.find(({ pid }) => pid === culprit?.process.tracerPid);
-  return tracer === undefined
-    ? "a debugger or strace outside of the session"
-    : `process ${tracer.innerPid} (${tracer.command})`;
-}
-
-function terminalOf(match: RegExpExecArray): string {
-  return match.groups?.["index"] === undefined ? "it uses" : `/dev/pts/${match.groups["index"]}`;
-}
-
-function megabytes(match: RegExpExecArray): string {
-  return `${Math.ceil(Number(match.groups?.["sizeBytes"]) / 2 ** 20)} MiB`;
-}
-
-function protocolOf(match: RegExpExecArray): string {
-  return match.groups?.["number"] === "262"
-    ? "multipath TCP"
-    : `protocol ${match.groups?.["number"]}`;
-}

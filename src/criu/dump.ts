@@ -1,13 +1,15 @@
 import { existsSync } from "node:fs";
 import { readdir, readFile, rm } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { WaypointError } from "../errors/index.ts";
 import { buildDumpArguments, type ExternalMount } from "./build-arguments.ts";
 import { type CriuProgram, type CriuRun, runCriu } from "./criu-program.ts";
 import { explainDumpFailure, type FailureExplanation } from "./explain-failure.ts";
+import { findUnrestorable, toUnrestorableError } from "./find-unrestorable.ts";
 import { keepLog } from "./keep-log.ts";
 import { excerptAroundErrors } from "./log-excerpt.ts";
+import { hasQueuedData } from "./queued-data.ts";
 import { readDumpStatistics } from "./read-dump-statistics.ts";
 import { readFailureFacts } from "./read-process-facts.ts";
 
@@ -35,6 +37,8 @@ export interface DumpOptions {
   /** Subvolume of the session, and the read-only snapshot of it to make while the tasks stand. */
   snapshotSource: string;
   snapshotTarget: string;
+  /** Control group in which the whole tree is frozen, and stays so. @defaultValue it runs on */
+  frozenIn?: string;
   /** Takes the log of a failed dump. @defaultValue it stays in `workDir` */
   failedLogsDir?: string;
   /** @defaultValue 300 000; at the deadline the tree may be damaged, so it is a last resort. */
@@ -51,7 +55,7 @@ export interface DumpResult {
 }
 
 /**
- * Dumps a process tree and snapshots its files at the same instant; the tree runs on.
+ * Dumps a process tree and snapshots its files at the same instant; the tree runs on, or stays frozen.
  *
  * **Requires** no connection from outside into the tree is open.
  * **On success** `imagesDir` is a complete image and `snapshotTarget` exists.
@@ -59,7 +63,8 @@ export interface DumpResult {
  * the caller removes. What passes by itself (a vfork, a connection not yet accepted) was tried
  * three times.
  *
- * @throws CRIU_DUMP_FAILED  `detail` names process and resource, and has CRIU's words.
+ * @throws CRIU_DUMP_FAILED  `detail` names process and resource, and has CRIU's words. Also where
+ *                           CRIU has dumped what it would not restore.
  * @throws STORE_FULL        images or snapshot found no space.
  * @throws STORE_FAILED      the snapshot failed otherwise.
  */
@@ -67,7 +72,11 @@ export async function dump(options: DumpOptions): Promise<DumpResult> {
   const startedAtMs = performance.now();
   for (let attempt = 0; ; attempt++) {
     const run = await runDump(options);
+    const hasSnapshot = await awaitSnapshot(options.snapshotTarget);
     if (run.exitCode === 0 && !run.timedOut) {
+      if (!hasSnapshot) throw noSnapshot(options);
+      const unrestorable = await findUnrestorable(options.imagesDir);
+      if (unrestorable !== null) throw await toUnrestorableError(unrestorable, options.imagesDir);
       const statistics = await readDumpStatistics(options.workDir);
       return { ...statistics, durationMs: performance.now() - startedAtMs };
     }
@@ -86,7 +95,11 @@ function runDump(options: DumpOptions): Promise<CriuRun> {
   return runCriu({
     criu: options.criu,
     netnsPath: options.netnsPath,
-    criuArguments: buildDumpArguments({ ...options, logName: LOG_NAME }),
+    criuArguments: buildDumpArguments({
+      ...options,
+      logName: LOG_NAME,
+      locksConnections: hasQueuedData(options.pid),
+    }),
     env: {
       WAYPOINT_SNAPSHOT_SOURCE: options.snapshotSource,
       WAYPOINT_SNAPSHOT_TARGET: options.snapshotTarget,
@@ -96,6 +109,26 @@ function runDump(options: DumpOptions): Promise<CriuRun> {
     // collect, and CRIU waits for the first process. One without memory has been killed.
     isLost: () => !existsSync(`/proc/${options.pid}/exe`),
   });
+}
+
+/**
+ * Returns whether the snapshot was made. Its way to the disk takes place while the tasks run again,
+ * and the kernel holds the lock of a directory in which it makes a snapshot: reading it waits.
+ */
+async function awaitSnapshot(snapshotTarget: string): Promise<boolean> {
+  const names = await readdir(dirname(snapshotTarget));
+  return names.includes(basename(snapshotTarget));
+}
+
+function noSnapshot({ snapshotTarget }: DumpOptions): WaypointError {
+  return new WaypointError(
+    "STORE_FAILED",
+    "The snapshot of the session's files could not be written.",
+    {
+      hint: "The kernel's log (`dmesg`) says what btrfs or the disk below it ran into.",
+      detail: { snapshotTarget },
+    },
+  );
 }
 
 async function explain(

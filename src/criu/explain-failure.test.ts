@@ -134,6 +134,11 @@ test("a traced process is told from one that has ended", () => {
     message: "Process 12 (node) is traced by a debugger or strace outside of the session.",
     transient: false,
   });
+  // One that was ending, and what the dump failed on.
+  const pipe = "Error (criu/pipes.c:490): The packetized mode for pipes is not supported yet";
+  expect(explain([`${warning} (Operation not permitted)`, pipe])).toMatchObject({
+    reason: "packet_pipe",
+  });
   expect(explain([`${warning} (No such process)`, end])).toMatchObject({
     reason: "process_race",
     transient: true,

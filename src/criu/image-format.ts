@@ -8,11 +8,20 @@
 const COMMON_MAGIC = 0x54564319;
 const SERVICE_MAGIC = 0x55105940;
 
+const HEADER_BYTES = 8;
+
 /** Second word: what the file holds. */
 export const IMAGE_MAGIC = {
   pstree: 0x50273030,
   core: 0x55053847,
   files: 0x56303138,
+  ids: 0x54432030,
+  fdinfo: 0x56213732,
+  fs: 0x51403912,
+  mm: 0x57492820,
+  pagemap: 0x56084025,
+  tcpStream: 0x51465506,
+  ttyInfo: 0x59453036,
   stats: 0x57093306,
 } as const;
 
@@ -25,20 +34,24 @@ export type WireMessage = ReadonlyMap<number, readonly (bigint | Buffer)[]>;
  * @throws Error  the file is not an image of this kind, or ends within an entry.
  */
 export function readImageEntries(file: Buffer, kind: keyof typeof IMAGE_MAGIC): WireMessage[] {
-  const first = file.length >= 8 ? file.readUInt32LE(0) : 0;
-  const isImage = first === COMMON_MAGIC || first === SERVICE_MAGIC;
-  if (!isImage || file.readUInt32LE(4) !== IMAGE_MAGIC[kind]) {
-    throw new Error(`this is not a CRIU ${kind} image`);
-  }
+  checkMagic(file, kind);
   const entries: WireMessage[] = [];
-  for (let offset = 8; offset < file.length; ) {
-    const start = offset + 4;
-    const end = start <= file.length ? start + file.readUInt32LE(offset) : start;
-    if (end > file.length) throw new Error(`the CRIU ${kind} image is cut off`);
-    entries.push(readMessage(file.subarray(start, end)));
-    offset = end;
+  for (let offset = HEADER_BYTES; offset < file.length; ) {
+    const entry = readEntryAt(file, offset, kind);
+    entries.push(entry.message);
+    offset = entry.next;
   }
   return entries;
+}
+
+/**
+ * Returns the first message of an image file, whose beginning is enough; other data may follow.
+ *
+ * @throws Error  the file is not an image of this kind, or ends within that entry.
+ */
+export function readFirstImageEntry(head: Buffer, kind: keyof typeof IMAGE_MAGIC): WireMessage {
+  checkMagic(head, kind);
+  return readEntryAt(head, HEADER_BYTES, kind).message;
 }
 
 /** Returns an integer field as a number, 0 where it is absent. */
@@ -67,10 +80,39 @@ export function stringField(message: WireMessage, field: number): string | undef
   return Buffer.isBuffer(value) ? value.toString("utf8") : undefined;
 }
 
+/** Returns a field of bytes, or undefined where it is absent. */
+export function bytesField(message: WireMessage, field: number): Buffer | undefined {
+  const value = message.get(field)?.[0];
+  return Buffer.isBuffer(value) ? value : undefined;
+}
+
+/** Returns all embedded messages of a repeated field. */
+export function messageFields(message: WireMessage, field: number): WireMessage[] {
+  return (message.get(field) ?? []).filter(Buffer.isBuffer).map(readMessage);
+}
+
 /** Returns an embedded message, or undefined where it is absent. */
 export function messageField(message: WireMessage, field: number): WireMessage | undefined {
   const value = message.get(field)?.[0];
   return Buffer.isBuffer(value) ? readMessage(value) : undefined;
+}
+
+function checkMagic(file: Buffer, kind: keyof typeof IMAGE_MAGIC): void {
+  const first = file.length >= HEADER_BYTES ? file.readUInt32LE(0) : 0;
+  const isImage = first === COMMON_MAGIC || first === SERVICE_MAGIC;
+  if (isImage && file.readUInt32LE(4) === IMAGE_MAGIC[kind]) return;
+  throw new Error(`this is not a CRIU ${kind} image`);
+}
+
+function readEntryAt(
+  file: Buffer,
+  offset: number,
+  kind: string,
+): { message: WireMessage; next: number } {
+  const start = offset + 4;
+  const end = start <= file.length ? start + file.readUInt32LE(offset) : start;
+  if (end > file.length) throw new Error(`the CRIU ${kind} image is cut off`);
+  return { message: readMessage(file.subarray(start, end)), next: end };
 }
 
 function readMessage(bytes: Buffer): WireMessage {

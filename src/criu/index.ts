@@ -1,6 +1,6 @@
 /**
- * criu owns CRIU: its argument vectors, one process per dump or restore, the words for its
- * failures, and what its image files say about the processes in them.
+ * criu owns CRIU: its argument vectors, one process per dump or restore, the pages server of a lazy
+ * restore, the words for its failures, and what its image files say about the processes in them.
  * It knows nothing of sessions, overlays or the store, and prepares no namespace.
  * docs/notes/criu has the facts about CRIU behind it.
  */
@@ -12,7 +12,19 @@ export {
 } from "./build-arguments.ts";
 export type { CriuProgram } from "./criu-program.ts";
 export { type DumpOptions, type DumpResult, dump } from "./dump.ts";
+export { type MemoryStretch, readImageMemory } from "./image-memory.ts";
+export type { SocketEnd } from "./inet-socket.ts";
+export { type ImageMemory, measureMemory } from "./measure-memory.ts";
+export {
+  awaitPagesServer,
+  endPagesServer,
+  type PagesState,
+  pagesState,
+  startPagesServer,
+} from "./pages-server.ts";
 export { type ImageProcess, readImageProcesses } from "./read-image-processes.ts";
-export { type ImageSocket, readImageSockets, type SocketEnd } from "./read-image-sockets.ts";
-export { type RestoreOptions, type RestoreResult, restore } from "./restore.ts";
+export { type ImageSocket, readImageSockets } from "./read-image-sockets.ts";
+export { hasAlarm } from "./read-image-timers.ts";
+export { type ImageTask, type ImageTree, readImageTree } from "./read-image-tree.ts";
+export { type BeforeResume, type RestoreOptions, type RestoreResult, restore } from "./restore.ts";
 export { warmUp } from "./warm-up.ts";

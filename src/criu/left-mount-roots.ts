@@ -1,44 +1,60 @@
+import { readdirSync, readFileSync } from "node:fs";
 import { readdir, rmdir } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 
 /** CRIU builds a restored mount namespace in a directory of this name, and the place is fixed. */
 const MOUNT_ROOTS_DIR = "/tmp";
 const MOUNT_ROOT_PREFIX = ".criu.mntns.";
 
-let underWay = 0;
+/** Left by restores that failed; not removed yet, since another CRIU restored. */
+const left = new Set<string>();
 
 /**
  * Runs a restore, and removes the directories that it left when it failed; CRIU removes them only
  * on success.
  *
- * Only while no other restore runs: the kernel lets a directory be removed in which another
- * namespace has something mounted, and takes that mount away.
+ * Only while no CRIU restores, of whatever daemon: the directories do not say whose they are, and the
+ * kernel lets one be removed in which another namespace has something mounted, and takes that mount
+ * away. What cannot be removed now goes after a later restore.
  */
 export async function withoutLeftMountRoots<T extends { exitCode: number | null }>(
   restore: () => Promise<T>,
 ): Promise<T> {
-  const before = await listMountRoots();
-  underWay += 1;
-  try {
-    const run = await restore();
-    if (run.exitCode !== 0 && underWay === 1) await removeNewMountRoots(before);
-    return run;
-  } finally {
-    underWay -= 1;
+  const before = new Set(await listMountRoots());
+  const run = await restore();
+  if (run.exitCode !== 0) {
+    for (const name of await listMountRoots()) if (!before.has(name)) left.add(name);
   }
+  if (left.size > 0 && !isCriuRestoring()) await removeLeft();
+  return run;
 }
 
 /** Lists the directories in which some CRIU builds, or built, a mount namespace. */
-async function listMountRoots(): Promise<Set<string>> {
+async function listMountRoots(): Promise<string[]> {
   const names = await readdir(MOUNT_ROOTS_DIR).catch(() => []);
-  return new Set(names.filter((name) => name.startsWith(MOUNT_ROOT_PREFIX)));
+  return names.filter((name) => name.startsWith(MOUNT_ROOT_PREFIX));
 }
 
-/** @param before  those that were there already: they may be in use by another CRIU. */
-async function removeNewMountRoots(before: ReadonlySet<string>): Promise<void> {
-  for (const name of await listMountRoots()) {
-    if (before.has(name)) continue;
-    // Not empty or gone: then it is another CRIU's, which removes it itself.
+/** A CRIU that starts after this look makes a directory of its own, which is not among those left. */
+async function removeLeft(): Promise<void> {
+  for (const name of left) {
     await rmdir(join(MOUNT_ROOTS_DIR, name)).catch(() => {});
+    left.delete(name);
+  }
+}
+
+/** Tells whether a CRIU restores on this machine, be it started by its name or by a loader. */
+function isCriuRestoring(): boolean {
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .map(wordsOf)
+    .some((words) => words.includes("restore") && words.some((word) => basename(word) === "criu"));
+}
+
+function wordsOf(pid: string): string[] {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
+  } catch {
+    return [];
   }
 }

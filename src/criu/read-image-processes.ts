@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { WaypointError } from "../errors/index.ts";
 import {
+  type IMAGE_MAGIC,
   messageField,
   numberField,
   readImageEntries,
@@ -47,7 +48,7 @@ export async function readImageProcesses(imagesDir: string): Promise<ImageProces
 export async function readEntries(
   imagesDir: string,
   name: string,
-  kind: "pstree" | "core" | "files",
+  kind: keyof typeof IMAGE_MAGIC,
 ): Promise<WireMessage[]> {
   const path = join(imagesDir, name);
   try {

@@ -1,11 +1,14 @@
-import { readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { readdirSync, readFileSync, readlinkSync, statfsSync } from "node:fs";
 import { runProcess } from "../base/index.ts";
 import { hasCode } from "../errors/index.ts";
+import { MESSAGE_QUEUE } from "./describe-culprit.ts";
 import type { FailureFacts, ProcessFacts } from "./explain-failure.ts";
 
 const PROCESSES_MAX = 2000;
 const DESCRIPTORS_MAX = 4096;
 const SS_TIMEOUT_MS = 5000;
+/** Type of the filesystem of POSIX message queues, which is mounted nowhere. */
+const MQUEUE_MAGIC = 0x19800202;
 
 /**
  * Reads from `/proc` what explains a failed dump: the tree runs on undisturbed, so that everything
@@ -51,10 +54,16 @@ function readProcess(pid: number): ProcessFacts {
 function readDescriptors(pid: number): Map<number, string> {
   const descriptors = new Map<number, string>();
   for (const name of readdirSync(`/proc/${pid}/fd`).slice(0, DESCRIPTORS_MAX)) {
-    const target = whileItLives(() => readlinkSync(`/proc/${pid}/fd/${name}`));
+    const target = whileItLives(() => readTarget(`/proc/${pid}/fd/${name}`));
     if (target !== undefined) descriptors.set(Number(name), target);
   }
   return descriptors;
+}
+
+function readTarget(link: string): string {
+  const target = readlinkSync(link);
+  const isInRoot = /^\/[^/]+$/.test(target);
+  return isInRoot && statfsSync(link).type === MQUEUE_MAGIC ? `${MESSAGE_QUEUE}${target}` : target;
 }
 
 function readChildren(pid: number): number[] {

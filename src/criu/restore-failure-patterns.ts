@@ -1,7 +1,9 @@
 import type { FailurePattern } from "./explain-failure.ts";
+import { PROCESSES_FULL_PATTERN } from "./processes-full-pattern.ts";
 
 /** Failures of a restore, the most telling first. */
 export const RESTORE_FAILURE_PATTERNS: readonly FailurePattern[] = [
+  PROCESSES_FULL_PATTERN,
   {
     reason: "watch_limit",
     pattern: /fsnotify: .*No space left on device/,

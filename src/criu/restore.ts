@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { noProcessLeft, refusedProcesses } from "../base/index.ts";
 import { WaypointError } from "../errors/index.ts";
 import { buildRestoreArguments, type ExternalMount } from "./build-arguments.ts";
 import { type CriuProgram, type CriuRun, runCriu } from "./criu-program.ts";
@@ -8,8 +9,10 @@ import { explainRestoreFailure } from "./explain-failure.ts";
 import { keepLog } from "./keep-log.ts";
 import { withoutLeftMountRoots } from "./left-mount-roots.ts";
 import { excerptAroundErrors } from "./log-excerpt.ts";
+import { ResumeGate } from "./resume-gate.ts";
 
 const LOG_NAME = "restore.log";
+const GATE_NAME = "resume.sock";
 const TIMEOUT_DEFAULT_MS = 300_000;
 
 /** What to restore, and into what. */
@@ -31,10 +34,31 @@ export interface RestoreOptions {
   pidFile?: string;
   /** Leaves every task stopped until it gets SIGCONT. @defaultValue false */
   leaveStopped?: boolean;
+  /** Brings most of the memory later: a pages server was started in `workDir`. @defaultValue false */
+  isLazy?: boolean;
+  /** What has to be done between the last task's coming back and the first one's next step. */
+  beforeResume?: BeforeResume;
+  /** Leaves the tree frozen, without a step taken. @defaultValue it runs */
+  park?: ParkOptions;
   /** Takes the log of a failed restore. @defaultValue it stays in `workDir` */
   failedLogsDir?: string;
   /** @defaultValue 300 000 */
   timeoutMs?: number;
+}
+
+/** Work that a restore waits for; its failure ends the restore, and is the error that it throws. */
+export interface BeforeResume {
+  /** The program that tells CRIU to wait. */
+  hookPath: string;
+  run: () => Promise<void>;
+}
+
+/** How a tree is parked. **Requires** a frozen control group that CRIU itself is not in. */
+export interface ParkOptions {
+  /** The program that moves the tree into the group. */
+  hookPath: string;
+  /** The group's cgroup.procs. */
+  groupFile: string;
 }
 
 /** A restored tree. */
@@ -48,7 +72,8 @@ export interface RestoreResult {
  * Brings a dumped process tree back.
  *
  * **Requires** `pidFile` does not exist, and `rootDir` has the files of the dump.
- * **On success** the tree runs, or stands where `leaveStopped` was asked for.
+ * **On success** the tree runs, or stands where `leaveStopped` or `park` was asked for; of a parked
+ * one the caller checks that it is in its group, since CRIU goes on without.
  * **On failure** nothing of the tree is left running.
  *
  * @throws CRIU_RESTORE_FAILED    `detail` has the resource and CRIU's words.
@@ -57,6 +82,12 @@ export interface RestoreResult {
  */
 export async function restore(options: RestoreOptions): Promise<RestoreResult> {
   const pidFile = options.pidFile ?? join(options.workDir, "pid");
+  const { beforeResume, park } = options;
+  await using gate =
+    beforeResume === undefined
+      ? null
+      : await ResumeGate.open(join(options.workDir, GATE_NAME), beforeResume.run);
+  const refusedBefore = refusedProcesses();
   const run = await withoutLeftMountRoots(() =>
     runCriu({
       criu: options.criu,
@@ -65,13 +96,25 @@ export async function restore(options: RestoreOptions): Promise<RestoreResult> {
       criuArguments: buildRestoreArguments({
         externalMounts: [],
         ...options,
+        ...(beforeResume === undefined ? {} : { resumeHookPath: beforeResume.hookPath }),
         pidFile,
         logName: LOG_NAME,
+        ...(park === undefined ? {} : { parkHookPath: park.hookPath }),
       }),
+      env: {
+        ...(gate === null ? {} : { WAYPOINT_RESUME_SOCKET: gate.socketPath }),
+        ...(park === undefined ? {} : { WAYPOINT_PARK_FILE: park.groupFile }),
+      },
       timeoutMs: options.timeoutMs ?? TIMEOUT_DEFAULT_MS,
     }),
   );
-  if (run.exitCode !== 0 || run.timedOut) throw await toRestoreError(options, run);
+  if (gate !== null && gate.failure !== null) throw gate.failure.cause;
+  if (run.exitCode !== 0 || run.timedOut) {
+    const error = await toRestoreError(options, run);
+    const isUnexplained = error.detail["reason"] === "unknown";
+    const isFull = isUnexplained && refusedProcesses() > refusedBefore;
+    throw isFull ? noProcessLeft(error) : error;
+  }
   const pid = Number((await readFile(pidFile, "utf8")).trim());
   return { pid, durationMs: run.durationMs };
 }

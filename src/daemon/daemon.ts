@@ -2,6 +2,7 @@ import { rmSync } from "node:fs";
 import { createServer, type Server } from "node:net";
 import process from "node:process";
 import type { Logger, StateLayout } from "../base/index.ts";
+import { captureAllHeld, releaseHeld } from "../checkpoint/index.ts";
 import { ERROR_REGISTRY, toWaypointError, WaypointError } from "../errors/index.ts";
 import { type EngineOperations, HANDLERS, type OperationHandler } from "../operations/index.ts";
 import {
@@ -70,7 +71,10 @@ export class Daemon {
   async shutDown(): Promise<void> {
     this.#stopListening();
     await this.#ports.leases.idle();
+    await captureAllHeld(this.#ports);
+    await this.#ports.standbys.close();
     await this.#ports.background.idle();
+    await this.#ports.stories.stop();
     this.#ports.catalog[Symbol.dispose]();
     this.#stopped.resolve();
   }
@@ -110,6 +114,7 @@ export class Daemon {
 
   #status(): OperationOutput<"daemon.status"> {
     const { usedBytes, freeBytes } = this.#ports.store.usage();
+    const images = this.#ports.store.images.usage();
     return {
       version: WAYPOINT_VERSION,
       pid: process.pid,
@@ -119,7 +124,16 @@ export class Daemon {
       memoryBytes: process.memoryUsage.rss(),
       storeUsedBytes: usedBytes,
       storeFreeBytes: freeBytes,
+      imagesUsedBytes: images.usedBytes,
+      imagesBudgetBytes: images.budgetBytes,
+      standbys: this.#standbyStatus(),
     };
+  }
+
+  #standbyStatus() {
+    const { standbys, settings } = this.#ports;
+    const { policy, budgetBytes } = settings.standby;
+    return { ...standbys.status(), policy, budgetBytes };
   }
 
   async #stop(withSessions: boolean): Promise<OperationOutput<"daemon.stop">> {
@@ -142,7 +156,10 @@ export class Daemon {
         await endInstance(instanceId, this.#ports);
       });
     }
+    await releaseHeld(this.#ports);
+    await this.#ports.standbys.close();
     await this.#ports.background.idle();
+    await this.#ports.stories.stop();
     await network.releaseHost();
     await releaseNamespace(this.#layout);
   }

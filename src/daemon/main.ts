@@ -1,4 +1,5 @@
 import { closeSync, mkdirSync, openSync, writeSync } from "node:fs";
+import os from "node:os";
 import path from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
@@ -9,6 +10,7 @@ import { requireHost } from "../host/index.ts";
 import { closeInheritedOnExec } from "../kernel/index.ts";
 import { Daemon } from "./daemon.ts";
 import { enterNamespace, isInsideNamespace, mountRun } from "./enter-namespace.ts";
+import { standbyFromEnvironment } from "./standby-settings.ts";
 
 /** Descriptor on which whoever started the daemon learns that it is ready, or why not. */
 const READY_FD = 3;
@@ -29,7 +31,14 @@ async function main(): Promise<void> {
   const logger = createLogger((line) => writeLog(logFd, line));
   surviveDefects(logger);
   mountRun();
-  const ports = await openEngine({ layout, packageRoot, limits: limitsFromEnvironment(), logger });
+  const ports = await openEngine({
+    layout,
+    packageRoot,
+    limits: limitsFromEnvironment(),
+    ...lazyFromEnvironment(),
+    standby: standbyFromEnvironment(process.env, os.totalmem()),
+    logger,
+  });
   const daemon = new Daemon(ports);
   await daemon.listen();
   for (const signal of ["SIGTERM", "SIGINT"] as const) {
@@ -51,8 +60,24 @@ function writeLog(logFd: number, line: string): void {
 }
 
 function limitsFromEnvironment() {
-  const storeBytes = Number(process.env["WAYPOINT_STORE_BYTES"]);
-  return Number.isSafeInteger(storeBytes) && storeBytes > 0 ? { storeBytes } : {};
+  const bytesIn = (name: string) => {
+    const bytes = Number(process.env[name]);
+    return Number.isSafeInteger(bytes) && bytes > 0 ? bytes : undefined;
+  };
+  const storeBytes = bytesIn("WAYPOINT_STORE_BYTES");
+  const imagesBytes = bytesIn("WAYPOINT_IMAGES_BYTES");
+  return {
+    ...(storeBytes === undefined ? {} : { storeBytes }),
+    ...(imagesBytes === undefined ? {} : { imagesBytes }),
+  };
+}
+
+/** `off`, or the bytes of memory from which a checkpoint is restored lazily; else the default. */
+function lazyFromEnvironment(): { lazyBytesMin?: number } {
+  const wanted = process.env["WAYPOINT_LAZY_RESTORE"] ?? "auto";
+  if (wanted === "off") return { lazyBytesMin: Number.POSITIVE_INFINITY };
+  const lazyBytesMin = Number(wanted);
+  return Number.isSafeInteger(lazyBytesMin) && lazyBytesMin >= 0 ? { lazyBytesMin } : {};
 }
 
 /** One broken operation must not take the others with it; the log keeps what happened. */

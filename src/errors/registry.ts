@@ -155,6 +155,14 @@ export const ERROR_REGISTRY = {
     retryable: true,
     meaning: "Setup could not fetch, build or install something.",
   },
+  PROCESSES_FULL: {
+    kind: "host",
+    exitCode: 20,
+    httpStatus: 503,
+    retryable: true,
+    meaning:
+      "No further process can be started: the machine's table or the daemon's limit is full.",
+  },
   STORE_FULL: {
     kind: "host",
     exitCode: 20,

@@ -1,6 +1,7 @@
 import { checkMachine, checkTools } from "../../scripts/setup/machine-checks.mjs";
 import { checkCriu, checkNativePrograms, checkNode } from "./check-programs.ts";
 import { describeResources } from "./check-resources.ts";
+import { checkSocketClosing } from "./check-socket-closing.ts";
 import type { HostCheck } from "./host-check.ts";
 
 /** What to look at. */
@@ -30,5 +31,6 @@ export async function checkHost(options: CheckHostOptions): Promise<HostCheck[]>
     await checkCriu(options.packageRoot),
     checkNativePrograms(options.packageRoot),
     ...describeResources(options.stateDir),
+    await checkSocketClosing(),
   ];
 }

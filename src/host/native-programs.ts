@@ -1,7 +1,15 @@
 import path from "node:path";
 
-/** What native/build.sh makes: the first process of a session, CRIU's action, CRIU's preload. */
-const NATIVE_NAMES = ["waypoint-init", "snapshot-hook", "rlimit-preload.so"] as const;
+/** What native/build.sh makes: PID 1, CRIU's actions, copying and serving images, a preload. */
+const NATIVE_NAMES = [
+  "waypoint-init",
+  "snapshot-hook",
+  "resume-hook",
+  "park-hook",
+  "image-copy",
+  "waypoint-pages",
+  "rlimit-preload.so",
+] as const;
 
 /** Returns where the set-up puts a native program. */
 export function nativePath(packageRoot: string, name: (typeof NATIVE_NAMES)[number]): string {

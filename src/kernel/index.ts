@@ -4,9 +4,11 @@
  * docs/notes/ has the facts about the calls.
  */
 export {
+  bindToLoopback,
   closeInheritedOnExec,
   explainDiskError,
   ioctl,
+  ioctlAside,
   keepOnExec,
   MS_BIND,
   MS_NODEV,
@@ -25,3 +27,4 @@ export {
   tryLockFile,
   unmount,
 } from "./libc.ts";
+export { addressOf, listXattrs, makePipe, openWithoutMounts, readXattr } from "./raw-files.ts";

@@ -16,14 +16,15 @@ interface AsyncNative {
   async(...argumentsAndCallback: unknown[]): void;
 }
 interface Koffi {
+  address(value: Uint8Array): bigint;
   load(library: string): { func(prototype: string): Native & AsyncNative };
   errno(): number;
   os: { errno: Record<string, number> };
 }
 
 // Loaded by require: koffi picks its prebuilt library by paths relative to its own file.
-const koffi = createRequire(import.meta.url)("koffi") as Koffi;
-const libc = koffi.load("libc.so.6");
+export const koffi = createRequire(import.meta.url)("koffi") as Koffi;
+export const libc = koffi.load("libc.so.6");
 const native = {
   mount: libc.func(
     "int mount(const char *source, const char *target, const char *type, unsigned long flags, const char *data)",
@@ -45,6 +46,10 @@ const native = {
   syncfs: libc.func("int syncfs(int fd)"),
   setns: libc.func("int setns(int fd, int type)"),
   socket: libc.func("int socket(int family, int type, int protocol)"),
+  bind: libc.func("int bind(int fd, const uint8_t *address, uint32_t length)"),
+  setsockopt: libc.func(
+    "int setsockopt(int fd, int level, int name, const uint8_t *value, uint32_t length)",
+  ),
 };
 
 export const MS_RDONLY = 1;
@@ -69,7 +74,7 @@ export interface SystemCallError extends Error {
   code: string;
 }
 
-function check(call: string, result: number, errno = koffi.errno()): number {
+export function check(call: string, result: number, errno = koffi.errno()): number {
   if (result !== -1) return result;
   const code = Object.entries(koffi.os.errno).find(([, n]) => n === errno)?.[0] ?? `E${errno}`;
   throw Object.assign(new Error(`${call}: ${code}`), { errno, code });
@@ -94,6 +99,20 @@ export function unmount(target: string, flags = MNT_DETACH): void {
 /** ioctl(2) with a structure as argument. */
 export function ioctl(fd: number, request: number, argument: Uint8Array): number {
   return check(`ioctl 0x${request.toString(16)}`, native.ioctl(fd, request, argument));
+}
+
+/**
+ * ioctl(2) on a thread of its own, for requests that take long.
+ *
+ * The number of an error stays in that thread; what is thrown has the code EIO.
+ */
+export function ioctlAside(fd: number, request: number, argument: Uint8Array): Promise<void> {
+  return new Promise((resolve, reject) => {
+    native.ioctl.async(fd, request, argument, (error: unknown, result: number) => {
+      if (error === null && result === 0) resolve();
+      else reject(error instanceof Error ? error : asideFailure(`ioctl 0x${request.toString(16)}`));
+    });
+  });
 }
 
 /** lsetxattr(2) with a text value. */
@@ -163,6 +182,18 @@ export function openTcpSocketIn(netnsPath: string, family: 4 | 6): number {
   }
 }
 
+/** bind(2) of a TCP socket to a port of its namespace's 127.0.0.1, as servers do; 0 for any. */
+export function bindToLoopback(fd: number, port: number): void {
+  const SOL_SOCKET = 1;
+  const SO_REUSEADDR = 2;
+  const on = new Uint8Array([1, 0, 0, 0]);
+  check("setsockopt", native.setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, on, on.length));
+  const SOCKADDR_IN_BYTES = 16;
+  const address = new Uint8Array(SOCKADDR_IN_BYTES);
+  address.set([AF_INET, 0, port >> 8, port & 0xff, 127, 0, 0, 1]);
+  check(`bind to port ${port}`, native.bind(fd, address, address.length));
+}
+
 /** Returns the process that listens at the other end of a unix socket (SO_PEERCRED). */
 export function peerPid(fd: number): number {
   const SOL_SOCKET = 1;
@@ -181,14 +212,14 @@ export function syncFilesystem(fd: number): Promise<void> {
   return new Promise((resolve, reject) => {
     native.syncfs.async(fd, (error: unknown, result: number) => {
       if (error === null && result === 0) resolve();
-      else reject(error instanceof Error ? error : syncFailure());
+      else reject(error instanceof Error ? error : asideFailure("syncfs"));
     });
   });
 }
 
 /** The number of the error stays in the thread that made the call; a sync knows mostly this one. */
-function syncFailure(): Error {
-  return Object.assign(new Error("syncfs: EIO"), { code: "EIO" });
+function asideFailure(call: string): Error {
+  return Object.assign(new Error(`${call}: EIO`), { code: "EIO" });
 }
 
 /** Turns errors of the disk below the store into our words and leaves any other error as it is. */

@@ -1,7 +1,8 @@
 /**
- * limits owns the control groups in which sessions with limits live: making and removing them, and
- * how often a session has come up against one.
+ * limits owns the control groups in which sessions live: those with their limits, how often a
+ * session has come up against one, and those in which an incarnation can be frozen.
  * It starts no process: whoever does puts it in first. docs/notes/cgroups has the facts.
  */
 export { cgroupMounts } from "./cgroup-mounts.ts";
+export { Freezer } from "./freezer.ts";
 export { type CgroupHits, type CgroupLimits, LimitsHost } from "./limits-host.ts";

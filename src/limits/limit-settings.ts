@@ -53,3 +53,11 @@ function cpuSettings(version: 1 | 2, quotaUs: number): LimitSetting[] {
       ]
     : [{ controller, file: "cpu.max", value: `${quotaUs} ${CPU_PERIOD_US}` }];
 }
+
+/** Returns what to write for no limit of the processors. */
+export function cpuUnlimited(version: 1 | 2): LimitSetting {
+  const controller = "cpu";
+  return version === 1
+    ? { controller, file: "cpu.cfs_quota_us", value: "-1" }
+    : { controller, file: "cpu.max", value: "max" };
+}

@@ -1,16 +1,15 @@
-import {
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmdirSync,
-  writeFileSync,
-} from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { isSystemError, pollUntil } from "../base/index.ts";
 import { WaypointError } from "../errors/index.ts";
 import { type CgroupMounts, type Controller, cgroupMounts } from "./cgroup-mounts.ts";
-import { type CgroupLimits, type LimitSetting, limitSettings } from "./limit-settings.ts";
+import {
+  type CgroupLimits,
+  cpuUnlimited,
+  type LimitSetting,
+  limitSettings,
+} from "./limit-settings.ts";
+import { removeGroup } from "./remove-group.ts";
 
 export type { CgroupLimits } from "./limit-settings.ts";
 
@@ -18,6 +17,8 @@ export type { CgroupLimits } from "./limit-settings.ts";
 export interface CgroupHits {
   memory: number;
   pids: number;
+  /** Time for which processes had to wait for their share of the processors, added up. */
+  cpuHeldBackMs: number;
 }
 
 const REMOVE_TIMEOUT_MS = 5_000;
@@ -42,6 +43,11 @@ export class LimitsHost {
     return new LimitsHost(cgroupMounts(mountInfo, controllers), `waypoint-${ownerKey}`);
   }
 
+  /** Whether an incarnation with limits lies in the group in which it can be frozen. */
+  get sharesFreezer(): boolean {
+    return this.#mounts.version === 2;
+  }
+
   /**
    * Makes the groups of an incarnation, without limits yet, and returns the files that take a
    * process in. CRIU needs more processes, memory and time than what it restores.
@@ -64,6 +70,21 @@ export class LimitsHost {
     }
   }
 
+  /**
+   * Lets an incarnation use the processors freely until the result is disposed of. A dump runs
+   * code inside the processes, which a small share would make a long pause.
+   */
+  liftCpu(instanceId: string, { cpuLimit }: Pick<CgroupLimits, "cpuLimit">): Disposable {
+    if (cpuLimit !== null) this.#apply(instanceId, cpuUnlimited(this.#mounts.version));
+    return { [Symbol.dispose]: () => this.applyCpu(instanceId, { cpuLimit }) };
+  }
+
+  /** Sets the share of the processors again, where the session has not ended. Idempotent. */
+  applyCpu(instanceId: string, { cpuLimit }: Pick<CgroupLimits, "cpuLimit">): void {
+    const only = { memoryLimitBytes: null, pidsLimit: null };
+    if (this.list().includes(instanceId)) this.apply(instanceId, { ...only, cpuLimit });
+  }
+
   /** Returns what an incarnation has come up against; `null` where it has no limits. */
   hits(instanceId: string): CgroupHits | null {
     const places = this.#places(instanceId).filter((directory) => existsSync(directory));
@@ -71,7 +92,15 @@ export class LimitsHost {
     const count = (file: string, key: string) =>
       Math.max(0, ...places.map((place) => valueOfKey(readOr(path.join(place, file), ""), key)));
     const memoryFile = this.#mounts.version === 1 ? "memory.oom_control" : "memory.events";
-    return { memory: count(memoryFile, "oom_kill"), pids: count("pids.events", "max") };
+    const heldBackMs =
+      this.#mounts.version === 1
+        ? count("cpu.stat", "throttled_time") / 1e6
+        : count("cpu.stat", "throttled_usec") / 1e3;
+    return {
+      memory: count(memoryFile, "oom_kill"),
+      pids: count("pids.events", "max"),
+      cpuHeldBackMs: Math.round(heldBackMs),
+    };
   }
 
   /** Lists the incarnations that have groups, whoever made them. */
@@ -91,10 +120,10 @@ export class LimitsHost {
       await pollUntil(
         `${directory} to be empty`,
         { timeoutMs: REMOVE_TIMEOUT_MS, intervalMs: 5 },
-        () => (removeDirectory(directory) ? true : undefined),
+        () => (removeGroup(directory) ? true : undefined),
       );
     }
-    for (const parent of this.#parents()) removeDirectory(parent);
+    for (const parent of this.#parents()) removeGroup(parent);
   }
 
   #make(instanceId: string, controller: Controller): string {
@@ -145,18 +174,6 @@ export class LimitsHost {
   #parentOf(controller: Controller): string | null {
     const directory = this.#mounts.directories[controller];
     return directory === undefined ? null : path.join(directory, this.#parentName);
-  }
-}
-
-/** Returns whether a group is gone; `false` while something is in it. */
-function removeDirectory(directory: string): boolean {
-  try {
-    rmdirSync(directory);
-    return true;
-  } catch (error) {
-    if (isSystemError(error, "ENOENT")) return true;
-    if (isSystemError(error, "EBUSY", "ENOTEMPTY")) return false;
-    throw error;
   }
 }
 

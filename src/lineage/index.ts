@@ -4,4 +4,4 @@
  * It changes nothing.
  */
 export { ancestry, removableCheckpoints, requireOwnHistory } from "./ancestry.ts";
-export { resolveCheckpoint, resolveSession } from "./resolve-reference.ts";
+export { resolveCheckpoint, resolveMoment, resolveSession } from "./resolve-reference.ts";

@@ -25,7 +25,7 @@ function session(id: string, facts: Partial<SessionRow> = {}): SessionRow {
   const row: SessionRow = {
     ...{ id, name: `name-${id}`, state: "running", base: "/", net: "nat", user: "root" },
     ...{ cwd: "/", createdAt: id, head: null, forkedFrom: null, instance: null, instanceCount: 0 },
-    ...{ binds: [], hostMounts: [], ...UNLIMITED },
+    ...{ binds: [], hostMounts: [], ...UNLIMITED, standby: null },
     ...facts,
   };
   catalog.insertSession(row);
@@ -39,6 +39,8 @@ function checkpoint(id: string, of: string, parent: string | null, name: string 
     ...{ memoryBytes: 0, stage: "durable", base: "/", net: "nat", user: "root", cwd: "/" },
     ...{ terminal: 1, kernel: "", criu: "", arch: "", binds: [], hostMounts: [] },
     ...UNLIMITED,
+    unchangedSince: null,
+    ...{ heldBy: null, heldWhy: null },
   };
   catalog.insertCheckpoint(row);
   return row;

@@ -43,6 +43,25 @@ export function resolveCheckpoint(reference: string, catalog: Catalog): Checkpoi
   throw notFound(`There is no checkpoint ${shown(reference)}.`);
 }
 
+/**
+ * Finds what a comparison names: a session by its name or id, as it is now, or a checkpoint.
+ *
+ * A checkpoint that is named exactly goes before a session, and a session before a prefix.
+ *
+ * @throws CHECKPOINT_NOT_FOUND | SESSION_NOT_FOUND | REFERENCE_AMBIGUOUS
+ */
+export function resolveMoment(
+  reference: string,
+  catalog: Catalog,
+): { checkpoint: CheckpointRow } | { session: SessionRow } {
+  const exact = catalog.checkpoint(reference) ?? catalog.checkpointByName(reference);
+  if (exact !== undefined) return { checkpoint: exact };
+  const session = catalog.sessionByName(reference) ?? catalog.session(reference);
+  return session === undefined
+    ? { checkpoint: resolveCheckpoint(reference, catalog) }
+    : { session };
+}
+
 function stepBack(session: SessionRow, steps: number, catalog: Catalog): CheckpointRow {
   let current = session.head === null ? undefined : catalog.checkpoint(session.head);
   if (current === undefined) throw notFound(`Session ${session.name} has no checkpoint yet.`);

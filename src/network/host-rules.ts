@@ -56,11 +56,19 @@ table ${table} {
 `;
 }
 
-/** A resolver on the loopback often answers loopback clients only, hence the second translation. */
+/**
+ * A resolver on the loopback often answers loopback clients only, hence the second translation.
+ * Links with a way to the loopback must not lead anything else there: a session may make packets
+ * of its own, and the host's loopback has the forwarded ports of others.
+ */
 function dnsChains(nameServer: string): string {
   const dnsOf = (address: string) =>
     `iifname "${ALL_LINKS}" ip daddr ${address} meta l4proto { tcp, udp } th dport 53`;
-  return `  chain prerouting {
+  return `  chain raw {
+    type filter hook prerouting priority raw
+    iifname "${ALL_LINKS}" ip daddr 127.0.0.0/8 drop
+  }
+  chain prerouting {
     type nat hook prerouting priority dstnat
     ${dnsOf(RESOLVER_ADDRESS)} dnat to ${nameServer}
   }

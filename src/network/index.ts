@@ -4,5 +4,5 @@
  * docs/network.md describes the result and its limits.
  */
 export { NetworkHost, type NetworkMode, type SessionNetwork } from "./network-host.ts";
-export { type ForwardTarget, PortForwards } from "./port-forwards.ts";
+export { type ForwardPlace, type ForwardTarget, PortForwards } from "./port-forwards.ts";
 export { INNER_ADDRESS } from "./session-commands.ts";

@@ -1,29 +1,23 @@
-import { createHash } from "node:crypto";
-import { mkdir, open as openFile, readdir, rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { mkdir, open as openFile, rm } from "node:fs/promises";
 import { Rollback, runProcess } from "../base/index.ts";
-import { hasCode, WaypointError } from "../errors/index.ts";
-import { closeForwardChain, openForwardChain } from "./forward-policy.ts";
-import { buildHostRules, hostTableName } from "./host-rules.ts";
-import { putForwardingBack, switchForwardingOn } from "./ip-forwarding.ts";
+import { HostSetup } from "./host-setup.ts";
+import { switchForwardingOn } from "./ip-forwarding.ts";
 import { canForwardIpv6 } from "./ipv6.ts";
-import {
-  chooseLinkRange,
-  LINKS_MAX,
-  type LinkAddresses,
-  linkAddresses,
-  parseRoutes,
-} from "./link-addresses.ts";
-import { linkAlias, readLinks } from "./links.ts";
-import { findOutsideSockets, type OutsideSockets } from "./outside-sockets.ts";
+import { chooseLinkRange, parseRoutes } from "./link-addresses.ts";
+import { readLinks, type SessionLink } from "./links.ts";
+import { NamespaceFiles } from "./namespace-files.ts";
 import { readHostResolvConf } from "./read-host-resolv-conf.ts";
+import { noRange, requireWord } from "./refusals.ts";
 import { loopbackServerOf, RESOLVER_ADDRESS, resolvConfFor } from "./resolv-conf.ts";
 import {
-  buildCloseScript,
-  buildConnectScript,
   buildNamespaceBatch,
   buildNamespaceCommand,
+  buildReleaseScript,
 } from "./session-commands.ts";
+import { SessionLinks } from "./session-links.ts";
+import { buildSilence, endLeftSilences, silenceTableName } from "./silence.ts";
+import { planSockets, planSocketsOnHost, type SocketPlan } from "./socket-plan.ts";
+import { isSpareId, SpareNetworks } from "./spare-networks.ts";
 
 /** "nat": out to the world through the host; "none": loopback only. */
 export type NetworkMode = "nat" | "none";
@@ -37,8 +31,6 @@ export interface SessionNetwork {
   linkIndex: number | null;
 }
 
-const LINK_ATTEMPTS_MAX = 64;
-
 /**
  * The networks of one daemon's sessions.
  *
@@ -48,16 +40,16 @@ const LINK_ATTEMPTS_MAX = 64;
 export class NetworkHost {
   /** Content for a session's /etc/resolv.conf. */
   readonly resolvConf: string;
-  /** Returns what of a checkpoint's sockets leads to the outside. */
-  readonly findOutside = findOutsideSockets;
+  /** Returns what a checkpoint's sockets need in order to come back. */
+  readonly planSockets = planSockets;
+  readonly planSocketsOnHost = planSocketsOnHost;
   readonly #ownerKey: string;
-  readonly #netnsDir: string;
-  readonly #range: string;
+  readonly #files: NamespaceFiles;
   readonly #hasIpv6: boolean;
-  readonly #forwardDnsTo: string | null;
-  readonly #links = new Map<string, number>();
-  #nextLinkIndex: number;
-  #hostReady: Promise<void> | null = null;
+  readonly #setup: HostSetup;
+  readonly #links: SessionLinks;
+  readonly #silencedOnHost = new Set<string>();
+  readonly #spares: SpareNetworks;
 
   private constructor(options: {
     ownerKey: string;
@@ -65,17 +57,22 @@ export class NetworkHost {
     range: string;
     hostResolvConf: string;
     hasIpv6: boolean;
+    sparesMax: number;
+    existing: readonly SessionLink[];
   }) {
     this.#ownerKey = options.ownerKey;
-    this.#netnsDir = options.netnsDir;
-    this.#range = options.range;
+    this.#files = new NamespaceFiles(options);
+    this.#links = new SessionLinks(options);
     this.#hasIpv6 = options.hasIpv6;
-    this.resolvConf = resolvConfFor(options.hostResolvConf, RESOLVER_ADDRESS);
-    this.#forwardDnsTo = loopbackServerOf(options.hostResolvConf);
-    // Daemons start at different numbers, and a number comes round again as late as possible: the
-    // kernel still remembers flows of an ended session for minutes.
-    const digest = createHash("sha256").update(options.ownerKey).digest();
-    this.#nextLinkIndex = digest.readUInt16BE(0) % LINKS_MAX;
+    this.resolvConf = resolvConfFor(options.hostResolvConf, RESOLVER_ADDRESS, options.hasIpv6);
+    const { ownerKey, range, hasIpv6 } = options;
+    const forwardDnsTo = loopbackServerOf(options.hostResolvConf, hasIpv6);
+    this.#setup = new HostSetup({ ownerKey, range, forwardDnsTo, hasIpv6 });
+    this.#spares = new SpareNetworks({
+      countMax: options.sparesMax,
+      make: (id) => this.#makeWhole(id),
+      remove: (id) => this.remove(id),
+    });
   }
 
   /**
@@ -84,13 +81,15 @@ export class NetworkHost {
    * @param options.ownerKey  1 to 32 letters and digits that stand for the state directory.
    * @param options.netnsDir  directory for the namespace files, in the daemon's mount namespace.
    * @param options.hostResolvConf  @defaultValue the host's
+   * @param options.sparesMax  networks to make in advance while a session has one. @defaultValue 0
    */
   static async open(options: {
     ownerKey: string;
     netnsDir: string;
     hostResolvConf?: string;
+    sparesMax?: number;
   }): Promise<NetworkHost> {
-    const { ownerKey, netnsDir } = options;
+    const { ownerKey, netnsDir, sparesMax = 0 } = options;
     requireWord("ownerKey", ownerKey, /^[A-Za-z0-9]{1,32}$/);
     await mkdir(netnsDir, { recursive: true });
     const [links, routes, hostResolvConf, hasIpv6] = await Promise.all([
@@ -98,14 +97,12 @@ export class NetworkHost {
       runProcess(["ip", "-4", "-o", "route", "show", "table", "all"]),
       options.hostResolvConf ?? readHostResolvConf(),
       canForwardIpv6(),
+      endLeftSilences(ownerKey),
     ]);
     const range = chooseLinkRange(parseRoutes(routes.stdout));
     if (range === undefined) throw noRange();
-    const host = new NetworkHost({ ownerKey, netnsDir, range, hostResolvConf, hasIpv6 });
-    for (const link of links) {
-      if (link.ownerKey === ownerKey) host.#links.set(link.instanceId, link.linkIndex);
-    }
-    return host;
+    const place = { ownerKey, netnsDir, range };
+    return new NetworkHost({ ...place, hostResolvConf, hasIpv6, sparesMax, existing: links });
   }
 
   /**
@@ -114,8 +111,28 @@ export class NetworkHost {
    * **On failure** nothing of it is left.
    */
   async create(instanceId: string, mode: NetworkMode): Promise<SessionNetwork> {
-    const network = await this.createNamespace(instanceId);
-    if (mode === "none") return network;
+    if (mode === "none") return await this.createNamespace(instanceId);
+    return (await this.takeSpare(instanceId)) ?? (await this.#makeWhole(instanceId));
+  }
+
+  /**
+   * Gives an instance a network with a link that was made in advance; `null` when there is none.
+   *
+   * **On failure** {@link remove} takes away what there is of it.
+   */
+  async takeSpare(instanceId: string): Promise<SessionNetwork | null> {
+    const spare = this.#spares.take();
+    this.#spares.refill();
+    if (spare === undefined) return null;
+    // The link first: it is what remove() could not find by itself.
+    await this.#links.rename(spare.id, instanceId);
+    this.#files.rename(spare.id, instanceId);
+    const { address, linkIndex } = spare;
+    return { netnsPath: this.netnsPath(instanceId), address, linkIndex };
+  }
+
+  async #makeWhole(instanceId: string): Promise<SessionNetwork> {
+    await this.createNamespace(instanceId);
     await using rollback = new Rollback();
     rollback.defer("remove the network", () => this.remove(instanceId));
     const connected = await this.connect(instanceId);
@@ -126,12 +143,12 @@ export class NetworkHost {
   /**
    * Makes a namespace with lo and the inner address: all that must be there before a restore.
    *
-   * @param outside  what {@link findOutsideSockets} says of the sockets that will come back; then
-   * {@link closeOutside} has to follow, or {@link connect} with the same.
+   * @param plan  what {@link planSockets} says of the sockets that will come back; then
+   * {@link release} has to follow when they are.
    */
   async createNamespace(
     instanceId: string,
-    outside: OutsideSockets | null = null,
+    plan: SocketPlan | null = null,
   ): Promise<SessionNetwork> {
     const netnsPath = this.netnsPath(instanceId);
     await (await openFile(netnsPath, "wx")).close();
@@ -139,67 +156,92 @@ export class NetworkHost {
     await using rollback = new Rollback();
     rollback.defer("remove the namespace", () => this.remove(instanceId));
     await runProcess(buildNamespaceCommand(netnsPath), {
-      input: buildNamespaceBatch(outside, this.#hasIpv6),
+      input: buildNamespaceBatch(plan, this.#hasIpv6),
     });
+    if (plan !== null && plan.senders.length > 0) {
+      await runProcess(["nsenter", `--net=${netnsPath}`, "--", "nft", "-f", "-"], {
+        input: buildSilence(this.#silenceOf(instanceId), plan.senders),
+      });
+    }
     rollback.keep();
     return { netnsPath, address: null, linkIndex: null };
   }
 
-  /** Closes restored connections to the outside, in a namespace without a link. */
-  async closeOutside(instanceId: string, outside: OutsideSockets): Promise<void> {
-    await runProcess(["sh", "-ec", buildCloseScript(this.netnsPath(instanceId), outside, null)]);
+  /**
+   * Lets restored sockets speak: closes those whose other end did not come back, before anything
+   * can leave, so that those ends hear nothing; then opens the link, if there is one.
+   *
+   * **Requires** the sockets of `plan` are back, and their programs have not run yet.
+   */
+  async release(instanceId: string, plan: SocketPlan): Promise<void> {
+    const link = this.#links.addressesOf(instanceId);
+    const silence = this.#silenceOf(instanceId);
+    await runProcess([
+      "sh",
+      "-ec",
+      buildReleaseScript({ netnsPath: this.netnsPath(instanceId), plan, link, silence }),
+    ]);
+  }
+
+  /** Does for sockets that come back on the host's network what {@link createNamespace} does. */
+  async prepareOnHost(instanceId: string, plan: SocketPlan): Promise<null> {
+    if (plan.senders.length === 0) return null;
+    const input = buildSilence(this.#silenceOf(instanceId), plan.senders);
+    this.#silencedOnHost.add(instanceId);
+    await runProcess(["nft", "-f", "-"], { input });
+    return null;
+  }
+
+  /** Does for sockets that came back on the host's network what {@link release} does. */
+  async releaseOnHost(instanceId: string, plan: SocketPlan): Promise<void> {
+    const silence = this.#silenceOf(instanceId);
+    const script = buildReleaseScript({ netnsPath: null, plan, link: null, silence });
+    await runProcess(["sh", "-ec", script]);
+    this.#silencedOnHost.delete(instanceId);
   }
 
   /**
    * Links a namespace to the host and the world; CRIU may be restoring into it meanwhile.
    *
-   * @param held  closes these connections once `until` has resolved and before anything can leave,
-   * so that their other ends hear nothing: the programs read an error at once.
+   * @param options.isHeld  leaves the session's end closed, for {@link release}.
    */
   async connect(
     instanceId: string,
-    held: { outside: OutsideSockets; until: Promise<unknown> } | null = null,
+    { isHeld }: { isHeld: boolean } = { isHeld: false },
   ): Promise<SessionNetwork> {
     const netnsPath = this.netnsPath(instanceId);
-    const alias = linkAlias(this.#ownerKey, instanceId);
-    await this.#prepareHost();
-    const { link, linkIndex } = await this.#makeLink({
-      ...{ instanceId, netnsPath, alias },
-      isHeld: held !== null,
-    });
+    await this.#setup.prepare();
+    const { link, linkIndex } = await this.#links.make({ instanceId, netnsPath, isHeld });
     await Promise.all([
       // Looked at again now that the link exists: see putForwardingBack.
       switchForwardingOn(),
-      this.#secureLink(link.linkName),
+      this.#setup.secureLink(link.linkName),
     ]);
-    if (held !== null) {
-      await held.until;
-      await runProcess(["sh", "-ec", buildCloseScript(netnsPath, held.outside, link)]);
-    }
     return { netnsPath, address: link.sessionAddress, linkIndex };
   }
 
   /** Removes an instance's network, whatever there is of it; idempotent. */
   async remove(instanceId: string): Promise<void> {
-    const linkIndex = this.#links.get(instanceId);
-    // Deleting one end deletes the other, at once; the end of the namespace would take its time.
-    if (linkIndex !== undefined) {
-      await runProcess(["ip", "link", "delete", `wp${linkIndex}`], { okExitCodes: [0, 1] });
-      this.#links.delete(instanceId);
+    // The link first: the end of the namespace would take its time.
+    await this.#links.remove(instanceId);
+    if (this.#silencedOnHost.delete(instanceId)) {
+      const table = ["inet", this.#silenceOf(instanceId)];
+      await runProcess(["nft", "delete", "table", ...table], { okExitCodes: [0, 1] });
     }
     const netnsPath = this.netnsPath(instanceId);
     // 32: it is not mounted, or not there.
     await runProcess(["umount", "--lazy", netnsPath], { okExitCodes: [0, 1, 32] });
     await rm(netnsPath, { force: true });
+    // Nobody is there who would need one soon.
+    if (!isSpareId(instanceId) && this.#links.ids().every(isSpareId)) {
+      await this.#spares.discard();
+    }
   }
 
   /** Returns the instances that have a namespace or a link, also from before a crash. */
   async list(): Promise<string[]> {
-    const prefix = this.#filePrefix();
-    const names = await readdir(this.#netnsDir);
-    const owned = names.filter((name) => name.startsWith(prefix));
-    const ids = owned.map((name) => name.slice(prefix.length));
-    return [...new Set([...ids, ...this.#links.keys()])];
+    const ids = await this.#files.list();
+    return [...new Set([...ids, ...this.#links.ids()])];
   }
 
   /**
@@ -208,87 +250,16 @@ export class NetworkHost {
    * Forwarding is put back if one of our daemons switched it on and none has a link any more.
    */
   async releaseHost(): Promise<void> {
-    this.#hostReady = null;
-    for (const family of ["ip", "ip6"]) {
-      const table = [family, hostTableName(this.#ownerKey)];
-      await runProcess(["nft", "delete", "table", ...table], { okExitCodes: [0, 1] });
-    }
-    await closeForwardChain(this.#ownerKey);
-    await putForwardingBack(async () => (await readLinks()).length > 0);
-  }
-
-  /** Puts the host's rules in place, once per daemon. */
-  #prepareHost(): Promise<void> {
-    this.#hostReady ??= this.#writeHostRules().catch((error: unknown) => {
-      this.#hostReady = null;
-      throw error;
-    });
-    return this.#hostReady;
-  }
-
-  async #writeHostRules(): Promise<void> {
-    const [ownerKey, range, hasIpv6] = [this.#ownerKey, this.#range, this.#hasIpv6];
-    const input = buildHostRules({ ownerKey, range, forwardDnsTo: this.#forwardDnsTo, hasIpv6 });
-    await runProcess(["nft", "-f", "-"], { input });
-    await openForwardChain(ownerKey);
-  }
-
-  /** Makes a link under the first number that is free in the kernel. */
-  async #makeLink(options: {
-    instanceId: string;
-    netnsPath: string;
-    alias: string;
-    isHeld: boolean;
-  }): Promise<{ link: LinkAddresses; linkIndex: number }> {
-    for (let attempt = 0; attempt < LINK_ATTEMPTS_MAX; attempt++) {
-      const linkIndex = this.#nextLinkIndex;
-      this.#nextLinkIndex = (linkIndex + 1) % LINKS_MAX;
-      const link = linkAddresses(this.#range, linkIndex, this.#hasIpv6);
-      try {
-        await runProcess(["sh", "-ec", buildConnectScript({ ...options, link })]);
-        this.#links.set(options.instanceId, linkIndex);
-        return { link, linkIndex };
-      } catch (error) {
-        if (isNumberTaken(error)) continue;
-        // It may be half made; remove() takes it away then.
-        this.#links.set(options.instanceId, linkIndex);
-        throw error;
-      }
-    }
-    throw new WaypointError("TOOL_FAILED", `No free link name in ${LINK_ATTEMPTS_MAX} attempts.`);
-  }
-
-  /** A session may send raw packets, but not in the name of others. */
-  async #secureLink(linkName: string): Promise<void> {
-    const setting = (name: string) => `/proc/sys/net/ipv4/conf/${linkName}/${name}`;
-    await writeFile(setting("rp_filter"), "1");
-    if (this.#forwardDnsTo !== null) await writeFile(setting("route_localnet"), "1");
+    await this.#spares.discard();
+    await this.#setup.release();
   }
 
   /** Returns the file of an instance's network namespace. */
   netnsPath(instanceId: string): string {
-    requireWord("instance id", instanceId, /^[A-Za-z0-9_-]{1,64}$/);
-    return join(this.#netnsDir, this.#filePrefix() + instanceId);
+    return this.#files.pathOf(instanceId);
   }
 
-  #filePrefix(): string {
-    return `waypoint-${this.#ownerKey}-`;
+  #silenceOf(instanceId: string): string {
+    return silenceTableName(this.#ownerKey, instanceId);
   }
-}
-
-/** Ids become parts of commands and file names, so their form is checked where they come in. */
-function requireWord(what: string, word: string, form: RegExp): void {
-  if (!form.test(word)) throw new WaypointError("INTERNAL", `"${word}" cannot be used as ${what}.`);
-}
-
-/** The first command of the script made nothing, because another daemon has the name. */
-function isNumberTaken(error: unknown): boolean {
-  if (!hasCode(error, "TOOL_FAILED")) return false;
-  return /File exists[\s\S]*failed -:1\b/.test(String(error.detail["stderr"]));
-}
-
-function noRange(): WaypointError {
-  return new WaypointError("HOST_UNSUPPORTED", "No private address range is free on this host.", {
-    hint: "Sessions can be created with --net none or --net host.",
-  });
 }

@@ -35,17 +35,28 @@ test("name servers that a session reaches are kept, others are left out", () => 
   const conf =
     "# comment\nnameserver 127.0.0.1\nnameserver 192.0.2.53\nnameserver fe80::1\nsearch example.org\n";
 
-  expect(resolvConfFor(conf, RESOLVER_ADDRESS)).toBe("nameserver 192.0.2.53\nsearch example.org\n");
-  expect(loopbackServerOf(conf)).toBeNull();
+  expect(resolvConfFor(conf, RESOLVER_ADDRESS, false)).toBe(
+    "nameserver 192.0.2.53\nsearch example.org\n",
+  );
+  expect(loopbackServerOf(conf, false)).toBeNull();
 });
 
 test("a name server on the loopback is led to through the gateway", () => {
-  expect(resolvConfFor("nameserver 127.0.0.53\noptions edns0\n", "100.64.0.1")).toBe(
+  expect(resolvConfFor("nameserver 127.0.0.53\noptions edns0\n", "100.64.0.1", false)).toBe(
     "nameserver 100.64.0.1\noptions edns0\n",
   );
-  expect(loopbackServerOf("nameserver 127.0.0.53\n")).toBe("127.0.0.53");
-  expect(loopbackServerOf("nameserver ::1\n")).toBe("127.0.0.1");
-  expect(resolvConfFor("nameserver 2001:db8::1\n", "100.64.0.1")).toBe("");
+  expect(loopbackServerOf("nameserver 127.0.0.53\n", false)).toBe("127.0.0.53");
+  expect(loopbackServerOf("nameserver ::1\n", true)).toBe("127.0.0.1");
+});
+
+test("IPv6 name servers are kept where sessions have IPv6, those of the host's own link are not", () => {
+  const conf = "nameserver fe80::1%eth0\nnameserver FE80::2\nnameserver 2001:db8::1\n";
+
+  expect(resolvConfFor(conf, RESOLVER_ADDRESS, true)).toBe("nameserver 2001:db8::1\n");
+  expect(resolvConfFor(conf, RESOLVER_ADDRESS, false)).toBe("");
+  const stub = `${conf}nameserver 127.0.0.53\n`;
+  expect(loopbackServerOf(stub, true)).toBeNull();
+  expect(resolvConfFor(stub, RESOLVER_ADDRESS, false)).toBe(`nameserver ${RESOLVER_ADDRESS}\n`);
 });
 
 test("the links of all daemons are read, also one that is just being made", () => {

@@ -1,10 +1,19 @@
+import { once } from "node:events";
+import { closeSync } from "node:fs";
 import { createServer, type Server, Socket } from "node:net";
 import { isSystemError } from "../base/index.ts";
 import { WaypointError } from "../errors/index.ts";
-import { openTcpSocketIn } from "../kernel/index.ts";
+import { bindToLoopback, openTcpSocketIn } from "../kernel/index.ts";
 
-/** Where forwarded connections arrive: nobody outside this machine can make one. */
-const HOST_LOOPBACK = "127.0.0.1";
+/** Where forwarded connections arrive: nobody outside the machine, or session, can make one. */
+const LOOPBACK = "127.0.0.1";
+
+/** A port of a loopback: the host's, or that of a namespace. */
+export interface ForwardPlace {
+  /** Null for the host's. */
+  netnsPath: string | null;
+  port: number;
+}
 
 /** A port of a session, in whatever namespace the session has at the moment. */
 export interface ForwardTarget {
@@ -14,53 +23,81 @@ export interface ForwardTarget {
 }
 
 interface OpenForward {
+  place: ForwardPlace;
   server: Server;
   connections: Set<Socket>;
 }
 
 /**
- * The ports of the host's loopback that lead into sessions.
+ * The ports of the host's loopback, and of sessions' loopbacks, that lead into sessions.
  *
  * A connection goes on inside with a socket that was made in the session's namespace, so it
  * arrives on the session's own loopback and needs neither link nor rule. The namespace is looked
  * up for each connection: a restored session has another one.
  */
 export class PortForwards {
-  readonly #open = new Map<number, OpenForward>();
+  readonly #open = new Map<string, OpenForward>();
 
   /**
-   * Listens on a port of the host's loopback.
+   * Listens on a port of a loopback.
    *
-   * @param hostPort  0 for one that is free.
+   * @param place  port 0 for one that is free.
    * @returns the port.
    * @throws PORT_IN_USE
    */
-  async open(hostPort: number, target: ForwardTarget): Promise<number> {
+  async open(place: ForwardPlace, target: ForwardTarget): Promise<number> {
     const connections = new Set<Socket>();
     const server = createServer({ allowHalfOpen: true, noDelay: true }, (client) => {
       track(client, connections);
       void relay(client, target, connections);
     });
-    await new Promise<void>((resolve, reject) => {
-      server.once("error", (error) => reject(explain(error, hostPort)));
-      server.listen({ host: HOST_LOOPBACK, port: hostPort }, resolve);
-    });
+    try {
+      server.listen(listenerAt(place));
+      await once(server, "listening");
+    } catch (error) {
+      throw explain(error, place);
+    }
     const address = server.address();
-    const port = typeof address === "object" && address !== null ? address.port : hostPort;
-    this.#open.set(port, { server, connections });
+    const port = typeof address === "object" && address !== null ? address.port : place.port;
+    const opened = { ...place, port };
+    this.#open.set(keyOf(opened), { place: opened, server, connections });
     return port;
   }
 
-  isOpen(hostPort: number): boolean {
-    return this.#open.has(hostPort);
+  isOpen(place: ForwardPlace): boolean {
+    return this.#open.has(keyOf(place));
   }
 
   /** Stops listening on a port and ends its connections; idempotent. */
-  close(hostPort: number): void {
-    const forward = this.#open.get(hostPort);
-    this.#open.delete(hostPort);
+  close(place: ForwardPlace): void {
+    const forward = this.#open.get(keyOf(place));
+    this.#open.delete(keyOf(place));
     forward?.server.close();
     for (const connection of forward?.connections ?? []) connection.destroy();
+  }
+
+  /** Closes all ports of a namespace, which would live on with them; idempotent. */
+  closeAllIn(netnsPath: string): void {
+    for (const { place } of [...this.#open.values()]) {
+      if (place.netnsPath === netnsPath) this.close(place);
+    }
+  }
+}
+
+function keyOf({ netnsPath, port }: ForwardPlace): string {
+  return `${netnsPath ?? ""}:${port}`;
+}
+
+/** Returns what Node listens on; a socket that was made in a namespace stays in it. */
+function listenerAt({ netnsPath, port }: ForwardPlace) {
+  if (netnsPath === null) return { host: LOOPBACK, port };
+  const fd = openTcpSocketIn(netnsPath, 4);
+  try {
+    bindToLoopback(fd, port);
+    return { fd };
+  } catch (error) {
+    closeSync(fd);
+    throw error;
   }
 }
 
@@ -113,11 +150,12 @@ function track(socket: Socket, connections: Set<Socket>): void {
   socket.on("error", () => {});
 }
 
-function explain(error: Error, hostPort: number): Error {
+function explain(error: unknown, { netnsPath, port }: ForwardPlace): unknown {
   if (!isSystemError(error, "EADDRINUSE", "EACCES")) return error;
+  const whose = netnsPath === null ? "this machine's" : "that session's";
   return new WaypointError(
     "PORT_IN_USE",
-    `Port ${hostPort} of this machine's loopback is taken by another program.`,
+    `Port ${port} of ${whose} loopback is taken by another program.`,
     { hint: "Choose another port, or name none to get one that is free.", cause: error },
   );
 }

@@ -1,6 +1,6 @@
 import { INNER_ADDRESS_IPV6 } from "./ipv6.ts";
 import type { LinkAddresses } from "./link-addresses.ts";
-import type { OutsideSockets } from "./outside-sockets.ts";
+import type { SocketPlan } from "./socket-plan.ts";
 
 /**
  * Address that every session has on its lo and that its connections come from. A restored process
@@ -30,53 +30,64 @@ export function buildNamespaceCommand(netnsPath: string): [string, ...string[]] 
  * A socket comes back only if its address is there and there is a route to its peer. The route
  * leads nowhere: a packet that lo sends to another's address is dropped.
  */
-export function buildNamespaceBatch(outside: OutsideSockets | null, hasIpv6 = false): string {
-  const addresses = [INNER_ADDRESS, ...(outside === null ? [] : formerAddresses(outside))];
+export function buildNamespaceBatch(plan: SocketPlan | null, hasIpv6 = false): string {
+  const addresses = [INNER_ADDRESS, ...(plan === null ? [] : formerAddresses(plan))];
   return [
     "link set lo up",
     ...addresses.map((address) => `address add ${address}/32 dev lo`),
     ...(hasIpv6 ? [`address add ${INNER_ADDRESS_IPV6}/128 dev lo nodad`] : []),
-    ...(outside?.needsRoute === true ? [`route add ${ROUTE_TO_NOWHERE}`] : []),
-    ...(outside?.needsIpv6Route === true ? [`route add ${IPV6_ROUTE_TO_NOWHERE}`] : []),
+    ...(plan?.needsRoute === true ? [`route add ${ROUTE_TO_NOWHERE}`] : []),
+    ...(plan?.needsIpv6Route === true ? [`route add ${IPV6_ROUTE_TO_NOWHERE}`] : []),
     "",
   ].join("\n");
 }
 
 /**
- * Returns the shell script that closes the connections whose other end did not come back.
+ * Returns the shell script that closes the connections whose other end did not come back, and then
+ * lets the sockets speak.
  *
  * The programs read ECONNABORTED. What the kernel sends to the peers goes nowhere, since this runs
  * before there is a way out: at the other end the original's connection lives on.
  *
- * @param link  made by {@link buildConnectScript} with `isHeld`, opened then.
+ * @param options.link  made by {@link buildConnectScript} with `isHeld`, opened then.
  */
-export function buildCloseScript(
-  netnsPath: string,
-  outside: OutsideSockets,
-  link: LinkAddresses | null,
-): string {
-  const filters = outside.connections.map(
+export function buildReleaseScript(options: {
+  /** Null for the host's own network. */
+  netnsPath: string | null;
+  plan: SocketPlan;
+  link: LinkAddresses | null;
+  /** Table that keeps the plan's senders silent. */
+  silence: string;
+}): string {
+  const { netnsPath, plan, link, silence } = options;
+  const filters = plan.connections.map(
     ({ local, remote }) => `( src ${endpoint(local)} and dst ${endpoint(remote)} )`,
   );
   const groups = Array.from({ length: Math.ceil(filters.length / FILTERS_AT_ONCE) }, (_, index) =>
     filters.slice(index * FILTERS_AT_ONCE, (index + 1) * FILTERS_AT_ONCE),
   );
-  const kept = new Set(outside.addressesKept);
-  const removed = outside.addresses.filter((address) => !kept.has(address));
+  const kept = new Set(plan.addressesKept);
+  const removed = plan.addresses.filter((address) => !kept.has(address));
   const batch = [
     ...removed.map((address) => `address delete ${address}/32 dev lo`),
-    ...(outside.needsRoute ? [`route delete ${ROUTE_TO_NOWHERE}`] : []),
-    ...(outside.needsIpv6Route ? [`route delete ${IPV6_ROUTE_TO_NOWHERE}`] : []),
+    ...(plan.needsRoute ? [`route delete ${ROUTE_TO_NOWHERE}`] : []),
+    ...(plan.needsIpv6Route ? [`route delete ${IPV6_ROUTE_TO_NOWHERE}`] : []),
     ...(link === null ? [] : buildWayOut(link)),
   ];
-  const inside = enter(netnsPath);
+  const inside = netnsPath === null ? "" : `${enter(netnsPath)} `;
   const close = (group: string[]) =>
-    `${inside} ss --kill --tcp state connected '${group.join(" or ")}' >/dev/null`;
-  const tidy = `${inside} ip -batch - <<'END'\n${batch.join("\n")}\nEND`;
-  return [...groups.map(close), ...(batch.length > 0 ? [tidy] : []), ""].join("\n");
+    `${inside}ss --kill --tcp state connected '${group.join(" or ")}' >/dev/null`;
+  const tidy = `${inside}ip -batch - <<'END'\n${batch.join("\n")}\nEND`;
+  const speak = `${inside}nft delete table inet ${silence}`;
+  return [
+    ...groups.map(close),
+    ...(plan.senders.length > 0 ? [speak] : []),
+    ...(batch.length > 0 ? [tidy] : []),
+    "",
+  ].join("\n");
 }
 
-function formerAddresses({ addresses, addressesKept }: OutsideSockets): string[] {
+function formerAddresses({ addresses, addressesKept }: SocketPlan): string[] {
   return [...new Set([...addresses, ...addressesKept])];
 }
 
@@ -96,7 +107,7 @@ export function buildConnectScript(options: {
   netnsPath: string;
   link: LinkAddresses;
   alias: string;
-  /** Leaves the session's end down, for {@link buildCloseScript}. */
+  /** Leaves the session's end down, for {@link buildReleaseScript}. */
   isHeld: boolean;
 }): string {
   const { netnsPath, link, alias, isHeld } = options;

@@ -1,6 +1,7 @@
 import {
   createCheckpoint,
   describeCheckpoint,
+  describeCheckpoints,
   forkCheckpoint,
   makeDurable,
   removeCheckpoints,
@@ -14,6 +15,7 @@ import {
   removableCheckpoints,
   requireOwnHistory,
   resolveCheckpoint,
+  resolveMoment,
   resolveSession,
 } from "../lineage/index.ts";
 import type { OperationName, OperationOutput, OperationParsedInput } from "../protocol/index.ts";
@@ -33,6 +35,12 @@ import {
   stopForward,
   stopSession,
 } from "../session/index.ts";
+import { describeStandby } from "../standby/index.ts";
+import { diffMoments } from "../story/index.ts";
+import { refreshingStandbys } from "./refresh-standbys.ts";
+
+/** How long the timeline waits for the stories of checkpoints that were taken just now. */
+const STORIES_WAIT_MS = 200;
 
 /** Does one operation. Input is validated already. */
 export type OperationHandler<N extends OperationName> = (
@@ -47,7 +55,7 @@ export type EngineOperations = {
 };
 
 /** What each operation of the contract does: resolve names, take the lease, call the engine. */
-export const HANDLERS: EngineOperations = {
+export const HANDLERS: EngineOperations = refreshingStandbys({
   new: async (input, ports, peer) => {
     const created = await createSession(input, ports);
     await undoIfGone(peer, () => removeSession(resolveSession(created.id, ports.catalog), ports));
@@ -117,14 +125,16 @@ export const HANDLERS: EngineOperations = {
         ports,
       );
       if (input.durable) await makeDurable(row.id, ports);
-      return describeCheckpoint(ports.catalog.checkpoint(row.id) ?? row);
+      const summary = ports.catalog.story(row.id)?.summary ?? "";
+      return describeCheckpoint(ports.catalog.checkpoint(row.id) ?? row, summary);
     }),
 
   log: async (input, ports) => {
     const { catalog } = ports;
+    await ports.stories.caughtUp(STORIES_WAIT_MS);
     const sessions = catalog.sessions().map((row) => describeSession(row, ports));
     if (input.session === undefined) {
-      const checkpoints = catalog.checkpoints().map(describeCheckpoint);
+      const checkpoints = describeCheckpoints(catalog.checkpoints(), ports);
       return { checkpoints, operations: catalog.operations(), sessions };
     }
     const session = resolveSession(input.session, catalog);
@@ -136,6 +146,14 @@ export const HANDLERS: EngineOperations = {
   },
 
   show: (input, ports) => showCheckpoint(resolveCheckpoint(input.checkpoint, ports.catalog), ports),
+
+  diff: async (input, ports, peer) => {
+    const refs = {
+      from: resolveMoment(input.from, ports.catalog),
+      to: resolveMoment(input.to, ports.catalog),
+    };
+    return await diffMoments(refs, input, ports, peer.gone);
+  },
 
   restore: (input, ports) =>
     withSession(input.session, ports, (session) => {
@@ -171,7 +189,7 @@ export const HANDLERS: EngineOperations = {
 
   forward: (input, ports) =>
     withSession(input.session, ports, (session) =>
-      forwardPort(session, { port: input.port, hostPort: input.hostPort }, ports),
+      forwardPort(session, { ...input, to: resolveIfGiven(input.to, ports) }, ports),
     ),
 
   "forward.list": async (input, ports) => {
@@ -181,8 +199,22 @@ export const HANDLERS: EngineOperations = {
   },
 
   "forward.stop": (input, ports) =>
-    withSession(input.session, ports, async (session) => stopForward(session, input.port, ports)),
-};
+    withSession(input.session, ports, async (session) =>
+      stopForward(session, { ...input, to: resolveIfGiven(input.to, ports) }, ports),
+    ),
+
+  standby: (input, ports) =>
+    withSession(input.session, ports, async (session) => {
+      if (input.policy !== undefined) {
+        ports.catalog.updateSession(session.id, { standby: input.policy });
+      }
+      return describeStandby(resolveSession(session.id, ports.catalog), ports);
+    }),
+});
+
+function resolveIfGiven(reference: string | undefined, ports: EnginePorts) {
+  return reference === undefined ? null : resolveSession(reference, ports.catalog);
+}
 
 /** What a stopped session can be started again from. */
 async function captureBeforeStop(
@@ -215,10 +247,8 @@ function historyOf(session: ReturnType<typeof resolveSession>, ports: EnginePort
   const { catalog } = ports;
   const own = new Set(catalog.checkpoints(session.id).map(({ id }) => id));
   for (const { id } of ancestry(session.head, catalog)) own.add(id);
-  return catalog
-    .checkpoints()
-    .filter(({ id }) => own.has(id))
-    .map(describeCheckpoint);
+  const rows = catalog.checkpoints().filter(({ id }) => own.has(id));
+  return describeCheckpoints(rows, ports);
 }
 
 function requireFreeCheckpointName(name: string, { catalog }: EnginePorts): void {

@@ -19,6 +19,8 @@ export const verificationSchema = z.object({
   exitCode: z.number().int(),
   durationMs: z.number(),
   at: instantSchema,
+  timedOut: z.boolean().describe("It was ended because it took too long"),
+  output: z.string().describe("What it printed; the end of it, where that was long"),
 });
 
 /** A checkpoint as `checkpoint`, `log` and `show` print it. */
@@ -32,12 +34,18 @@ export const checkpointSchema = z.object({
   trigger: triggerSchema,
   content: contentSchema,
   createdAt: instantSchema,
+  unchangedSince: z
+    .string()
+    .nullable()
+    .describe("Its parent, if nothing had run or changed since: both share what was captured"),
   pauseMs: z.number().describe("How long the session's processes stood still"),
   totalMs: z.number(),
   memoryBytes: z.number().int().describe("Size of the memory pages captured"),
   stage: stageSchema,
   verification: verificationSchema.nullable(),
-  changes: z.object({ summary: z.string() }),
+  changes: z.object({
+    summary: z.string().describe("What changed, in brief; empty until the story is ready"),
+  }),
 });
 export type Checkpoint = z.infer<typeof checkpointSchema>;
 
@@ -45,7 +53,9 @@ export type Checkpoint = z.infer<typeof checkpointSchema>;
 export const operationRecordSchema = z.object({
   id: z.number().int(),
   session: z.string(),
-  kind: z.enum(["new", "fork", "restore", "undo", "stop"]),
+  kind: z
+    .enum(["new", "fork", "restore", "undo", "stop", "recover"])
+    .describe("`recover`: restored again by itself, after a lazy restore had lost its memory"),
   checkpoint: z.string().nullable(),
   undo: z.string().nullable().describe("Checkpoint that takes the operation back"),
   at: instantSchema,

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { checkpointSchema, contentSchema, operationRecordSchema } from "./checkpoint.ts";
 import {
   checkpointRef,
+  diffInput,
   execInput,
   lossInput,
   newInput,
@@ -15,7 +16,9 @@ import {
   limitsSchema,
   processSchema,
   sessionSchema,
+  standbyPolicySchema,
 } from "./session.ts";
+import { changesSchema, storySchema } from "./story.ts";
 
 /**
  * Every operation of Waypoint, described once: the daemon validates with it, the command line,
@@ -147,11 +150,24 @@ export const CONTRACT = {
     effect: "read",
     input: z.strictObject({ checkpoint: checkpointRef }),
     output: checkpointSchema.extend({
+      changes: changesSchema.describe("What differs from the parent"),
+      story: storySchema
+        .omit({ checkpoint: true, changes: true })
+        .describe("What it tells besides the changes"),
       processes: z.array(z.object({ pid: z.number().int(), command: z.string() })),
       host: z.object({ kernel: z.string(), criu: z.string(), arch: z.string() }),
       binds: z.array(bindSchema).describe("Directories of the host that it does not hold"),
       limits: limitsSchema.describe("What a session that is made from it may use"),
       diskPath: z.string(),
+    }),
+  }),
+  diff: describe({
+    summary: "Show what differs between two moments",
+    effect: "read",
+    input: diffInput,
+    output: changesSchema.extend({
+      from: z.string().describe("Id of the checkpoint, or name of the session as it is now"),
+      to: z.string(),
     }),
   }),
   restore: describe({
@@ -207,12 +223,13 @@ export const CONTRACT = {
     }),
   }),
   forward: describe({
-    summary: "Bring a port of a session to this machine's loopback",
+    summary: "Bring a port of a session to this machine's loopback, or to another session's",
     effect: "write",
     input: z.strictObject({
       session: sessionRef,
       port: tcpPort.describe("Port inside the session"),
       hostPort: tcpPort.optional().describe("Port on 127.0.0.1; a free one if not given"),
+      to: sessionRef.optional().describe("Session that is to reach it; this machine if not given"),
     }),
     output: forwardSchema,
   }),
@@ -225,8 +242,20 @@ export const CONTRACT = {
   "forward.stop": describe({
     summary: "Stop forwarding a port; its open connections end",
     effect: "write",
-    input: z.strictObject({ session: sessionRef, port: tcpPort }),
+    input: z.strictObject({ session: sessionRef, port: tcpPort, to: sessionRef.optional() }),
     output: forwardSchema,
+  }),
+  standby: describe({
+    summary: "Show or choose what is kept ready to restore and fork a session at once",
+    effect: "write",
+    input: z.strictObject({ session: sessionRef, policy: standbyPolicySchema.optional() }),
+    output: z.object({
+      session: z.string(),
+      policy: z.string(),
+      isDefault: z.boolean().describe("Nothing else was chosen for this session"),
+      ready: z.array(z.string()).describe("Checkpoints that can be restored or forked at once"),
+      reason: z.string().nullable().describe("Why nothing is kept at the moment"),
+    }),
   }),
   "daemon.status": describe({
     summary: "Show the daemon's state",
@@ -241,6 +270,15 @@ export const CONTRACT = {
       memoryBytes: z.number().int(),
       storeUsedBytes: z.number().int(),
       storeFreeBytes: z.number().int(),
+      imagesUsedBytes: z.number().int().describe("Memory that process images take"),
+      imagesBudgetBytes: z.number().int().describe("Memory that they may take"),
+      standbys: z.object({
+        count: z.number().int(),
+        memoryBytes: z.number().int(),
+        budgetBytes: z.number().int(),
+        policy: z.string(),
+        reason: z.string().nullable().describe("Why nothing is kept at the moment"),
+      }),
     }),
   }),
   "daemon.stop": describe({

@@ -18,6 +18,11 @@ export {
   type OperationOutput,
   type OperationParsedInput,
 } from "./contract.ts";
+export type {
+  FileChange,
+  FileTotals,
+  FileType,
+} from "./file-change.ts";
 export {
   type ControlMessage,
   encodeFrame,
@@ -39,5 +44,24 @@ export type {
   SessionLimits,
   SessionProcess,
   SessionState,
+  StandbyPolicy,
 } from "./session.ts";
+export { standbyPolicySchema } from "./session.ts";
+export {
+  type Changes,
+  type ChangesSection,
+  type Connection,
+  type GitChange,
+  type Intent,
+  type IntentSource,
+  type ListeningPort,
+  type MomentSection,
+  type NamedChange,
+  type PackageChange,
+  type Screen,
+  type Story,
+  type StoryCommand,
+  type StoryProcess,
+  storySchema,
+} from "./story.ts";
 export { WAYPOINT_VERSION } from "./version.ts";

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { referenceSchema } from "./ids.ts";
-import { netModeSchema } from "./session.ts";
+import { netModeSchema, standbyPolicySchema } from "./session.ts";
 
 /** The session that an operation is about. */
 export const sessionRef = referenceSchema.describe(
@@ -44,6 +44,9 @@ export const newInput = z.strictObject({
     .optional()
     .describe("Processors' time at most; 0.5 is half"),
   pids: z.number().int().positive().optional().describe("Processes and threads at most"),
+  standby: standbyPolicySchema
+    .optional()
+    .describe("Keep ready to restore and fork at once: off, head, or a number of checkpoints"),
   env: z.record(z.string(), z.string()).default({}).describe("Added to the shell's environment"),
   binds: z
     .array(
@@ -95,3 +98,16 @@ export const lossInput = {
     .default(false)
     .describe("Do not capture what is there now, for when the store is full"),
 };
+
+const momentRef = referenceSchema.describe(
+  "A checkpoint, or a session by its name or id: as it is now",
+);
+
+/** What `diff` is told. */
+export const diffInput = z.strictObject({
+  from: momentRef,
+  to: momentRef,
+  path: z.string().max(4096).optional().describe("Only what lies at or below this path"),
+  expand: z.boolean().default(false).describe("List what groups stand for, one by one"),
+  patch: z.boolean().default(false).describe("With the lines of texts that differ"),
+});

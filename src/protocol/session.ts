@@ -8,6 +8,15 @@ import { instantSchema } from "./ids.ts";
 export const sessionStateSchema = z.enum(["running", "stopped", "ended"]);
 export type SessionState = z.infer<typeof sessionStateSchema>;
 
+/**
+ * What is kept on standby for a session: nothing, its head and what an undo goes back to, or that
+ * and so many of its newest checkpoints.
+ */
+export const standbyPolicySchema = z
+  .string()
+  .regex(/^(off|head|[1-9]|1[0-6])$/, "off, head, or a number from 1 to 16");
+export type StandbyPolicy = z.infer<typeof standbyPolicySchema>;
+
 /** How a session reaches the network: through the host, not at all, or as the host. */
 export const netModeSchema = z.enum(["nat", "none", "host"]);
 export type NetMode = z.infer<typeof netModeSchema>;
@@ -32,6 +41,7 @@ export type SessionLimits = z.infer<typeof limitsSchema>;
 export const limitsHitSchema = z.object({
   memory: z.number().int().describe("Processes that the kernel ended for want of memory"),
   pids: z.number().int().describe("Processes that could not be started"),
+  cpuHeldBackMs: z.number().int().describe("Time for which processes had to wait, added up"),
 });
 export type LimitsHit = z.infer<typeof limitsHitSchema>;
 
@@ -51,20 +61,28 @@ export const sessionSchema = z.object({
   forkedFrom: z.string().nullable().describe("Checkpoint it was forked from"),
   shell: z.string().nullable().describe("Path of its shell in the base; null for bash or sh"),
   limits: limitsSchema,
-  limitsHit: limitsHitSchema.nullable().describe("Since its processes started; null without any"),
+  standby: z.string().nullable().describe("What is kept on standby; null for the daemon's default"),
+  limitsHit: limitsHitSchema
+    .nullable()
+    .describe("Since its processes started, until they ended; null without limits"),
   pid: z.number().int().nullable().describe("PID 1 of the session, as the host sees it"),
   address: z.string().nullable().describe("Its address on the host's side, with --net nat"),
   memoryBytes: z.number().int().nullable().describe("Resident memory of all its processes"),
+  filling: z.boolean().describe("True while a lazy restore still brings its memory"),
 });
 export type Session = z.infer<typeof sessionSchema>;
 
-/** A port of a session that can be reached on the host's loopback. */
+/** A port of a session that can be reached on the host's loopback, or on another session's. */
 export const forwardSchema = z.object({
   session: z.string(),
   sessionName: z.string(),
   port: z.number().int().describe("Port inside the session"),
-  hostPort: z.number().int().describe("Port on 127.0.0.1 of this machine"),
-  listening: z.boolean().describe("False when another program has taken the port meanwhile"),
+  hostPort: z.number().int().describe("Port on 127.0.0.1 of this machine, or of the session `to`"),
+  to: z.string().nullable().describe("Session that reaches the port; null for this machine"),
+  toName: z.string().nullable(),
+  listening: z
+    .boolean()
+    .describe("False when another program has taken the port meanwhile, or `to` does not run"),
 });
 export type Forward = z.infer<typeof forwardSchema>;
 

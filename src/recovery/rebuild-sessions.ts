@@ -23,6 +23,7 @@ const sessionSchema = z.object({
   memoryLimitBytes: z.number().nullable().default(null),
   cpuLimit: z.number().nullable().default(null),
   pidsLimit: z.number().nullable().default(null),
+  standby: z.string().nullable().default(null),
 });
 
 /**
@@ -58,5 +59,6 @@ function rebuildSession(session: SessionRow, ports: EnginePorts): void {
     pid,
     startTicks: pid === null ? null : sandbox.startTicks(pid),
     address: null,
+    fillingFrom: null,
   });
 }

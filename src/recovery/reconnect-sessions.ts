@@ -4,7 +4,9 @@ import {
   adoptInstance,
   type EnginePorts,
   endInstance,
+  hasLostMemory,
   reconnectInstance,
+  restoreAgain,
 } from "../session/index.ts";
 
 /** How often to look whether a session that does not answer yet is still there. */
@@ -51,6 +53,8 @@ async function reconnect(
     // Their callers died with the last daemon; they must not block on output that nobody reads.
     const { commands } = await live.link.list();
     await Promise.all(commands.map(({ id }) => live.link.discard(id)));
+    // The last daemon may have died in a dump, for which it had lifted this limit.
+    ports.limits.applyCpu(instance.id, session);
     adoptInstance(live, ports);
   } catch (error) {
     // Its processes live and may hold somebody's work, so they are never ended for this.
@@ -75,6 +79,10 @@ async function noteEnd(
   instance: InstanceRow | undefined,
   ports: EnginePorts,
 ): Promise<void> {
+  if (instance !== undefined && (await hasLostMemory(instance.id, ports))) {
+    const again = await restoreAgain(session.id, instance.id, ports);
+    if (again !== null) return adoptInstance(again, ports);
+  }
   ports.logger.warn("a session has ended meanwhile", { session: session.name });
   ports.catalog.updateSession(session.id, { state: "ended" });
   if (instance !== undefined) await endInstance(instance.id, ports);

@@ -1,7 +1,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { pollUntil } from "../base/index.ts";
-import { fromManifest, scheduleDurable } from "../checkpoint/index.ts";
+import { fromManifest, scheduleDurable, scheduleHeld } from "../checkpoint/index.ts";
 import { type EnginePorts, endInstance, removeInstance, resumeForwards } from "../session/index.ts";
+import { indexMissingStories } from "../story/index.ts";
 import { rebuildSessions } from "./rebuild-sessions.ts";
 import { reconnectSessions } from "./reconnect-sessions.ts";
 
@@ -20,8 +21,21 @@ export async function recover(ports: EnginePorts): Promise<void> {
   await recoverCheckpoints(ports);
   await removeOrphans(ports);
   await releaseEnded(ports);
+  thawSessions(ports);
   await reconnectSessions(ports);
   await resumeForwards(ports);
+  for (const { id } of ports.catalog.heldCheckpoints()) scheduleHeld(id, ports);
+  ports.standbys.refresh();
+  ports.store.snapshots.removeScratch();
+  // Nobody waits for old stories; the daemon is ready without them.
+  void indexMissingStories(ports);
+}
+
+/** A daemon that died in the middle of a restore may have left its session frozen. */
+function thawSessions({ catalog, freezer }: EnginePorts): void {
+  for (const { state, instance } of catalog.sessions()) {
+    if (state === "running" && instance !== null) freezer?.thaw(instance);
+  }
 }
 
 /**
@@ -71,19 +85,23 @@ async function recoverCheckpoints(ports: EnginePorts): Promise<void> {
     if (catalog.checkpoint(id) === undefined) await store.deleteCheckpoint(id);
   }
   for (const row of catalog.checkpoints()) {
-    if (row.stage === "captured") scheduleDurable(row.id, ports);
+    if (row.stage === "captured" && row.heldBy === null) scheduleDurable(row.id, ports);
   }
 }
 
 /** Removes every incarnation that no session refers to. */
 async function removeOrphans(ports: EnginePorts): Promise<void> {
   const { catalog, store, network, limits, logger } = ports;
-  const wanted = new Set(catalog.sessions().map(({ instance }) => instance));
+  const wanted = new Set([
+    ...catalog.sessions().map(({ instance }) => instance),
+    ...catalog.heldCheckpoints().map(({ heldBy }) => heldBy),
+  ]);
   const found = new Set([
     ...catalog.instances().map(({ id }) => id),
     ...store.listInstances(),
     ...(await network.list()),
     ...limits.list(),
+    ...(ports.freezer?.list() ?? []),
   ]);
   for (const instanceId of found) {
     if (wanted.has(instanceId)) continue;
@@ -96,7 +114,7 @@ async function removeOrphans(ports: EnginePorts): Promise<void> {
 async function releaseEnded(ports: EnginePorts): Promise<void> {
   const { catalog, sandbox, network, limits, logger } = ports;
   const networks = await network.list();
-  const groups = limits.list();
+  const groups = [...limits.list(), ...(ports.freezer?.list() ?? [])];
   for (const { state, instance } of catalog.sessions()) {
     if (state === "running" || instance === null) continue;
     const holdsSomething =

@@ -29,10 +29,15 @@ const DIALECTS = ["bash", "zsh", "fish"] as const;
  * Checks that `baseDir` is a root filesystem and returns its shell.
  *
  * @param wanted  name or path of the shell; `null` for bash, or sh where there is none.
+ * @param withLibraries  also looks for every library that the shell needs; for a new session.
  *
  * @throws BASE_INVALID  it is missing, no directory, or holds no shell that can run here.
  */
-export function checkBase(baseDir: string, wanted: string | null = null): BaseShell {
+export function checkBase(
+  baseDir: string,
+  wanted: string | null = null,
+  { withLibraries = false }: { withLibraries?: boolean } = {},
+): BaseShell {
   const state = stateOf(baseDir);
   if (state !== null) {
     throw new WaypointError("BASE_INVALID", `The base ${baseDir} ${state}.`, {
@@ -43,7 +48,7 @@ export function checkBase(baseDir: string, wanted: string | null = null): BaseSh
   const present = candidates.filter(({ shellPath }) => isExecutableInside(baseDir, shellPath));
   const faults: string[] = [];
   for (const shell of present) {
-    const fault = findProgramFault(baseDir, shell.shellPath);
+    const fault = findProgramFault(baseDir, shell.shellPath, { withLibraries });
     if (fault === null) return shell;
     faults.push(fault);
   }

@@ -1,4 +1,6 @@
-import { closeSync, openSync, readSync, statSync } from "node:fs";
+import { statSync } from "node:fs";
+import { ElfFile } from "./elf-file.ts";
+import { findMissingLibrary } from "./find-missing-library.ts";
 import { resolveInside } from "./resolve-inside.ts";
 
 /** Numbers of ELF's `e_machine` that a machine runs, by Node's name of its architecture. */
@@ -25,98 +27,51 @@ const MACHINE_NAMES: Readonly<Record<number, string>> = {
   258: "LoongArch",
 };
 
-const HEAD_BYTES = 4096;
-const PROGRAM_HEADERS_MAX = 64;
-const PT_INTERP = 3;
 const INTERPRETERS_MAX = 4;
 
 /**
  * Tells why a file cannot be run as a program inside `baseDir`, or `null` when nothing speaks
- * against it: its architecture is this machine's, and the loader or interpreter it names is there.
+ * against it: its architecture is this machine's, and the loader, libraries or interpreter that it
+ * needs are there.
+ *
+ * @param withLibraries  looks for all its libraries, too, which takes some milliseconds.
  */
-export function findProgramFault(baseDir: string, insidePath: string, depth = 0): string | null {
+export function findProgramFault(
+  baseDir: string,
+  insidePath: string,
+  { withLibraries = false, depth = 0 }: { withLibraries?: boolean; depth?: number } = {},
+): string | null {
   const hostPath = resolveInside(baseDir, insidePath);
   if (hostPath === null) return `${insidePath} does not exist`;
   if (!statSync(hostPath).isFile()) return `${insidePath} is no program`;
-  const fd = openSync(hostPath, "r");
-  try {
-    const head = readAt(fd, 0, HEAD_BYTES);
-    if (head.toString("latin1", 0, 4) === "\u007fELF")
-      return elfFault(baseDir, insidePath, fd, head);
-    if (head.toString("latin1", 0, 2) !== "#!") return `${insidePath} is no program`;
-    if (depth >= INTERPRETERS_MAX) return `${insidePath} is a script of too many interpreters`;
-    const interpreter = /^#!\s*(\S+)/.exec(head.toString("utf8"))?.[1] ?? "";
-    if (interpreter === "" || resolveInside(baseDir, interpreter) === null) {
-      return `${insidePath} is a script for ${interpreter || "nothing"}, which is missing`;
-    }
-    return findProgramFault(baseDir, interpreter, depth + 1);
-  } finally {
-    closeSync(fd);
+  using elf = ElfFile.open(hostPath);
+  if (elf.isElf) return elfFault(baseDir, insidePath, elf, withLibraries);
+  if (elf.head.toString("latin1", 0, 2) !== "#!") return `${insidePath} is no program`;
+  if (depth >= INTERPRETERS_MAX) return `${insidePath} is a script of too many interpreters`;
+  const interpreter = /^#!\s*(\S+)/.exec(elf.head.toString("utf8"))?.[1] ?? "";
+  if (interpreter === "" || resolveInside(baseDir, interpreter) === null) {
+    return `${insidePath} is a script for ${interpreter || "nothing"}, which is missing`;
   }
+  return findProgramFault(baseDir, interpreter, { withLibraries, depth: depth + 1 });
 }
 
-function elfFault(baseDir: string, insidePath: string, fd: number, head: Buffer): string | null {
-  if (head.length < 64) return `${insidePath} is cut short`;
-  const elf = new ElfHead(head);
+function elfFault(
+  baseDir: string,
+  insidePath: string,
+  elf: ElfFile,
+  withLibraries: boolean,
+): string | null {
+  if (elf.isCutShort) return `${insidePath} is cut short`;
   const machines = MACHINES[process.arch] ?? [];
   if (!machines.includes(elf.machine)) {
     const theirs = MACHINE_NAMES[elf.machine] ?? `machine ${elf.machine}`;
     return `${insidePath} is a program for ${theirs}, and this machine is ${process.arch}`;
   }
-  const loader = elf.interpreter((offset, count) => readAt(fd, offset, count));
-  if (loader === null || resolveInside(baseDir, loader) !== null) return null;
-  return `${insidePath} needs the loader ${loader}, which is missing`;
-}
-
-/** The fields of an ELF header that say where a program can run. */
-class ElfHead {
-  readonly #bytes: Buffer;
-  readonly #is64: boolean;
-  readonly #isBig: boolean;
-
-  constructor(bytes: Buffer) {
-    this.#bytes = bytes;
-    this.#is64 = bytes[4] === 2;
-    this.#isBig = bytes[5] === 2;
+  const loader = elf.interpreter();
+  if (loader === null) return null; // a static program
+  if (resolveInside(baseDir, loader) === null) {
+    return `${insidePath} needs the loader ${loader}, which is missing`;
   }
-
-  get machine(): number {
-    return this.#u16(this.#bytes, 18);
-  }
-
-  /** Returns the loader that the program asks the kernel for; `null` for a static one. */
-  interpreter(read: (offset: number, count: number) => Buffer): string | null {
-    const tableOffset = this.#word(this.#bytes, this.#is64 ? 32 : 28);
-    const entryBytes = this.#u16(this.#bytes, this.#is64 ? 54 : 42);
-    const count = Math.min(this.#u16(this.#bytes, this.#is64 ? 56 : 44), PROGRAM_HEADERS_MAX);
-    const table = read(tableOffset, entryBytes * count);
-    for (let at = 0; at + entryBytes <= table.length && entryBytes >= 32; at += entryBytes) {
-      if (this.#u32(table, at) !== PT_INTERP) continue;
-      const offset = this.#word(table, at + (this.#is64 ? 8 : 4));
-      const sizeBytes = this.#word(table, at + (this.#is64 ? 32 : 16));
-      const text = read(offset, Math.min(sizeBytes, HEAD_BYTES)).toString("utf8");
-      return text.split("\0")[0] ?? "";
-    }
-    return null;
-  }
-
-  #u16(from: Buffer, at: number): number {
-    return this.#isBig ? from.readUInt16BE(at) : from.readUInt16LE(at);
-  }
-
-  #u32(from: Buffer, at: number): number {
-    return this.#isBig ? from.readUInt32BE(at) : from.readUInt32LE(at);
-  }
-
-  #word(from: Buffer, at: number): number {
-    if (!this.#is64) return this.#u32(from, at);
-    return Number(this.#isBig ? from.readBigUInt64BE(at) : from.readBigUInt64LE(at));
-  }
-}
-
-/** Reads what there is; a damaged header may point anywhere. */
-function readAt(fd: number, offset: number, count: number): Buffer {
-  if (count === 0 || !Number.isSafeInteger(offset)) return Buffer.alloc(0);
-  const bytes = Buffer.alloc(count);
-  return bytes.subarray(0, readSync(fd, bytes, 0, count, offset));
+  const missing = withLibraries ? findMissingLibrary(baseDir, insidePath) : null;
+  return missing && `${missing.neededBy} needs the library ${missing.name}, which is missing`;
 }

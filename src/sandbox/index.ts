@@ -17,12 +17,26 @@ export {
 } from "./prepare-upper.ts";
 export {
   findInitsByUpper,
+  haltTree,
   killTree,
   listTree,
   startTicks,
   type TreeProcess,
   treeMemoryBytes,
 } from "./process-tree.ts";
+export {
+  type LiveStretch,
+  type LiveTask,
+  type LiveTree,
+  readLiveMemory,
+  readLiveTree,
+} from "./read-live-tree.ts";
 export { isDirectoryInside } from "./resolve-inside.ts";
 export { isRootMounted, mergedDir, mountRoot, unmountRoot } from "./root-filesystem.ts";
 export { isBelow } from "./select-mounts.ts";
+export {
+  isSameActivity,
+  isSameWait,
+  observeTree,
+  type TreeActivity,
+} from "./tree-activity.ts";

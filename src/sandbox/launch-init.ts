@@ -1,5 +1,5 @@
 import { runProcess } from "../base/index.ts";
-import { WaypointError } from "../errors/index.ts";
+import { hasCode, WaypointError } from "../errors/index.ts";
 
 const LAUNCH_TIMEOUT_MS = 15_000;
 
@@ -36,6 +36,7 @@ export async function launchInit(options: {
     });
     return Number(stdout.trim());
   } catch (cause) {
+    if (hasCode(cause, "PROCESSES_FULL")) throw cause;
     const reason = cause instanceof WaypointError ? String(cause.detail["stderr"]).trim() : "";
     throw new WaypointError("SANDBOX_FAILED", "The session's first process could not be started.", {
       hint: `The step that failed: ${reason || String(cause)}. \`waypoint doctor\` checks the machine.`,

@@ -47,8 +47,8 @@ export interface UpperOptions {
   /** Content of /etc/resolv.conf; `null` keeps the base's. */
   resolvConf: string | null;
   initBinaryPath: string;
-  bashRc: string;
-  posixStartup: string;
+  /** What shells read at their start: content by path below /run/waypoint. */
+  shellFiles: Readonly<Record<string, string>>;
   /** Shell of root where the base has no /etc/passwd. */
   shellPath: string;
 }
@@ -130,7 +130,7 @@ function makeDevices(upperDir: string): void {
   for (const [name, target] of DEVICE_LINKS) symlinkSync(target, path.join(devDir, name));
 }
 
-function makeRuntimeDir({ upperDir, initBinaryPath, bashRc, posixStartup }: UpperOptions): void {
+function makeRuntimeDir({ upperDir, initBinaryPath, shellFiles }: UpperOptions): void {
   const runDir = makeOpaque(path.join(upperDir, "run"));
   mkdirSync(path.join(runDir, "lock"));
   chmodSync(path.join(runDir, "lock"), 0o1777);
@@ -138,8 +138,11 @@ function makeRuntimeDir({ upperDir, initBinaryPath, bashRc, posixStartup }: Uppe
   mkdirSync(ownDir, { mode: 0o755 });
   copyFileSync(initBinaryPath, path.join(ownDir, "init"));
   chmodSync(path.join(ownDir, "init"), 0o755);
-  writeFileSync(path.join(ownDir, "bashrc"), bashRc, { mode: 0o644 });
-  writeFileSync(path.join(ownDir, "shrc"), posixStartup, { mode: 0o644 });
+  for (const [name, text] of Object.entries(shellFiles)) {
+    const filePath = path.join(ownDir, name);
+    mkdirSync(path.dirname(filePath), { recursive: true, mode: 0o755 });
+    writeFileSync(filePath, text, { mode: 0o644 });
+  }
 }
 
 function writeNames(options: UpperOptions): void {

@@ -43,6 +43,13 @@ export function listTree(initHostPid: number): TreeProcess[] {
   return found;
 }
 
+/** Lists the process ids of a session as the host sees them, PID 1 first. */
+export function listTreePids(initHostPid: number): number[] {
+  const found = [initHostPid];
+  for (const hostPid of found) found.push(...childrenOf(hostPid));
+  return found;
+}
+
 /** Returns the resident memory of a session's processes, in bytes. */
 export function treeMemoryBytes(initHostPid: number): number {
   return listTree(initHostPid).reduce((sum, process) => sum + process.memoryBytes, 0);
@@ -66,6 +73,22 @@ export async function killTree(initHostPid: number, expectedStartTicks: number):
     { timeoutMs: END_TIMEOUT_MS, intervalMs: 1 },
     () => (hasEnded(initHostPid, expectedStartTicks) ? true : undefined),
   );
+}
+
+/**
+ * Lets none of a session's processes go on, without waiting until they have given their memory
+ * back, which takes a tenth of a second for a gigabyte. {@link killTree} waits for the rest.
+ */
+export function haltTree(initHostPid: number, expectedStartTicks: number): void {
+  if (startTicks(initHostPid) !== expectedStartTicks) return;
+  // Children first, so that none of them sees another end.
+  for (const { hostPid } of listTree(initHostPid).toReversed()) {
+    try {
+      process.kill(hostPid, "SIGKILL");
+    } catch (error) {
+      if (!isSystemError(error, "ESRCH")) throw error;
+    }
+  }
 }
 
 /** Lists the PID 1 of every session whose root overlay has this upper directory. */

@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { SessionRow } from "../catalog/index.ts";
 import { hasCode, WaypointError } from "../errors/index.ts";
 import type { OperationOutput, OperationParsedInput } from "../protocol/index.ts";
-import type { TerminalReader, TerminalState } from "../terminal/index.ts";
+import type { RunInShellOptions, TerminalReader, TerminalState } from "../terminal/index.ts";
 import { requireLive } from "./describe-session.ts";
 import { keepShellAlive } from "./exec-in-session.ts";
 import type { LiveInstance, TerminalSize } from "./live-sessions.ts";
@@ -210,6 +210,21 @@ class Attachment {
     const { dialect } = this.#ports.sandbox.checkBase(base, shell);
     const line = quoteCommand(command, dialect);
     const options = { tty: true, shell: dialect };
+    const entry = this.#ports.journal.begin(live, line);
+    try {
+      const exitCode = await this.#followCommand(live, line, options);
+      entry.end(exitCode);
+      return { reason: "ended", exitCode };
+    } finally {
+      entry.end(null);
+    }
+  }
+
+  async #followCommand(
+    live: LiveInstance,
+    line: string,
+    options: RunInShellOptions,
+  ): Promise<number> {
     const reader = live.link.readCommand(
       await live.link.runInShell(live.terminalId, line, options),
     );
@@ -218,7 +233,7 @@ class Attachment {
     }
     const { exitCode } = await reader.result;
     await keepShellAlive(live, this.#ports);
-    return { reason: "ended", exitCode };
+    return exitCode;
   }
 
   async #type(bytes: Uint8Array): Promise<void> {

@@ -28,7 +28,9 @@ export async function createSession(
   const base = input.base ?? "/";
   const name = claimName(input.name, ports);
   requireUsableLimits(input);
-  const { shellPath } = sandbox.checkBase(base, input.shell ?? null);
+  const { shellPath } = sandbox.checkBase(base, input.shell ?? null, {
+    withLibraries: true,
+  });
   const user = sandbox.findUser(base, input.user);
   const { stateDir } = settings.layout;
   const binds = sandbox.checkBinds(input.binds, { baseDir: base, stateDir });
@@ -52,6 +54,7 @@ export async function createSession(
     memoryLimitBytes: input.memoryBytes ?? null,
     cpuLimit: input.cpus ?? null,
     pidsLimit: input.pids ?? null,
+    standby: input.standby ?? null,
   };
   return ports.leases.run(`name:${name}`, async () => {
     requireFreeName(name, ports);

@@ -3,7 +3,7 @@ import { WaypointError } from "../errors/index.ts";
 import type { Session, SessionProcess } from "../protocol/index.ts";
 import type { LiveInstance } from "./live-sessions.ts";
 import type { EnginePorts } from "./ports.ts";
-import { limitsOf } from "./session-limits.ts";
+import { endAtLimit, hitsOf, limitsOf } from "./session-limits.ts";
 
 /** Returns a session as the outside sees it, with what its processes use now. */
 export function describeSession(row: SessionRow, ports: EnginePorts): Session {
@@ -14,9 +14,10 @@ export function describeSession(row: SessionRow, ports: EnginePorts): Session {
     binds: [...shown.binds],
     hostMounts: [...shown.hostMounts],
     limits: limitsOf({ memoryLimitBytes, cpuLimit, pidsLimit }),
-    limitsHit: live === undefined ? null : ports.limits.hits(live.instanceId),
+    limitsHit: hitsOf(row, ports),
     pid: live?.pid ?? null,
     address: instance === null ? null : (ports.catalog.instance(instance)?.address ?? null),
+    filling: live !== undefined && ports.filling.has(live.instanceId),
     memoryBytes: live === undefined ? null : ports.sandbox.treeMemoryBytes(live.pid),
   };
 }
@@ -38,7 +39,8 @@ export function requireLive(row: SessionRow, ports: EnginePorts): LiveInstance {
   if (live !== undefined) return live;
   const state = ports.catalog.session(row.id)?.state ?? row.state;
   if (state === "running") throw unreachable(row);
-  const how = state === "ended" ? "its processes have ended" : `it is ${state}`;
+  const why = endAtLimit(null, hitsOf(row, ports), row);
+  const how = state === "ended" ? `its processes have ended${why}` : `it is ${state}`;
   throw new WaypointError("SESSION_WRONG_STATE", `Session ${row.name} is not running: ${how}.`, {
     hint: `\`waypoint restore ${row.name} ${row.name}@\` starts it again from its newest checkpoint.`,
     detail: { state },

@@ -2,28 +2,20 @@ import { constants } from "node:os";
 import type { SessionRow } from "../catalog/index.ts";
 import { hasCode, toWaypointError, WaypointError } from "../errors/index.ts";
 import type { OperationOutput, OperationParsedInput } from "../protocol/index.ts";
-import type {
-  CommandReader,
-  InitLink,
-  ProgramResult,
-  RunInShellOptions,
-} from "../terminal/index.ts";
+import type { CommandReader, InitLink, RunInShellOptions } from "../terminal/index.ts";
 import { BoundedOutput } from "./bounded-output.ts";
+import type { JournalEntry } from "./command-journal.ts";
 import { requireLive } from "./describe-session.ts";
+import { EXIT_CODE_TIMED_OUT, Interruption } from "./interruption.ts";
 import type { LiveInstance } from "./live-sessions.ts";
 import type { EnginePorts } from "./ports.ts";
 import { quoteCommand } from "./quote-command.ts";
-import { tellHits } from "./session-limits.ts";
+import { isLimited, tellHits, withEndReason, withSpawnReason } from "./session-limits.ts";
 import { requireDirectory, shellEnvironment } from "./shell.ts";
 import type { StreamPeer } from "./stream-peer.ts";
 
-const { SIGINT, SIGTERM, SIGKILL } = constants.signals;
 const { ESRCH } = constants.errno;
 
-/** Exit code of a command that was interrupted because its time was over, as in timeout(1). */
-const EXIT_CODE_TIMED_OUT = 124;
-/** An interrupted command that goes on gets the next signal after this time. */
-const ESCALATION_MS = 1_500;
 /** A person is told what the shell is busy with when a command has waited this long. */
 const WAIT_NOTICE_MS = 2_000;
 
@@ -38,6 +30,7 @@ type ExecOutput = OperationOutput<"exec">;
  * away interrupts its command.
  *
  * @throws SESSION_WRONG_STATE  the session is not running.
+ * @throws PROCESSES_FULL       the session, or the machine, can start no further process.
  * @throws SESSION_ENDED        the session was stopped, removed or restored meanwhile.
  */
 export async function execInSession(
@@ -47,10 +40,34 @@ export async function execInSession(
   ports: EnginePorts,
 ): Promise<ExecOutput> {
   const live = requireLive(session, ports);
+  const { dialect } = ports.sandbox.checkBase(session.base, session.shell);
+  const entry = ports.journal.begin(live, quoteCommand(input.command, dialect));
+  try {
+    const result = await runCommand({ session, live, entry }, input, peer, ports);
+    entry.end(result.exitCode);
+    return result;
+  } finally {
+    entry.end(null);
+  }
+}
+
+interface CommandToRun {
+  session: SessionRow;
+  live: LiveInstance;
+  entry: JournalEntry;
+}
+
+async function runCommand(
+  { session, live, entry }: CommandToRun,
+  input: ExecInput,
+  peer: StreamPeer,
+  ports: EnginePorts,
+): Promise<ExecOutput> {
   const startedAtMs = performance.now();
-  const hitsBefore = ports.limits.hits(live.instanceId);
-  const commandId = await startWithRoom(() => startCommand(session, live, input, ports), ports);
+  const hits = () => (isLimited(session) ? ports.limits.hits(live.instanceId) : null);
+  const hitsBefore = hits();
   const { link } = live;
+  const commandId = await startWithRoom(() => startCommand(session, live, input, ports), ports);
   const interruption = new Interruption(live, commandId, input, peer);
   peer.listen({
     onControl: (message) => {
@@ -61,9 +78,12 @@ export async function execInSession(
   const notice = setTimeout(() => void tellWait(link, commandId, peer), WAIT_NOTICE_MS);
   const onGone = () => void interruption.abandon();
   peer.gone.addEventListener("abort", onGone, { once: true });
+  let mayHaveEnded = true;
   try {
-    const output = await forward(link.readCommand(commandId), input, peer, interruption);
-    tellHits(hitsBefore, ports.limits.hits(live.instanceId), session, peer);
+    const reader = link.readCommand(commandId);
+    const output = await forward({ reader, entry }, input, peer, interruption);
+    mayHaveEnded = output.shellEnded;
+    tellHits(hitsBefore, hits(), session, peer);
     const timedOut = interruption.timedOut;
     return {
       ...output,
@@ -71,11 +91,14 @@ export async function execInSession(
       timedOut,
       durationMs: Math.round(performance.now() - startedAtMs),
     };
+  } catch (error) {
+    throw withEndReason(error, hitsBefore, { session, instanceId: live.instanceId }, ports);
   } finally {
     clearTimeout(notice);
     peer.gone.removeEventListener("abort", onGone);
     interruption.cancel();
-    await keepShellAlive(live, ports);
+    if (mayHaveEnded) await keepShellAlive(live, ports);
+    link.prepareReader();
   }
 }
 
@@ -111,13 +134,16 @@ async function startCommand(
   }
   const rootDir = ports.sandbox.mergedDir(live.instanceId);
   const user = ports.sandbox.findUser(rootDir, session.user);
-  const commandId = await live.link.spawn({
+  const program = {
     argv: [shellPath, "-c", line],
     env: shellEnvironment(user, shellPath),
     cwd: requireDirectory(rootDir, input.cwd ?? session.cwd, ports),
     uid: user.uid,
     gid: user.gid,
     groups: user.groups,
+  };
+  const commandId = await live.link.spawn(program).catch((error: unknown) => {
+    throw withSpawnReason(error, session);
   });
   if (!input.stdin) await live.link.closeInput(commandId);
   return commandId;
@@ -141,7 +167,7 @@ export async function runInLiveShell(
 }
 
 async function forward(
-  reader: CommandReader,
+  { reader, entry }: { reader: CommandReader; entry: JournalEntry },
   input: ExecInput,
   peer: StreamPeer,
   interruption: Interruption,
@@ -153,6 +179,7 @@ async function forward(
   void interruption.failed.then(() => reader.close());
   for await (const { stream, bytes } of reader) {
     kept[stream].add(bytes);
+    entry.add(bytes);
     if (!peer.gone.aborted) await peer.send(stream, bytes);
   }
   const { exitCode, signal, reason } = await Promise.race([reader.result, interruption.failed]);
@@ -200,83 +227,5 @@ export async function keepShellAlive(live: LiveInstance, ports: EnginePorts): Pr
     if (terminal?.isAlive === false) await live.link.respawnTerminal(live.terminalId);
   } catch (error) {
     ports.logger.warn("shell not started again", { reason: toWaypointError(error).message });
-  }
-}
-
-/** Ends a command on time-out or at the client's wish: politely first, then with force. */
-class Interruption {
-  timedOut = false;
-  /** Resolves, with what is told of the command, when it goes on whatever it was sent. */
-  readonly failed: Promise<ProgramResult>;
-  readonly #fail: (end: ProgramResult) => void;
-  readonly #link: InitLink;
-  readonly #terminalId: number;
-  readonly #commandId: number;
-  readonly #isLive: boolean;
-  readonly #peer: StreamPeer;
-  #timer: NodeJS.Timeout | undefined;
-  #isOver = false;
-
-  constructor(live: LiveInstance, commandId: number, input: ExecInput, peer: StreamPeer) {
-    const { promise, resolve } = Promise.withResolvers<ProgramResult>();
-    this.failed = promise;
-    this.#fail = resolve;
-    this.#link = live.link;
-    this.#terminalId = live.terminalId;
-    this.#commandId = commandId;
-    this.#isLive = input.shell === "live";
-    this.#peer = peer;
-    if (input.timeoutMs === undefined) return;
-    this.#timer = setTimeout(() => {
-      this.timedOut = true;
-      void this.#escalate([SIGINT, SIGTERM, SIGKILL]);
-    }, input.timeoutMs);
-  }
-
-  async send(signal: number): Promise<void> {
-    await this.#link.signal(this.#commandId, signal).catch(() => {});
-  }
-
-  /**
-   * Interrupts a command whose client has gone, as the loss of a connection does elsewhere: the
-   * shell is for the next command. One that ignores this goes on, and its output is thrown away.
-   */
-  async abandon(): Promise<void> {
-    clearTimeout(this.#timer);
-    await this.#link.discard(this.#commandId).catch(() => {});
-    await this.#escalate([SIGINT, SIGINT]);
-  }
-
-  /** Sends nothing more: the command has ended. */
-  cancel(): void {
-    this.#isOver = true;
-    clearTimeout(this.#timer);
-  }
-
-  async #escalate(signals: readonly number[]): Promise<void> {
-    const [signal, ...later] = signals;
-    if (signal === undefined) return await this.#giveUp();
-    // The shell itself only ever gets an interrupt: the others would end it with the command.
-    const isSafe = signal === SIGINT || !(await this.#isShellInForeground());
-    await this.send(isSafe ? signal : SIGINT);
-    if (this.#isOver) return;
-    this.#timer = setTimeout(() => void this.#escalate(later), ESCALATION_MS);
-  }
-
-  async #giveUp(): Promise<void> {
-    await this.#link.discard(this.#commandId).catch(() => {});
-    this.#peer.notice("the command ignores the interruption and goes on without its output");
-    this.#fail({ exitCode: EXIT_CODE_TIMED_OUT, signal: 0, reason: "aborted" });
-  }
-
-  async #isShellInForeground(): Promise<boolean> {
-    if (!this.#isLive) return false;
-    try {
-      const { terminals } = await this.#link.list();
-      const terminal = terminals.find(({ id }) => id === this.#terminalId);
-      return terminal === undefined || terminal.foreground === terminal.pid;
-    } catch {
-      return true; // The session has ended, and the command with it.
-    }
   }
 }

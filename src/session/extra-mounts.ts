@@ -22,19 +22,6 @@ export function chooseHostMounts(
     .filter((hostMount) => !binds.some(({ target }) => sandbox.isBelow(hostMount, target)));
 }
 
-/** Fills the layers of a new session's copies of the host's mounts. */
-export function prepareHostCopies(
-  session: ExtraMounts,
-  instanceId: string,
-  { sandbox, store, settings }: EnginePorts,
-): void {
-  for (const [number, hostMount] of session.hostMounts.entries()) {
-    const { upperDir } = store.mountPaths(instanceId, number);
-    const { stateDir } = settings.layout;
-    sandbox.prepareMountUpper({ upperDir, baseDir: hostMount, stateDir });
-  }
-}
-
 /**
  * Mounts an incarnation's root filesystem and everything that is mounted in it.
  *

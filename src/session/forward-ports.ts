@@ -1,85 +1,121 @@
 import type { ForwardRow, SessionRow } from "../catalog/index.ts";
 import { toWaypointError, WaypointError } from "../errors/index.ts";
+import type { ForwardPlace } from "../network/index.ts";
 import type { Forward } from "../protocol/index.ts";
 import { requireLive } from "./describe-session.ts";
+import type { LiveInstance } from "./live-sessions.ts";
 import type { EnginePorts } from "./ports.ts";
 
+/** Which port is to lead where. */
+export interface WantedForward {
+  port: number;
+  /** A free one if not given. */
+  hostPort?: number | undefined;
+  /** Session on whose loopback it is to be; null for the host's. */
+  to: SessionRow | null;
+}
+
 /**
- * Brings a port of a running session to the host's loopback; it stays over restores and the end of
- * the daemon, until it is stopped or the session is removed.
+ * Brings a port of a running session to the host's loopback, or to another session's; it stays over
+ * restores of both and the end of the daemon, until it is stopped or one of them is removed.
  *
  * **Requires** the caller holds the session's lease.
  * **On success** the port listens; whether a server is behind it shows with each connection.
  *
- * @throws PORT_IN_USE          it is taken, or the session's port leads to another one.
- * @throws FORWARD_REFUSED      the session uses the host's network.
- * @throws SESSION_WRONG_STATE  it does not run.
+ * @throws PORT_IN_USE          it is taken, or the session's port leads to another one there.
+ * @throws FORWARD_REFUSED      one of the sessions uses the host's network.
+ * @throws SESSION_WRONG_STATE  one of them does not run.
+ * @throws USAGE_INVALID        both are the same.
  */
 export async function forwardPort(
   session: SessionRow,
-  wanted: { port: number; hostPort: number | undefined },
+  wanted: WantedForward,
   ports: EnginePorts,
 ): Promise<Forward> {
-  refuseHostNetwork(session, wanted.port);
+  refuseHostNetwork(session, wanted);
   requireLive(session, ports);
-  const known = ports.catalog
-    .forwards()
-    .find((row) => row.session === session.id && row.port === wanted.port);
-  if (known !== undefined) return await reopen(known, session, wanted.hostPort, ports);
-  const other = ports.catalog.forwards().find(({ hostPort }) => hostPort === wanted.hostPort);
+  if (wanted.to !== null) requireLive(wanted.to, ports);
+  const { port, hostPort } = wanted;
+  const to = wanted.to?.id ?? null;
+  const known = findForward(session, wanted, ports);
+  if (known !== undefined) return await reopen(known, session, hostPort, ports);
+  const other = ports.catalog.forwards().find((row) => row.to === to && row.hostPort === hostPort);
   if (other !== undefined) throw taken(other, ports);
-  const hostPort = await listen({ ...wanted, session: session.id }, ports);
-  const row = { session: session.id, port: wanted.port, hostPort };
+  const draft = { session: session.id, port, hostPort: hostPort ?? 0, to };
+  const row = { ...draft, hostPort: await listen(draft, ports) };
   try {
     ports.catalog.insertForward(row);
   } catch (error) {
-    ports.forwards.close(hostPort);
+    close(row, ports);
+    throw error;
+  }
+  try {
+    // The other session may have been restored, or be gone, since the port began to listen.
+    if (wanted.to !== null) requireLive(wanted.to, ports);
+    if (!isOpen(row, ports)) await listen(row, ports);
+  } catch (error) {
+    ports.catalog.deleteForward(row);
+    close(row, ports);
     throw error;
   }
   return describeForward(row, ports);
 }
 
-/** Returns the forwarded ports of a session, or of all. */
+/** Returns the forwarded ports of a session and those that lead to it, or all. */
 export function listForwards(session: SessionRow | undefined, ports: EnginePorts): Forward[] {
   return ports.catalog
     .forwards()
-    .filter((row) => session === undefined || row.session === session.id)
+    .filter((row) => session === undefined || [row.session, row.to].includes(session.id))
     .map((row) => describeForward(row, ports));
 }
 
 /** Stops forwarding a port and ends its connections. @throws FORWARD_NOT_FOUND */
-export function stopForward(session: SessionRow, port: number, ports: EnginePorts): Forward {
-  const row = ports.catalog
-    .forwards()
-    .find((forward) => forward.session === session.id && forward.port === port);
+export function stopForward(
+  session: SessionRow,
+  wanted: WantedForward,
+  ports: EnginePorts,
+): Forward {
+  const row = findForward(session, wanted, ports);
   if (row === undefined) {
+    const where = wanted.to === null ? "" : ` to session ${wanted.to.name}`;
     throw new WaypointError(
       "FORWARD_NOT_FOUND",
-      `Port ${port} of session ${session.name} is not forwarded.`,
+      `Port ${wanted.port} of session ${session.name} is not forwarded${where}.`,
       { hint: `\`waypoint forward ${session.name}\` lists those that are.` },
     );
   }
-  ports.catalog.deleteForward(row.hostPort);
-  ports.forwards.close(row.hostPort);
+  ports.catalog.deleteForward(row);
+  close(row, ports);
   return describeForward(row, ports);
 }
 
 /** Stops listening for a session that is being removed; its rows go with the session's. */
 export function closeForwards(sessionId: string, ports: EnginePorts): void {
-  for (const { session, hostPort } of ports.catalog.forwards()) {
-    if (session === sessionId) ports.forwards.close(hostPort);
+  for (const row of ports.catalog.forwards()) {
+    if ([row.session, row.to].includes(sessionId)) close(row, ports);
   }
 }
 
 /** Listens again on what the last daemon forwarded; a port that is taken by now is reported. */
 export async function resumeForwards(ports: EnginePorts): Promise<void> {
   for (const row of ports.catalog.forwards()) {
-    try {
-      await listen(row, ports);
-    } catch (error) {
-      const reason = toWaypointError(error).message;
-      ports.logger.warn("a port is not forwarded again", { hostPort: row.hostPort, reason });
-    }
+    if (row.to === null) await listenIfFree(row, ports);
+  }
+}
+
+/** Listens in a new incarnation of a session on the ports that lead from it to others. */
+export async function openForwardsIn(live: LiveInstance, ports: EnginePorts): Promise<void> {
+  for (const row of ports.catalog.forwards()) {
+    if (row.to === live.sessionId && !isOpen(row, ports)) await listenIfFree(row, ports);
+  }
+}
+
+async function listenIfFree(row: ForwardRow, ports: EnginePorts): Promise<void> {
+  try {
+    await listen(row, ports);
+  } catch (error) {
+    const reason = toWaypointError(error).message;
+    ports.logger.warn("a port is not forwarded again", { ...row, reason });
   }
 }
 
@@ -97,42 +133,81 @@ async function reopen(
       { hint: `\`waypoint forward ${session.name} ${known.port} --stop\` frees it.` },
     );
   }
-  if (!ports.forwards.isOpen(known.hostPort)) await listen(known, ports);
+  if (!isOpen(known, ports)) await listen(known, ports);
   return describeForward(known, ports);
 }
 
-function listen(
-  forward: { session: string; port: number; hostPort: number | undefined },
+function findForward(
+  session: SessionRow,
+  { port, to }: WantedForward,
   ports: EnginePorts,
-): Promise<number> {
-  return ports.forwards.open(forward.hostPort ?? 0, {
-    port: forward.port,
-    netnsPath: () => {
-      const live = ports.live.get(forward.session);
-      return live === undefined ? null : ports.network.netnsPath(live.instanceId);
-    },
-  });
+): ForwardRow | undefined {
+  return ports.catalog
+    .forwards()
+    .find((row) => row.session === session.id && row.port === port && row.to === (to?.id ?? null));
+}
+
+/** Returns where a forward listens; null while the session on whose loopback that is does not run. */
+function placeOf({ to, hostPort }: ForwardRow, ports: EnginePorts): ForwardPlace | null {
+  if (to === null) return { netnsPath: null, port: hostPort };
+  const netnsPath = netnsPathOf(to, ports);
+  return netnsPath === null ? null : { netnsPath, port: hostPort };
+}
+
+function netnsPathOf(sessionId: string, ports: EnginePorts): string | null {
+  const live = ports.live.get(sessionId);
+  return live === undefined ? null : ports.network.netnsPath(live.instanceId);
+}
+
+function isOpen(row: ForwardRow, ports: EnginePorts): boolean {
+  const place = placeOf(row, ports);
+  return place !== null && ports.forwards.isOpen(place);
+}
+
+function close(row: ForwardRow, ports: EnginePorts): void {
+  const place = placeOf(row, ports);
+  if (place !== null) ports.forwards.close(place);
+}
+
+async function listen(row: ForwardRow, ports: EnginePorts): Promise<number> {
+  const place = placeOf(row, ports);
+  if (place === null) return row.hostPort;
+  const netnsPath = () => netnsPathOf(row.session, ports);
+  return await ports.forwards.open(place, { port: row.port, netnsPath });
 }
 
 function describeForward(row: ForwardRow, ports: EnginePorts): Forward {
-  const sessionName = ports.catalog.session(row.session)?.name ?? row.session;
-  return { ...row, sessionName, listening: ports.forwards.isOpen(row.hostPort) };
+  const nameOf = (id: string) => ports.catalog.session(id)?.name ?? id;
+  const toName = row.to === null ? null : nameOf(row.to);
+  return { ...row, sessionName: nameOf(row.session), toName, listening: isOpen(row, ports) };
 }
 
-function refuseHostNetwork(session: SessionRow, port: number): void {
-  if (session.net !== "host") return;
+function refuseHostNetwork(session: SessionRow, { port, to }: WantedForward): void {
+  if (session.id === to?.id) {
+    throw new WaypointError("USAGE_INVALID", `Session ${session.name} reaches its own ports.`, {
+      hint: "Name another session, or none to reach the port from this machine.",
+    });
+  }
+  const onHost = session.net === "host" ? session : to?.net === "host" ? to : null;
+  if (onHost === null) return;
   throw new WaypointError(
     "FORWARD_REFUSED",
-    `Session ${session.name} uses the host's network, so its ports are the host's own.`,
-    { hint: `Port ${port} of this machine is port ${port} of the session.` },
+    `Session ${onHost.name} uses the host's network, so its ports are the host's own.`,
+    {
+      hint:
+        onHost === session
+          ? `Port ${port} of this machine is port ${port} of the session.`
+          : "Forward the port without `--to`: the session reaches this machine's loopback.",
+    },
   );
 }
 
 function taken(other: ForwardRow, ports: EnginePorts): WaypointError {
-  const { sessionName } = describeForward(other, ports);
+  const { sessionName, toName } = describeForward(other, ports);
+  const whose = toName === null ? "" : ` of session ${toName}`;
   return new WaypointError(
     "PORT_IN_USE",
-    `Port ${other.hostPort} leads to port ${other.port} of session ${sessionName} already.`,
+    `Port ${other.hostPort}${whose} leads to port ${other.port} of session ${sessionName} already.`,
     { hint: "Choose another port, or name none to get one that is free." },
   );
 }

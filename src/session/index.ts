@@ -5,6 +5,8 @@
  */
 export { adoptInstance } from "./adopt-instance.ts";
 export { attachSession } from "./attach-session.ts";
+export { callInit } from "./call-init.ts";
+export { CommandJournal, type CommandsSoFar } from "./command-journal.ts";
 export { claimName, createSession, isFreeToMakeUp } from "./create-session.ts";
 export { describeSession, listProcesses, requireLive } from "./describe-session.ts";
 export { removeSession, stopSession } from "./end-session.ts";
@@ -15,19 +17,28 @@ export {
   findMissingBinds,
   requireRestorableBinds,
 } from "./extra-mounts.ts";
+export { fillLayers } from "./fill-layers.ts";
 export { forwardPort, listForwards, resumeForwards, stopForward } from "./forward-ports.ts";
 export {
   buildFreshInstance,
   buildInstanceFrom,
-  clearInstance,
   endInstance,
-  killInstance,
+  haltInstance,
   reconnectInstance,
   removeInstance,
-  workDirOf,
 } from "./instance.ts";
+export { workDirOf } from "./instance-paths.ts";
+export { hasLostMemory, untilWhole } from "./lazy-memory.ts";
 export { type LiveInstance, LiveSessions } from "./live-sessions.ts";
 export { numberedNames, requireValidName } from "./names.ts";
+export { buildParkedInstance, enlistInstance } from "./parked-instance.ts";
 export type { EnginePorts, EngineSettings } from "./ports.ts";
+export { restoreAgain } from "./restore-again.ts";
 export { limitsOf } from "./session-limits.ts";
+export type {
+  ParkedInstance,
+  StandbyPool,
+  StandbySettings,
+  StandbyStatus,
+} from "./standby-pool.ts";
 export type { StreamPeer } from "./stream-peer.ts";

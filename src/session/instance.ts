@@ -1,21 +1,19 @@
 import { mkdirSync, rmSync } from "node:fs";
 import { Rollback, settleAll } from "../base/index.ts";
-import type { CheckpointRow, SessionRow } from "../catalog/index.ts";
+import type { CheckpointRow, ExtraMounts, SessionRow } from "../catalog/index.ts";
 import type { InitLink } from "../terminal/index.ts";
-import { type BindChoice, externalMounts, mountFiles, prepareHostCopies } from "./extra-mounts.ts";
+import { callInit } from "./call-init.ts";
+import { type BindChoice, externalMounts, mountFiles } from "./extra-mounts.ts";
+import { fillLayers } from "./fill-layers.ts";
+import { giveBack } from "./give-back.ts";
+import { workDirOf } from "./instance-paths.ts";
+import { startFilling } from "./lazy-memory.ts";
 import type { LiveInstance } from "./live-sessions.ts";
 import type { EnginePorts } from "./ports.ts";
+import { beginNetwork } from "./returning-network.ts";
+import { noteHits } from "./session-limits.ts";
 import { openShell, type ShellOptions } from "./shell.ts";
-
-const INIT_ANSWER_TIMEOUT_MS = 10_000;
-
-/** The path is short whatever the state directory, since a socket's has at most 107 bytes. */
-function connectInit(pid: number, ports: EnginePorts): Promise<InitLink> {
-  return ports.connectInit(`/proc/${pid}/root/run/waypoint/init.sock`, {
-    timeoutMs: INIT_ANSWER_TIMEOUT_MS,
-    initPid: pid,
-  });
-}
+import { startWithinLimits } from "./start-within-limits.ts";
 
 /**
  * Builds a fresh incarnation of a session: files, network, PID 1 and a shell.
@@ -44,24 +42,32 @@ export async function buildFreshInstance(
   const cgroupFiles = ports.limits.create(instanceId, session);
   ports.limits.apply(instanceId, session);
   const rootDir = mountFiles(session, instanceId, shell, ports);
-  const pid = await sandbox.launchInit({
-    initBinaryPath: settings.initBinaryPath,
-    mergedDir: rootDir,
-    netnsPath: network?.netnsPath ?? null,
-    cgroupFiles,
-    hostname: session.name,
+  const started = await startWithinLimits(session, instanceId, ports, async () => {
+    // With a small share of a processor init would be taken to hang; the shell is under the limit.
+    using _lifted = ports.limits.liftCpu(instanceId, session);
+    const pid = await sandbox.launchInit({
+      initBinaryPath: settings.initBinaryPath,
+      mergedDir: rootDir,
+      netnsPath: network?.netnsPath ?? null,
+      cgroupFiles,
+      hostname: session.name,
+    });
+    const live = await connect(session.id, instanceId, pid, network?.address ?? null, ports);
+    return { ...live, terminalId: await openShell(live.link, session, shell, ports) };
   });
-  const live = await connect(session.id, instanceId, pid, network?.address ?? null, ports);
-  const terminalId = await openShell(live.link, session, shell, ports);
 
   rollback.keep();
-  return { ...live, terminalId };
+  return started;
 }
+
+/** What to build an incarnation from, and whether all of its memory is to be there at once. */
+export type InstanceSource = BindChoice & { checkpoint: CheckpointRow; atOnce?: boolean };
 
 /**
  * Builds an incarnation of a session from a checkpoint with processes.
  *
- * **On success** all processes of the checkpoint run and PID 1 has answered.
+ * **On success** all processes of the checkpoint run and PID 1 has answered. Memory of a large one
+ * may still be on its way, unless it was wanted at once.
  * **On failure** nothing of it is left.
  *
  * @throws CRIU_RESTORE_FAILED | SANDBOX_FAILED | STORE_FULL | CHECKPOINT_INCOMPLETE
@@ -70,25 +76,66 @@ export async function buildFreshInstance(
 export async function buildInstanceFrom(
   session: SessionRow,
   instanceId: string,
-  { checkpoint, ...choice }: BindChoice & { checkpoint: CheckpointRow },
+  from: InstanceSource,
   ports: EnginePorts,
 ): Promise<LiveInstance> {
-  const { store, settings } = ports;
-  const imagesDir = store.images.locate(store.checkpointPaths(checkpoint.id));
+  const memory = { isLost: false };
+  try {
+    return await buildOnce(session, instanceId, { ...from, memory }, ports);
+  } catch (error) {
+    if (!memory.isLost) throw error;
+    ports.logger.error("the pages server died during a restore", error, { instanceId });
+    return await buildOnce(session, instanceId, { ...from, memory, atOnce: true }, ports);
+  }
+}
+
+async function buildOnce(
+  session: SessionRow,
+  instanceId: string,
+  { memory, ...from }: InstanceSource & { memory: { isLost: boolean } },
+  ports: EnginePorts,
+): Promise<LiveInstance> {
   await using rollback = new Rollback();
   beginInstance(session.id, instanceId, ports, rollback);
+  rollback.defer("see what became of the memory", () => {
+    memory.isLost = ports.criu.pagesState(workDirOf(instanceId))?.kind === "lost";
+  });
 
-  const outside =
-    session.net === "host"
-      ? null
-      : ports.network.findOutside(await ports.criu.readImageSockets(imagesDir));
-  const [, namespace] = await settleAll([
+  const { pid, address } = await restoreTree(session, instanceId, from, ports, rollback);
+  const live = await connectUnhurried(session, instanceId, pid, address, ports);
+
+  rollback.keep();
+  return { ...live, terminalId: from.checkpoint.terminal ?? 1 };
+}
+
+/** What an incarnation needs to know of the session that it belongs, or will belong, to. */
+type InstanceOwner = Pick<
+  SessionRow,
+  "id" | "base" | "net" | "memoryLimitBytes" | "cpuLimit" | "pidsLimit" | keyof ExtraMounts
+>;
+
+/** Restores the processes of a checkpoint: running, or parked. `rollback` removes the instance. */
+export async function restoreTree(
+  session: InstanceOwner,
+  instanceId: string,
+  from: InstanceSource & { park?: { hookPath: string; groupFile: string } },
+  ports: EnginePorts,
+  rollback: Rollback,
+): Promise<{ pid: number; address: string | null }> {
+  const { store, settings } = ports;
+  const { checkpoint, park, atOnce = false, ...choice } = from;
+  const imagesDir = store.images.locate(store.checkpointPaths(checkpoint.id));
+  const network = await beginNetwork(session, instanceId, imagesDir, rollback, ports);
+  const [, namespace, isLazy] = await settleAll([
     store.createInstanceFrom(instanceId, checkpoint.id),
-    session.net === "host" ? noNetwork() : ports.network.createNamespace(instanceId, outside),
+    network.ready,
+    atOnce
+      ? Promise.resolve(false)
+      : startFilling(instanceId, { session, checkpoint, imagesDir }, ports),
   ]);
   const cgroupFiles = ports.limits.create(instanceId, session);
   const rootDir = mountFiles(session, instanceId, choice, ports);
-  const restored = ports.criu.restore({
+  const restoring = ports.criu.restore({
     criu: settings.criu,
     netnsPath: namespace?.netnsPath ?? null,
     cgroupFiles,
@@ -96,22 +143,17 @@ export async function buildInstanceFrom(
     externalMounts: externalMounts(session),
     imagesDir,
     workDir: workDirOf(instanceId),
+    isLazy,
     failedLogsDir: settings.layout.failedLogsDir,
+    // No program runs before its network is as it was.
+    ...(network.settle === null
+      ? {}
+      : { beforeResume: { hookPath: settings.resumeHookPath, run: network.settle } }),
+    ...(park === undefined ? {} : { park }),
   });
-  const held = outside === null ? null : { outside, until: restored };
-  // CRIU needs the namespace and its addresses; the way to the outside can come meanwhile.
-  const [{ pid }, network] = await settleAll([
-    restored,
-    session.net === "nat" ? ports.network.connect(instanceId, held) : noNetwork(),
-  ]);
-  if (session.net === "none" && outside !== null) {
-    await ports.network.closeOutside(instanceId, outside);
-  }
+  const [{ pid }, linked] = await settleAll([restoring, network.linked]);
   ports.limits.apply(instanceId, session);
-  const live = await connect(session.id, instanceId, pid, network?.address ?? null, ports);
-
-  rollback.keep();
-  return { ...live, terminalId: checkpoint.terminal ?? 1 };
+  return { pid, address: linked?.address ?? null };
 }
 
 /**
@@ -126,22 +168,34 @@ export async function removeInstance(instanceId: string, ports: EnginePorts): Pr
 
 /** Removes what an incarnation whose processes have ended has left: mount, network, files, row. */
 export async function clearInstance(instanceId: string, ports: EnginePorts): Promise<void> {
-  await releaseInstance(instanceId, ports);
-  ports.store.deleteInstance(instanceId);
-  rmSync(workDirOf(instanceId), { recursive: true, force: true });
-  ports.catalog.deleteInstance(instanceId);
+  await giveBack(instanceId, ports, async () => {
+    await releaseInstance(instanceId, ports);
+    ports.store.deleteInstance(instanceId);
+    rmSync(workDirOf(instanceId), { recursive: true, force: true });
+    ports.catalog.deleteInstance(instanceId);
+  });
 }
 
 /** Ends an incarnation's processes and gives back its mount and network; its files stay. */
 export async function endInstance(instanceId: string, ports: EnginePorts): Promise<void> {
   await killInstance(instanceId, ports);
-  await releaseInstance(instanceId, ports);
+  noteHits(instanceId, ports);
+  await giveBack(instanceId, ports, () => releaseInstance(instanceId, ports));
 }
 
 async function releaseInstance(instanceId: string, ports: EnginePorts): Promise<void> {
   ports.sandbox.unmountRoot(instanceId);
+  ports.forwards.closeAllIn(ports.network.netnsPath(instanceId));
   await ports.network.remove(instanceId);
   await ports.limits.remove(instanceId);
+  await ports.freezer?.remove(instanceId);
+}
+
+/** Lets none of an incarnation's processes go on; {@link removeInstance} does the rest. */
+export function haltInstance(instanceId: string, ports: EnginePorts): void {
+  const row = ports.catalog.instance(instanceId);
+  if (row?.pid == null || row.startTicks === null) return;
+  ports.sandbox.haltTree(row.pid, row.startTicks);
 }
 
 /** Ends an incarnation's processes and resolves when they are gone. Idempotent. */
@@ -150,6 +204,7 @@ export async function killInstance(instanceId: string, ports: EnginePorts): Prom
   const row = catalog.instance(instanceId);
   if (row?.pid != null && row.startTicks !== null) {
     await sandbox.killTree(row.pid, row.startTicks);
+    await ports.criu.endPagesServer(workDirOf(instanceId));
     catalog.updateInstance(instanceId, { pid: null, startTicks: null });
     return;
   }
@@ -158,6 +213,7 @@ export async function killInstance(instanceId: string, ports: EnginePorts): Prom
   for (const pid of sandbox.findInitsByUpper(upperDir)) {
     await sandbox.killTree(pid, sandbox.startTicks(pid) ?? 0);
   }
+  await ports.criu.endPagesServer(workDirOf(instanceId));
 }
 
 /** Connects to the PID 1 of an incarnation that runs already (after a daemon's death). */
@@ -167,18 +223,9 @@ export async function reconnectInstance(
   ports: EnginePorts,
 ): Promise<LiveInstance> {
   const { pid, startTicks } = instance;
-  const link = await connectInit(pid, ports);
+  const link = await callInit(pid, ports);
   const terminalId = await firstTerminal(link);
   return { sessionId, instanceId: instance.id, pid, startTicks, link, terminalId };
-}
-
-/** Returns where CRIU writes its logs of an incarnation; on the tmpfs of the namespace. */
-export function workDirOf(instanceId: string): string {
-  return `/run/waypoint/work/${instanceId}`;
-}
-
-function noNetwork(): Promise<null> {
-  return Promise.resolve(null);
 }
 
 async function prepareFiles(
@@ -186,33 +233,34 @@ async function prepareFiles(
   instanceId: string,
   ports: EnginePorts,
 ): Promise<void> {
-  const { settings, sandbox, store } = ports;
-  const paths = await store.createInstance(instanceId, session.hostMounts.length);
-  sandbox.prepareUpper({
-    upperDir: paths.upperDir,
-    baseDir: session.base,
-    stateDir: settings.layout.stateDir,
-    hostname: session.name,
-    resolvConf: session.net === "host" ? null : settings.resolvConf,
-    initBinaryPath: settings.initBinaryPath,
-    bashRc: settings.bashRc,
-    posixStartup: settings.posixStartup,
-    shellPath: sandbox.checkBase(session.base, session.shell).shellPath,
-  });
-  prepareHostCopies(session, instanceId, ports);
+  const paths = await ports.store.createInstance(instanceId, session.hostMounts.length);
+  const mountPaths = (number: number) => ports.store.mountPaths(instanceId, number);
+  fillLayers(session, { upperDir: paths.upperDir, mountPaths }, ports);
 }
 
-function beginInstance(
+/** Notes that an incarnation is being made. Whatever is made of it goes when `rollback` does. */
+export function beginInstance(
   sessionId: string,
   instanceId: string,
   ports: EnginePorts,
   rollback: Rollback,
 ): void {
   // The row comes first: whatever is made after it can be found and removed by the next daemon.
-  const row = { id: instanceId, session: sessionId, pid: null, startTicks: null, address: null };
-  ports.catalog.insertInstance(row);
+  ports.catalog.insertInstance({ id: instanceId, session: sessionId });
   mkdirSync(workDirOf(instanceId), { recursive: true, mode: 0o700 });
   rollback.defer("remove the unfinished instance", () => removeInstance(instanceId, ports));
+}
+
+/** Connects to a restored init, which with a small share of a processor would be taken to hang. */
+async function connectUnhurried(
+  session: SessionRow,
+  instanceId: string,
+  pid: number,
+  address: string | null,
+  ports: EnginePorts,
+): Promise<Omit<LiveInstance, "terminalId">> {
+  using _lifted = ports.limits.liftCpu(instanceId, session);
+  return await connect(session.id, instanceId, pid, address, ports);
 }
 
 async function connect(
@@ -224,7 +272,7 @@ async function connect(
 ): Promise<Omit<LiveInstance, "terminalId">> {
   const startTicks = ports.sandbox.startTicks(pid) ?? 0;
   ports.catalog.updateInstance(instanceId, { pid, startTicks, address });
-  const link = await connectInit(pid, ports);
+  const link = await callInit(pid, ports);
   return { sessionId, instanceId, pid, startTicks, link };
 }
 

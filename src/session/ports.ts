@@ -1,12 +1,16 @@
 import type { Logger, SerialQueues, StateLayout } from "../base/index.ts";
 import type { Catalog } from "../catalog/index.ts";
 import type * as criu from "../criu/index.ts";
-import type { LimitsHost } from "../limits/index.ts";
+import type { Freezer, LimitsHost } from "../limits/index.ts";
 import type { NetworkHost, PortForwards } from "../network/index.ts";
 import type * as sandbox from "../sandbox/index.ts";
+import type * as shells from "../shells/index.ts";
 import type { Store } from "../store/index.ts";
-import type { InitLink, ScreenModel } from "../terminal/index.ts";
+import type { StoryQueue } from "../story/index.ts";
+import type { findTerminals, InitLink, ScreenModel } from "../terminal/index.ts";
+import type { CommandJournal } from "./command-journal.ts";
 import type { LiveSessions } from "./live-sessions.ts";
+import type { StandbyPool, StandbySettings } from "./standby-pool.ts";
 
 /** Facts about this daemon and its machine that operations need. */
 export interface EngineSettings {
@@ -17,10 +21,16 @@ export interface EngineSettings {
   arch: string;
   initBinaryPath: string;
   snapshotHookPath: string;
-  bashRc: string;
-  posixStartup: string;
+  pagesServerPath: string;
+  /** Checkpoints with less memory are restored at once. */
+  lazyBytesMin: number;
+  resumeHookPath: string;
+  parkHookPath: string;
+  /** What the shells of a session read at their start, by path below /run/waypoint. */
+  shellFiles: Readonly<Record<string, string>>;
   /** Content for a session's /etc/resolv.conf, for one with a network of its own. */
   resolvConf: string | null;
+  standby: StandbySettings;
 }
 
 /** Everything the engine works with; made once, in the composition root. */
@@ -31,15 +41,26 @@ export interface EnginePorts {
   network: NetworkHost;
   forwards: PortForwards;
   limits: LimitsHost;
+  /** `null` where nothing can be frozen: then there is no standby. */
+  freezer: Freezer | null;
   sandbox: typeof sandbox;
-  criu: Pick<typeof criu, "dump" | "restore" | "readImageProcesses" | "readImageSockets">;
+  criu: typeof criu;
+  shells: Pick<typeof shells, "readShellMemory">;
   connectInit: typeof InitLink.connect;
+  findTerminals: typeof findTerminals;
   createScreen: (columns: number, rows: number) => ScreenModel;
   live: LiveSessions;
+  /** What is run in sessions, for the stories of checkpoints. */
+  journal: CommandJournal;
+  /** Live incarnations, by id, whose memory is still on its way: how it ends. */
+  filling: Map<string, Promise<criu.PagesState>>;
+  standbys: StandbyPool;
   /** One queue per session: operations that change it run one after the other. */
   leases: SerialQueues;
   /** Work that goes on after an answer: flushing, cleaning. */
   background: SerialQueues;
+  /** Stories of checkpoints that are still to be built. */
+  stories: StoryQueue;
   logger: Logger;
   newId: () => string;
 }

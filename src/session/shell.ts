@@ -1,12 +1,19 @@
 import type { SessionRow } from "../catalog/index.ts";
 import { WaypointError } from "../errors/index.ts";
+import type { ShellDialect } from "../sandbox/index.ts";
 import type { InitLink } from "../terminal/index.ts";
 import type { EnginePorts } from "./ports.ts";
 
 const PATH_DEFAULT = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
-/** Read by a POSIX shell at its start; init knows by it that it starts one (posix-startup.ts). */
-const POSIX_STARTUP_ENV = { ENV: "/run/waypoint/shrc" };
+/** How each shell is made to read Waypoint's startup file (src/terminal/shell-files.ts). */
+const STARTUPS: Record<ShellDialect, { argv: string[]; env: Record<string, string> }> = {
+  bash: { argv: ["--rcfile", "/run/waypoint/bashrc"], env: {} },
+  // Init knows by this variable, too, that it starts a POSIX shell (posix-startup.ts).
+  posix: { argv: [], env: { ENV: "/run/waypoint/shrc" } },
+  zsh: { argv: [], env: { ZDOTDIR: "/run/waypoint/zsh" } },
+  fish: { argv: ["--init-command", "source /run/waypoint/keys.fish"], env: {} },
+};
 
 /** How a session's first shell is started. */
 export interface ShellOptions {
@@ -25,14 +32,14 @@ export async function openShell(
   const { sandbox } = ports;
   const { shellPath, dialect } = sandbox.checkBase(session.base, session.shell);
   const user = sandbox.findUser(session.base, session.user);
-  const startup = dialect === "bash" ? ["--rcfile", "/run/waypoint/bashrc"] : [];
-  const argv = [shellPath, ...startup, "-i"];
+  const startup = STARTUPS[dialect];
+  const argv = [shellPath, ...startup.argv, "-i"];
   try {
     return await link.openTerminal({
       argv,
       env: {
         ...shellEnvironment(user, shellPath),
-        ...(dialect === "posix" ? POSIX_STARTUP_ENV : {}),
+        ...startup.env,
         ...options.env,
       },
       cwd: session.cwd,

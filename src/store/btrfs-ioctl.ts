@@ -7,7 +7,11 @@ const BTRFS_IOC_SYNC = 0x9408;
 const BTRFS_IOC_SNAP_DESTROY = 0x5000940f;
 const BTRFS_IOC_SNAP_CREATE_V2 = 0x50009417;
 const BTRFS_IOC_SUBVOL_CREATE_V2 = 0x50009418;
+const BTRFS_IOC_SUBVOL_SETFLAGS = 0x4008941a;
 const BTRFS_IOC_FS_INFO = 0x8400941f;
+const BTRFS_IOC_GET_SUBVOL_INFO = 0x81f8943c;
+const SUBVOL_INFO_BYTES = 504;
+const SUBVOL_INFO_CTRANSID_OFFSET = 344;
 const FS_INFO_BYTES = 1024;
 const FS_INFO_FSID_OFFSET = 16;
 const BTRFS_SUBVOL_RDONLY = 2n;
@@ -35,6 +39,12 @@ export function createSnapshot(
   });
 }
 
+/** Makes a subvolume read-only, as a comparison needs it. */
+export function setReadOnly(subvolumePath: string): void {
+  const flags = new Uint8Array(new BigUint64Array([BTRFS_SUBVOL_RDONLY]).buffer);
+  inDirectory(subvolumePath, (fd) => ioctl(fd, BTRFS_IOC_SUBVOL_SETFLAGS, flags));
+}
+
 /** Removes a subvolume; the space is given back in the background. */
 export function deleteSubvolume(subvolumePath: string): void {
   const argument = new Uint8Array(VOL_ARGS_BYTES);
@@ -48,6 +58,16 @@ export function deleteSubvolume(subvolumePath: string): void {
  */
 export function reclaimSpace(directory: string): void {
   inDirectory(directory, (fd) => ioctl(fd, BTRFS_IOC_SYNC, new Uint8Array(1)));
+}
+
+/**
+ * Returns the transaction that changed an inode of a subvolume last. A snapshot and its source have
+ * the same one until one of them is changed. Data that is not written out yet may not show in it.
+ */
+export function lastChange(subvolumePath: string): bigint {
+  const argument = new Uint8Array(SUBVOL_INFO_BYTES);
+  inDirectory(subvolumePath, (fd) => ioctl(fd, BTRFS_IOC_GET_SUBVOL_INFO, argument));
+  return new DataView(argument.buffer).getBigUint64(SUBVOL_INFO_CTRANSID_OFFSET, true);
 }
 
 /** Returns the UUID of the filesystem that holds `directory`, as /sys/fs/btrfs names it. */

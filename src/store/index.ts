@@ -3,6 +3,9 @@
  * takes process images first. It knows subvolumes and directories, not what runs in them.
  * docs/FORMAT.md has the layout, docs/notes/btrfs the facts.
  */
+
+export type { SubvolumeChanges } from "./compare-subvolumes.ts";
 export { openStore, type StoreLimits } from "./open-store.ts";
 export type { CheckpointPaths, ProcessImages } from "./process-images.ts";
+export type { ScratchSubvolume } from "./snapshots.ts";
 export { Store } from "./store.ts";

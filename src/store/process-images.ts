@@ -1,8 +1,10 @@
 import { existsSync, statfsSync } from "node:fs";
-import { cp, mkdir, readdir, rename, rm } from "node:fs/promises";
+import { link, mkdir, readdir, rename, rm } from "node:fs/promises";
 import path from "node:path";
 import { WaypointError } from "../errors/index.ts";
 import { explainDiskError } from "../kernel/index.ts";
+import { copyImages } from "./copy-images.ts";
+import { spareMemoryBytes } from "./spare-memory.ts";
 
 /** Where the parts of a checkpoint lie. */
 export interface CheckpointPaths {
@@ -16,28 +18,67 @@ export interface CheckpointPaths {
   manifestPath: string;
 }
 
+/** A restore opens its images within this time; they stay in memory as long. */
+const USE_TIME_MS = 60_000;
+/** The first file that CRIU writes, and the one without which nothing can be restored. */
+const INVENTORY = "inventory.img";
+
 /** The process images of checkpoints, in memory first and in the store when there is time. */
 export class ProcessImages {
   readonly #memoryDir: string;
+  readonly #copyProgramPath: string;
+  /** Room that dumps under way have been promised, by directory. */
+  readonly #promisedBytes = new Map<string, number>();
+  readonly #usedAtMs = new Map<string, number>();
 
-  /** @param memoryDir  a tmpfs of bounded size. */
-  constructor(memoryDir: string) {
+  /** @param memoryDir  a tmpfs of bounded size, the budget. */
+  constructor(memoryDir: string, copyProgramPath: string) {
     this.#memoryDir = memoryDir;
+    this.#copyProgramPath = copyProgramPath;
   }
 
-  /** Makes the directory that CRIU writes to: in memory where there is room, else in the store. */
-  async prepare(paths: CheckpointPaths, expectedBytes: number): Promise<string> {
+  /** Tells whether memory has room for images of a size, within the budget and the machine's own. */
+  hasRoomFor(expectedBytes: number): boolean {
     const memory = statfsSync(this.#memoryDir);
-    const isRoom = memory.bavail * memory.bsize > expectedBytes;
+    const promised = [...this.#promisedBytes.values()].reduce((sum, bytes) => sum + bytes, 0);
+    const free = Math.min(memory.bavail * memory.bsize, spareMemoryBytes());
+    return free - promised > expectedBytes;
+  }
+
+  /**
+   * Makes the directory that CRIU writes to: in memory where there is room, else in the store.
+   *
+   * {@link settle} gives back the room that was promised.
+   */
+  async prepare(paths: CheckpointPaths, expectedBytes: number): Promise<string> {
+    const isRoom = this.hasRoomFor(expectedBytes);
     const directory = isRoom ? paths.memoryImagesDir : paths.imagesDir;
+    if (isRoom) this.#promisedBytes.set(directory, expectedBytes);
     await mkdir(directory, { mode: 0o700 });
     return directory;
   }
 
+  /** Makes the directory in the store, for a dump that has found no room in memory after all. */
+  async prepareInStore(paths: CheckpointPaths): Promise<string> {
+    this.settle(paths);
+    await rm(paths.memoryImagesDir, { recursive: true, force: true });
+    await mkdir(paths.imagesDir, { mode: 0o700 });
+    return paths.imagesDir;
+  }
+
+  /** Notes that a dump has ended: what it takes shows in the tmpfs itself. */
+  settle({ memoryImagesDir }: CheckpointPaths): void {
+    this.#promisedBytes.delete(memoryImagesDir);
+  }
+
   /** Returns the directory with a checkpoint's process images. @throws CHECKPOINT_INCOMPLETE */
-  locate({ memoryImagesDir, imagesDir, checkpointDir }: CheckpointPaths): string {
-    if (existsSync(path.join(memoryImagesDir, "inventory.img"))) return memoryImagesDir;
-    if (existsSync(path.join(imagesDir, "inventory.img"))) return imagesDir;
+  locate(paths: CheckpointPaths): string {
+    const { memoryImagesDir, imagesDir, checkpointDir } = paths;
+    if (existsSync(path.join(memoryImagesDir, INVENTORY))) {
+      this.#usedAtMs.set(memoryImagesDir, performance.now());
+      return memoryImagesDir;
+    }
+    if (this.isInStore(paths)) return imagesDir;
     const id = path.basename(checkpointDir);
     throw new WaypointError(
       "CHECKPOINT_INCOMPLETE",
@@ -49,35 +90,82 @@ export class ProcessImages {
     );
   }
 
+  isInStore({ imagesDir }: CheckpointPaths): boolean {
+    return existsSync(path.join(imagesDir, INVENTORY));
+  }
+
   /**
-   * Copies a checkpoint's images from memory into the store.
+   * Brings a checkpoint's images into the store; blocks that equal the reference's are shared.
    *
-   * Idempotent; readers find the images in memory until the copy is whole.
+   * Idempotent; readers find the images in memory until the copy is whole and has reached the disk.
    *
+   * @param reference  another checkpoint, whose images are in the store.
+   * @param sync  writes the store to the disk.
    * @throws STORE_FULL  nothing of the copy is left.
    */
-  async copyToStore({ memoryImagesDir, imagesDir, checkpointDir }: CheckpointPaths): Promise<void> {
-    if (!existsSync(memoryImagesDir) || existsSync(imagesDir)) return;
-    const unfinishedDir = path.join(checkpointDir, "images.new");
-    await rm(unfinishedDir, { recursive: true, force: true });
+  async copyToStore(
+    paths: CheckpointPaths,
+    reference: CheckpointPaths | null,
+    sync: () => Promise<void>,
+  ): Promise<void> {
+    const { memoryImagesDir, imagesDir, checkpointDir } = paths;
+    const copy = { programPath: this.#copyProgramPath, reference };
     try {
-      await cp(memoryImagesDir, unfinishedDir, { recursive: true });
-      await rename(unfinishedDir, imagesDir);
+      if (!existsSync(memoryImagesDir)) {
+        // They are there already, with blocks of their own for everything.
+        if (reference !== null && this.isInStore(paths)) {
+          await copyImages({ ...copy, sourceDir: imagesDir, targetDir: imagesDir });
+        }
+        return;
+      }
+      if (existsSync(imagesDir)) return;
+      const targetDir = path.join(checkpointDir, "images.new");
+      await rm(targetDir, { recursive: true, force: true });
+      await mkdir(targetDir, { mode: 0o700 });
+      await copyImages({ ...copy, sourceDir: memoryImagesDir, targetDir });
+      // Else a loss of power could leave the name without all of the bytes.
+      await sync();
+      await rename(targetDir, imagesDir);
     } catch (error) {
-      await rm(unfinishedDir, { recursive: true, force: true });
+      await rm(path.join(checkpointDir, "images.new"), { recursive: true, force: true });
       throw explainDiskError(error, "make a checkpoint durable");
     }
   }
 
-  /** Tells whether the images in memory leave half of their room to new ones. */
-  hasRoomToSpare(): boolean {
-    const memory = statfsSync(this.#memoryDir);
-    return memory.bavail * 2 >= memory.blocks;
+  /**
+   * Gives a checkpoint the images of another one, which stay when that one is removed.
+   *
+   * Images never change, so that they are the same files under two names.
+   */
+  async share(paths: CheckpointPaths, from: CheckpointPaths): Promise<void> {
+    const isInMemory = this.locate(from) === from.memoryImagesDir;
+    const sourceDir = isInMemory ? from.memoryImagesDir : from.imagesDir;
+    const targetDir = isInMemory ? paths.memoryImagesDir : paths.imagesDir;
+    await mkdir(targetDir, { mode: 0o700 });
+    for (const name of await readdir(sourceDir)) {
+      await link(path.join(sourceDir, name), path.join(targetDir, name));
+    }
   }
 
-  /** Frees the memory of images that are in the store too. */
+  /** Tells whether the images in memory leave half of their room, and the machine enough, to others. */
+  hasRoomToSpare(): boolean {
+    const memory = statfsSync(this.#memoryDir);
+    return memory.bavail * 2 >= memory.blocks && spareMemoryBytes() > 0;
+  }
+
+  /** Returns how much of the budget is used. */
+  usage(): { usedBytes: number; budgetBytes: number } {
+    const memory = statfsSync(this.#memoryDir);
+    const budgetBytes = memory.blocks * memory.bsize;
+    return { usedBytes: budgetBytes - memory.bfree * memory.bsize, budgetBytes };
+  }
+
+  /** Frees the memory of images that are in the store too, unless they were asked for just now. */
   async forget({ imagesDir, memoryImagesDir }: CheckpointPaths): Promise<void> {
-    if (existsSync(imagesDir)) await rm(memoryImagesDir, { recursive: true, force: true });
+    const usedAtMs = this.#usedAtMs.get(memoryImagesDir) ?? Number.NEGATIVE_INFINITY;
+    if (performance.now() - usedAtMs < USE_TIME_MS || !existsSync(imagesDir)) return;
+    this.#usedAtMs.delete(memoryImagesDir);
+    await rm(memoryImagesDir, { recursive: true, force: true });
   }
 
   /** Lists the checkpoints that have images in memory. */

@@ -1,27 +1,9 @@
-import {
-  closeSync,
-  existsSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statfsSync,
-  writeFileSync,
-} from "node:fs";
-import { mkdir, open, readdir, rename, rm, writeFile } from "node:fs/promises";
+import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { mkdir, readdir, rename, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
 import { isSystemError, type StateLayout } from "../base/index.ts";
-import { explainDiskError, syncFilesystem } from "../kernel/index.ts";
-import {
-  createSnapshot,
-  createSubvolume,
-  deleteSubvolume,
-  filesystemUuid,
-  reclaimSpace,
-} from "./btrfs-ioctl.ts";
+import { explainDiskError } from "../kernel/index.ts";
+import { createSnapshot, createSubvolume, deleteSubvolume, lastChange } from "./btrfs-ioctl.ts";
 import {
   type InstancePaths,
   instancePathsOf,
@@ -31,14 +13,10 @@ import {
   renewWorkDirs,
 } from "./instance-layers.ts";
 import { type CheckpointPaths, ProcessImages } from "./process-images.ts";
-
-/** Below this much free space nothing new is begun, so that what runs can go on. */
-const FREE_BYTES_MIN = 64 * 1024 * 1024;
-/** How long a full store may take to give back what was just removed from it. */
-const RECLAIM_TIMEOUT_MS = 1_000;
-const RECLAIM_POLL_INTERVAL_MS = 50;
-/** Above this much unwritten data a checkpoint writes it out before it freezes anything. */
-const DIRTY_BYTES_WORTH_FLUSHING = 8 * 1024 * 1024;
+import { readSessionFiles, writeSessionFile } from "./session-files.ts";
+import { Snapshots } from "./snapshots.ts";
+import { StoreSpace } from "./store-space.ts";
+import { StoryFiles } from "./story-files.ts";
 
 /**
  * The btrfs filesystem that holds every session's files and every checkpoint, and the tmpfs in
@@ -46,15 +24,21 @@ const DIRTY_BYTES_WORTH_FLUSHING = 8 * 1024 * 1024;
  */
 export class Store {
   readonly images: ProcessImages;
+  readonly snapshots: Snapshots;
+  readonly stories: StoryFiles;
   readonly #layout: StateLayout;
   readonly #instancesDir: string;
   readonly #checkpointsDir: string;
   readonly #sessionsDir: string;
-  #uuid: string | undefined;
+  readonly #space: StoreSpace;
 
-  constructor(layout: StateLayout) {
+  /** @param copyProgramPath  native/image-copy.c, built. */
+  constructor(layout: StateLayout, copyProgramPath: string) {
     this.#layout = layout;
-    this.images = new ProcessImages(layout.imagesDir);
+    this.#space = new StoreSpace(layout);
+    this.images = new ProcessImages(layout.imagesDir, copyProgramPath);
+    this.snapshots = new Snapshots(layout.storeDir);
+    this.stories = new StoryFiles((id) => this.checkpointPaths(id).checkpointDir);
     this.#instancesDir = path.join(layout.storeDir, "instances");
     this.#checkpointsDir = path.join(layout.storeDir, "checkpoints");
     this.#sessionsDir = path.join(layout.storeDir, "sessions");
@@ -149,25 +133,44 @@ export class Store {
     );
   }
 
+  /** Gives a checkpoint the files and images of another one, which each can lose by itself. */
+  async shareCaptures(checkpointId: string, fromId: string): Promise<void> {
+    const paths = this.checkpointPaths(checkpointId);
+    const from = this.checkpointPaths(fromId);
+    try {
+      await mkdir(paths.checkpointDir, { mode: 0o700 });
+      createSnapshot(from.snapshotPath, paths.snapshotPath, { readOnly: true });
+      await this.images.share(paths, from);
+    } catch (error) {
+      throw explainDiskError(error, "take a checkpoint");
+    }
+  }
+
+  /** Returns the number of a checkpoint's files, which is that of its instance until that changes. */
+  filesOfCheckpoint(checkpointId: string): bigint {
+    return lastChange(this.checkpointPaths(checkpointId).snapshotPath);
+  }
+
+  /** Returns the number of an instance's files: another after each change. */
+  async filesOfInstance(instanceId: string): Promise<bigint> {
+    if (this.#space.unwrittenBytes() > 0) await this.#space.flush();
+    return lastChange(this.instancePaths(instanceId).subvolumePath);
+  }
+
+  /** Removes the snapshot of a capture that is begun again. */
+  deleteSnapshot(checkpointId: string): void {
+    const { snapshotPath } = this.checkpointPaths(checkpointId);
+    if (existsSync(snapshotPath)) deleteSubvolume(snapshotPath);
+  }
+
   /** Writes what is known of a session, atomically for readers; `null` removes it. */
   writeSession(sessionId: string, session: object | null): void {
-    const filePath = path.join(this.#sessionsDir, `${sessionId}.json`);
-    if (session === null) {
-      rmSync(filePath, { force: true });
-      return;
-    }
-    const unfinishedPath = `${filePath}.new`;
-    this.#orFull("record a session", () => {
-      writeFileSync(unfinishedPath, `${JSON.stringify(session, null, 2)}\n`, { mode: 0o600 });
-      renameSync(unfinishedPath, filePath);
-    });
+    this.#orFull("record a session", () => writeSessionFile(this.#sessionsDir, sessionId, session));
   }
 
   /** Returns what was written of every session. */
   readSessions(): unknown[] {
-    return readdirSync(this.#sessionsDir)
-      .filter((name) => name.endsWith(".json"))
-      .map((name) => JSON.parse(readFileSync(path.join(this.#sessionsDir, name), "utf8")));
+    return readSessionFiles(this.#sessionsDir);
   }
 
   /** Writes the manifest, atomically for readers. A checkpoint without one does not exist. */
@@ -192,17 +195,24 @@ export class Store {
     }
   }
 
-  /** Makes a checkpoint survive a loss of power: its images move to the disk, which is synced. */
-  async makeDurable(checkpointId: string): Promise<void> {
-    await this.images.copyToStore(this.checkpointPaths(checkpointId));
-    await this.sync();
+  /**
+   * Makes a checkpoint survive a loss of power: its images move to the disk, which is synced.
+   *
+   * @param reference  a checkpoint whose images are in the store and probably similar.
+   */
+  async makeDurable(checkpointId: string, reference: string | null): Promise<void> {
+    const compared = reference === null ? null : this.checkpointPaths(reference);
+    const sync = () => this.sync();
+    await this.images.copyToStore(this.checkpointPaths(checkpointId), compared, sync);
+    await sync();
   }
 
   /** Removes a checkpoint; succeeds when it is gone already. The manifest goes first. */
   async deleteCheckpoint(checkpointId: string): Promise<void> {
     const paths = this.checkpointPaths(checkpointId);
     await rm(paths.manifestPath, { force: true });
-    if (existsSync(paths.snapshotPath)) deleteSubvolume(paths.snapshotPath);
+    await this.snapshots.release(paths.snapshotPath);
+    this.deleteSnapshot(checkpointId);
     await rm(paths.memoryImagesDir, { recursive: true, force: true });
     await rm(paths.checkpointDir, { recursive: true, force: true });
   }
@@ -211,74 +221,29 @@ export class Store {
     return readdir(this.#checkpointsDir);
   }
 
-  /**
-   * Writes out what is dirty in the store, when it is enough to lengthen the pause of a snapshot:
-   * a snapshot writes the subvolume's dirty pages while the processes stand still.
-   */
-  async flushIfDirty(): Promise<void> {
-    await this.requireRoom("take a checkpoint");
-    if (this.#unwrittenBytes() > DIRTY_BYTES_WORTH_FLUSHING) await this.#flush();
+  /** Writes out what is dirty, when it is enough to lengthen the pause of a snapshot. */
+  flushIfDirty(): Promise<void> {
+    return this.#space.flushIfDirty();
   }
 
   /** Writes everything in the store to the disk. */
-  async sync(): Promise<void> {
-    await this.#flush();
-    if (!existsSync(this.#layout.storeImagePath)) return;
-    // The image's own blocks must reach the disk below it too.
-    await using image = await open(this.#layout.storeImagePath, "r+");
-    await image.sync();
-  }
-
-  async #flush(): Promise<void> {
-    const fd = openSync(this.#layout.storeDir, "r");
-    try {
-      await syncFilesystem(fd);
-    } catch (error) {
-      throw explainDiskError(error, "write everything out");
-    } finally {
-      closeSync(fd);
-    }
-  }
-
-  /** Space that btrfs has promised to data which is still in memory only. */
-  #unwrittenBytes(): number {
-    this.#uuid ??= filesystemUuid(this.#layout.storeDir);
-    const file = `/sys/fs/btrfs/${this.#uuid}/allocation/data/bytes_may_use`;
-    return Number(readFileSync(file, "utf8"));
+  sync(): Promise<void> {
+    return this.#space.sync();
   }
 
   /** Returns the space used and free; free is what both the store and the disk below it have. */
   usage(): { usedBytes: number; freeBytes: number } {
-    const inside = statfsSync(this.#layout.storeDir);
-    return {
-      usedBytes: (inside.blocks - inside.bfree) * inside.bsize,
-      freeBytes: Math.min(inside.bavail * inside.bsize, freeBytesOf(this.#layout.stateDir)),
-    };
+    return this.#space.usage();
   }
 
   /** @throws STORE_FULL  when too little is free to begin anything. */
-  async requireRoom(what: string): Promise<void> {
-    if (this.usage().freeBytes >= FREE_BYTES_MIN) return;
-    if (await this.reclaim()) return;
-    throw explainDiskError(Object.assign(new Error("ENOSPC"), { code: "ENOSPC" }), what);
+  requireRoom(what: string): Promise<void> {
+    return this.#space.requireRoom(what);
   }
 
-  /**
-   * Gets back the space of what was removed, which btrfs otherwise gives back at its leisure.
-   *
-   * @returns whether there is room to begin something now.
-   */
-  async reclaim(): Promise<boolean> {
-    const endsAtMs = performance.now() + RECLAIM_TIMEOUT_MS;
-    while (performance.now() < endsAtMs) {
-      // Writing out to a disk that has no room would break the store.
-      if (freeBytesOf(this.#layout.stateDir) < FREE_BYTES_MIN) return false;
-      await this.#flush();
-      reclaimSpace(this.#layout.storeDir);
-      await delay(RECLAIM_POLL_INTERVAL_MS);
-      if (this.usage().freeBytes >= FREE_BYTES_MIN) return true;
-    }
-    return false;
+  /** Gets back the space of what was removed; returns whether there is room to begin something. */
+  reclaim(): Promise<boolean> {
+    return this.#space.reclaim();
   }
 
   #orFull<T>(what: string, act: () => T): T {
@@ -288,9 +253,4 @@ export class Store {
       throw explainDiskError(error, what);
     }
   }
-}
-
-function freeBytesOf(directory: string): number {
-  const { bavail, bsize } = statfsSync(directory);
-  return bavail * bsize;
 }

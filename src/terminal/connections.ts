@@ -24,6 +24,7 @@ export class Connections {
   readonly #opening = new Set<Promise<unknown>>();
   #gate: { opened: Promise<void>; open: () => void } | undefined;
   #failure: Error | undefined;
+  #requestCount = 0;
 
   /** `onLost` is called when init ended the control connection by itself. */
   constructor(address: InitAddress, onLost: (reason: Error) => void) {
@@ -34,6 +35,11 @@ export class Connections {
   /** Why the link ended, if it did. */
   get failure(): Error | undefined {
     return this.#failure;
+  }
+
+  /** Requests that were sent to init so far, also those that were sent again. */
+  get requestCount(): number {
+    return this.#requestCount;
   }
 
   get isQuiesced(): boolean {
@@ -57,6 +63,7 @@ export class Connections {
       if (this.#failure !== undefined) throw this.#failure;
       try {
         const channel = await this.#channel(key, CONNECT_TIMEOUT_MS);
+        this.#requestCount += 1;
         const answer = await channel.request(kind, id, payload);
         if (answer !== undefined) return answer;
       } catch (error) {

@@ -3,7 +3,6 @@
  * their streams, and the model of a screen.
  * It knows nothing of checkpoints; it only lets go of its connections when asked to.
  */
-export { BASH_RC } from "./bash-integration.ts";
 export { InitLink, type RunInShellOptions } from "./init-link.ts";
 export type {
   CommandStage,
@@ -12,8 +11,8 @@ export type {
   InitState,
   TerminalState,
 } from "./init-state.ts";
-export { POSIX_STARTUP } from "./posix-startup.ts";
 export type { ProgramSpec } from "./program-spec.ts";
+export { findTerminals, type KeptTerminal } from "./read-init-memory.ts";
 export {
   type CommandChunk,
   type CommandReader,
@@ -22,3 +21,4 @@ export {
   TerminalReader,
 } from "./readers.ts";
 export { ScreenModel } from "./screen-model.ts";
+export { SHELL_FILES } from "./shell-files.ts";

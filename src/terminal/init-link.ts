@@ -5,6 +5,7 @@ import { encodeNumbers, type Frame, FrameKind } from "./frames.ts";
 import { type InitState, parseCommands, parseTerminals } from "./init-state.ts";
 import { encodeProgram, type ProgramSpec } from "./program-spec.ts";
 import { CommandReader, type Reader, type ReaderHost, TerminalReader } from "./readers.ts";
+import { SpareChannel } from "./spare-channel.ts";
 
 /** Small enough for init's input buffer to take several, large enough for a paste to be fast. */
 const WRITE_CHUNK_BYTES = 16 * 1024;
@@ -40,6 +41,7 @@ export class InitLink {
   readonly ended: Promise<void>;
   readonly #connections: Connections;
   readonly #readers = new Set<Reader>();
+  readonly #spare: SpareChannel;
   #resolveEnded!: () => void;
 
   /**
@@ -59,9 +61,15 @@ export class InitLink {
 
   private constructor(address: InitAddress) {
     this.#connections = new Connections(address, (reason) => this.end(reason));
+    this.#spare = new SpareChannel(this.#connections);
     this.ended = new Promise((resolve) => {
       this.#resolveEnded = resolve;
     });
+  }
+
+  /** Counts what init was asked to do; while it stays the same, the daemon gave no cause for anything. */
+  get requestCount(): number {
+    return this.#connections.requestCount;
   }
 
   /** Returns all terminals and commands. */
@@ -122,6 +130,13 @@ export class InitLink {
     return id;
   }
 
+  /** Connects for a reader that comes in a moment, so that it need not wait for that. */
+  prepareReader(): void {
+    if (this.#connections.failure === undefined && !this.#connections.isQuiesced) {
+      this.#spare.prepare();
+    }
+  }
+
   /** Follows a terminal from an offset, by default from the oldest byte kept. */
   readTerminal(id: number, fromOffset: bigint | number = 0n): TerminalReader {
     return this.#startReader(new TerminalReader(this.#readerHost(), id, BigInt(fromOffset)));
@@ -171,7 +186,8 @@ export class InitLink {
 
   /** Ends all connections in good order, for a dump; resolves when init has closed them. */
   async quiesce(): Promise<void> {
-    const detach = () => Promise.all([...this.#readers].map((reader) => reader.detach()));
+    const detach = () =>
+      Promise.all([this.#spare.close(), ...[...this.#readers].map((reader) => reader.detach())]);
     await this.#connections.quiesce(detach);
   }
 
@@ -193,6 +209,7 @@ export class InitLink {
     this.#connections.end(reason);
     for (const reader of this.#readers) reader.fail(reason);
     this.#readers.clear();
+    void this.#spare.close();
     this.#resolveEnded();
   }
 
@@ -215,7 +232,7 @@ export class InitLink {
 
   #readerHost(): ReaderHost {
     return {
-      openChannel: (onFrame) => this.#connections.open({ onFrame }),
+      openChannel: (onFrame) => this.#spare.take(onFrame),
       readerClosed: (reader) => this.#readers.delete(reader),
       commandRead: (id) => {
         this.discard(id).catch(() => {}); // already gone is as good

@@ -35,9 +35,19 @@ export class ScreenModel {
     terminal.resize(cols, rows);
   }
 
-  /** Returns the output that redraws the screen on an empty terminal of the same size. */
-  serialize(): string {
-    return this.#ready?.serializer.serialize() ?? "";
+  /**
+   * Returns the output that redraws the screen on an empty terminal of the same size.
+   *
+   * @param withHistory  what was scrolled out of sight as well. @defaultValue true
+   */
+  serialize({ withHistory = true }: { withHistory?: boolean } = {}): string {
+    return this.#ready?.serializer.serialize(withHistory ? {} : { scrollback: 0 }) ?? "";
+  }
+
+  /** Returns where the cursor is, from 0. */
+  cursor(): { column: number; row: number } {
+    const buffer = this.#ready?.terminal.buffer.active;
+    return { column: buffer?.cursorX ?? 0, row: buffer?.cursorY ?? 0 };
   }
 
   /** Whether a full-screen program has switched to the screen beside the normal one. */

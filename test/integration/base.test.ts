@@ -3,6 +3,7 @@ import {
   cpSync,
   existsSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
   rmSync,
   symlinkSync,
@@ -107,6 +108,12 @@ describe("a base that cannot be started", () => {
     const busyboxProgram = readFileSync(bases.path("busybox", "bin", "busybox"));
     const foreign = Buffer.from(busyboxProgram);
     foreign.writeUInt16LE(243, 18); // e_machine of RISC-V
+    cpSync(bases.path("debian"), bases.path("no-library"), {
+      recursive: true,
+      verbatimSymlinks: true,
+    });
+    rmSync(bases.path("no-library", "bin", "dash"));
+    removeFiles(bases.path("no-library"), /^libtinfo\.so/);
     for (const name of ["no-shell", "foreign", "no-loader", "script", "cut", "text", "loop"]) {
       mkdirSync(bases.path(name, "bin"), { recursive: true });
     }
@@ -124,6 +131,7 @@ describe("a base that cannot be started", () => {
     ["loop", /is no root filesystem/],
     ["foreign", /\/bin\/sh is a program for RISC-V, and this machine is \w+/],
     ["no-loader", /\/bin\/bash needs the loader \/\S+, which is missing/],
+    ["no-library", /\/bin\/bash needs the library libtinfo\.so\.6, which is missing/],
     ["script", /\/bin\/sh is a script for \/opt\/shell, which is missing/],
     ["cut", /\/bin\/sh is cut short/],
     ["text", /\/bin\/sh is no program/],
@@ -150,3 +158,10 @@ describe("a base that cannot be started", () => {
     rmSync(base, { recursive: true });
   });
 });
+
+function removeFiles(directory: string, name: RegExp): void {
+  const entries = readdirSync(directory, { withFileTypes: true, recursive: true });
+  for (const entry of entries) {
+    if (name.test(entry.name)) rmSync(path.join(entry.parentPath, entry.name));
+  }
+}

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { hasCode, type Session } from "../../src/index.ts";
 import { runCommand } from "../support/command-line.ts";
 import { failureOf } from "../support/failing-command.ts";
+import { expectedHoldings } from "../support/holdings.ts";
 import { eventually, openTestWaypoint, type TestWaypoint } from "../support/test-waypoint.ts";
 import { readWholeState } from "../support/whole-state.ts";
 
@@ -113,7 +114,13 @@ describe("a bound directory", () => {
     const checkpoint = await session.checkpoint();
     await session.restore(checkpoint);
     rmSync(sharedDir, { recursive: true });
-    const before = await readWholeState(own);
+    // What the restore replaced goes after the answer.
+    const { instances } = expectedHoldings(own.stateDir);
+    const before = await eventually(
+      "the old incarnation to go",
+      () => readWholeState(own),
+      (state) => state.instances.length === instances.length,
+    );
 
     const refused = await Promise.allSettled([
       session.restore(checkpoint),

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { eventually, openTestWaypoint, type TestWaypoint } from "../support/test-waypoint.ts";
 
-const CLI = fileURLToPath(new URL("../../dist/cli.mjs", import.meta.url));
+const CLI = fileURLToPath(new URL("../../dist/cli.cjs", import.meta.url));
 const CTRL_BRACKET = "\u001d";
 
 let own: TestWaypoint;

@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openTestWaypoint, type TestWaypoint } from "../support/test-waypoint.ts";
 
-const CLI = fileURLToPath(new URL("../../dist/cli.mjs", import.meta.url));
+const CLI = fileURLToPath(new URL("../../dist/cli.cjs", import.meta.url));
 const LARGE_OUTPUT_BYTES = 100 * 1000 * 1000;
 const MEMORY_KIB_MAX = 160 * 1024;
 

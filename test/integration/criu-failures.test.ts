@@ -129,4 +129,16 @@ time.sleep(1000)`,
 
     expect(failure).toMatchObject({ code: "STORE_FULL", detail: { reason: "images_full" } });
   });
+
+  test("a snapshot that is lost after the pause is STORE_FAILED, and the tree runs on", async () => {
+    const tree = await trees.start(...COUNTER);
+
+    const failure = await trees
+      .dump(tree, "f-lost", undefined, "/bin/true")
+      .catch((e: unknown) => e);
+
+    expect(failure).toMatchObject({ code: "STORE_FAILED" });
+    expect(String(failure)).toContain("The snapshot of the session's files could not be written.");
+    expect(stateOf(tree.pid)).not.toMatch(/^[TZ]/);
+  });
 });

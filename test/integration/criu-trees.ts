@@ -2,7 +2,14 @@ import { spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { pollUntil } from "../../src/base/index.ts";
-import { type CriuProgram, type DumpResult, dump, restore, warmUp } from "../../src/criu/index.ts";
+import {
+  type CriuProgram,
+  type DumpResult,
+  dump,
+  restore,
+  startPagesServer,
+  warmUp,
+} from "../../src/criu/index.ts";
 import { findCriu } from "../../src/host/index.ts";
 import { INSIDE_VARIABLE, ROOT } from "./private-namespace.ts";
 
@@ -55,6 +62,7 @@ export class CriuTrees {
     await warmUp(trees.#criu);
     sh(`mkdir ${trees.directory}; cd ${trees.directory}; mkdir store merged images work
       gcc -O2 -static -o snapshot-hook ${ROOT}/native/snapshot-hook.c
+      gcc -O2 -static -o resume-hook ${ROOT}/native/resume-hook.c
       truncate -s 1G store.img; mkfs.btrfs -q -m single store.img
       mount -o loop,noatime store.img store`);
     return trees;
@@ -88,7 +96,12 @@ export class CriuTrees {
     return `${this.directory}/merged/s${this.#counter + 1}`;
   }
 
-  dump(tree: Tree, checkpoint: string, imagesDir?: string): Promise<DumpResult> {
+  dump(
+    tree: Tree,
+    checkpoint: string,
+    imagesDir?: string,
+    snapshotHookPath = `${this.directory}/snapshot-hook`,
+  ): Promise<DumpResult> {
     const images = imagesDir ?? `${this.directory}/images/${checkpoint}`;
     const workDir = `${this.directory}/work/${checkpoint}`;
     mkdirSync(images, { recursive: true });
@@ -100,7 +113,7 @@ export class CriuTrees {
       rootDir: tree.rootDir,
       imagesDir: images,
       workDir,
-      snapshotHookPath: `${this.directory}/snapshot-hook`,
+      snapshotHookPath,
       snapshotSource: `${this.directory}/store/${tree.name}`,
       snapshotTarget: `${this.directory}/store/${checkpoint}`,
     });
@@ -109,22 +122,42 @@ export class CriuTrees {
   /** Restores a checkpoint beside what runs, after `change` (a shell script) to its files. */
   async restore(
     checkpoint: string,
-    options: { change?: string; leaveStopped?: boolean; timeoutMs?: number } = {},
+    options: {
+      change?: string;
+      leaveStopped?: boolean;
+      timeoutMs?: number;
+      isLazy?: boolean;
+      /** Gets the root directory of the tree. */
+      beforeResume?: (rootDir: string) => Promise<void>;
+    } = {},
   ): Promise<Tree> {
     const { change = "", leaveStopped = false, timeoutMs = 30_000 } = options;
+    const { isLazy = false, beforeResume } = options;
     const name = `r${++this.#counter}`;
     const rootDir = this.#makeRoot(name, checkpoint);
     const workDir = `${this.directory}/work/${name}`;
     sh(`cd ${rootDir}; ${change}`);
     mkdirSync(workDir);
+    const imagesDir = `${this.directory}/images/${checkpoint}`;
+    const pagesServerPath = path.join(ROOT, ".tools/native/waypoint-pages");
+    if (isLazy) await startPagesServer({ pagesServerPath, imagesDir, workDir });
     const { pid } = await restore({
       criu: this.#criu,
       netnsPath: `/run/netns/${name}`,
       rootDir,
-      imagesDir: `${this.directory}/images/${checkpoint}`,
+      imagesDir,
       workDir,
+      isLazy,
       leaveStopped,
       timeoutMs,
+      ...(beforeResume === undefined
+        ? {}
+        : {
+            beforeResume: {
+              hookPath: `${this.directory}/resume-hook`,
+              run: () => beforeResume(rootDir),
+            },
+          }),
     });
     this.#pids.push(pid);
     return { pid, name, rootDir };

@@ -47,6 +47,38 @@ inPrivateNamespace(import.meta.filename, { title, network: false }, () => {
     expect(stateOf(parked.pid)).toBe("T");
   });
 
+  test("a restored tree does nothing until the work before it is done", async () => {
+    await trees.dump(await trees.start(...COUNTER), "c3");
+    const counted = Number(readFileSync(`${trees.directory}/store/c3/upper/tmp/kept`, "utf8"));
+    const counts: number[] = [];
+
+    const restored = await trees.restore("c3", {
+      beforeResume: async (rootDir) => {
+        for (let look = 0; look < 10; look += 1) {
+          counts.push(Number(readFileSync(`${rootDir}/tmp/kept`, "utf8")));
+          await new Promise((resolve) => setTimeout(resolve, 20));
+        }
+      },
+    });
+
+    expect(new Set(counts)).toEqual(new Set([counted]));
+    await pollUntil("the count to go on", { timeoutMs: 5000 }, () =>
+      countOf(restored) > counted ? true : undefined,
+    );
+  });
+
+  test("a failure of the work before it ends the restored tree, and is thrown", async () => {
+    await trees.dump(await trees.start(...COUNTER), "c4");
+    await trees.endAll();
+
+    const failure = await trees
+      .restore("c4", { beforeResume: () => Promise.reject(new RangeError("no network")) })
+      .catch((error: unknown) => error);
+
+    expect(failure).toEqual(new RangeError("no network"));
+    expect(treeProcesses()).toEqual([]);
+  });
+
   test.each([
     { change: "rm tmp/kept", code: "CRIU_RESTORE_FAILED", reason: "file_missing" },
     {

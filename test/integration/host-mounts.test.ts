@@ -146,6 +146,29 @@ inPrivateNamespace(import.meta.filename, { title, network: false }, () => {
     expect(await words(again, "cat /mnt/data/mine /mnt/data/shared")).toBe("two\nlower");
   });
 
+  test("what changes on it is told at its place", async () => {
+    await using session = disposable(await own.waypoint.new({ net: "none" }));
+    await session.exec("mkdir /mnt/data/d; touch /mnt/data/d/in /mnt/data/away; : > /srv/plain");
+    const before = await session.checkpoint();
+    await session.exec("echo x >> /mnt/data/shared; rm /mnt/data/kept; mv /mnt/data/d /mnt/data/e");
+    await session.exec("mv /mnt/data/away /srv/away; chmod 700 /mnt/data");
+
+    const { files } = await own.waypoint.diff(before, session);
+    const { changes } = await before.show();
+
+    expect(files?.map(({ change, path, from }) => [change, from ?? "", path].join(" "))).toEqual([
+      "modified  /mnt/data",
+      "deleted  /mnt/data/away",
+      "renamed /mnt/data/d /mnt/data/e",
+      "deleted  /mnt/data/kept",
+      "modified  /mnt/data/shared",
+      "added  /srv/away",
+    ]);
+    expect(
+      changes.files?.map(({ path }) => path).filter((name) => !name.startsWith("/root")),
+    ).toEqual(["/mnt/data/away", "/mnt/data/d", "/mnt/data/d/in", "/srv/plain"]);
+  });
+
   test("Waypoint's own state is hidden also where it lies on another mount", async () => {
     mkdirSync("/mnt/data/tmp");
     const before = process.env["TMPDIR"];

@@ -4,7 +4,15 @@ import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { pollUntil } from "../../src/base/index.ts";
 import { NetworkHost, type SessionNetwork } from "../../src/network/index.ts";
 import { eventually, openTestWaypoint } from "../support/test-waypoint.ts";
-import { enter, HOST_NAMESPACE, NETNS_DIR, run, sh } from "./network-world.ts";
+import {
+  askName,
+  enter,
+  HOST_NAMESPACE,
+  NAME_SERVER,
+  NETNS_DIR,
+  run,
+  sh,
+} from "./network-world.ts";
 import { inPrivateNamespace } from "./private-namespace.ts";
 
 const WORLD = "2001:db8::2";
@@ -42,7 +50,7 @@ inPrivateNamespace(import.meta.filename, { title, network: true }, () => {
       ip address add ${HOST}/64 dev wan0 nodad; ip link set wan0 up
       ip -n world address add ${WORLD}/64 dev eth0 nodad; ip -n world link set eth0 up
       ip -6 route add default via ${WORLD}`);
-    world = spawn("ip", ["netns", "exec", "world", "/usr/bin/python3", "-c", SERVER]);
+    world = spawn("ip", ["netns", "exec", "world", "/usr/bin/python3", "-c", NAME_SERVER + SERVER]);
     await pollUntil("the world", { timeoutMs: 10_000 }, () =>
       reach6(HOST_NAMESPACE, WORLD) === "" ? undefined : true,
     );
@@ -56,12 +64,12 @@ inPrivateNamespace(import.meta.filename, { title, network: true }, () => {
   });
   afterAll(() => world.kill());
 
-  async function open(forwarding: "0" | "1"): Promise<NetworkHost> {
+  async function open(forwarding: "0" | "1", nameServer = "198.51.100.2"): Promise<NetworkHost> {
     writeFileSync(FORWARDING, forwarding);
     const host = await NetworkHost.open({
       ownerKey: "a1",
       netnsDir: NETNS_DIR,
-      hostResolvConf: "nameserver 198.51.100.2\n",
+      hostResolvConf: `nameserver ${nameServer}\n`,
     });
     hosts.push(host);
     return host;
@@ -90,6 +98,15 @@ inPrivateNamespace(import.meta.filename, { title, network: true }, () => {
     expect(reach6(first, address ?? "")).toBe("");
     run(first, "nft delete table ip6 waypoint");
     expect(reach6(first, WORLD)).toBe("");
+  });
+
+  test("a host whose only name server has IPv6 lends it to sessions where it forwards", async () => {
+    const host = await open("1", WORLD);
+    const session = await host.create("i1", "nat");
+
+    expect(host.resolvConf).toBe(`nameserver ${WORLD}\n`);
+    expect(askName(session, WORLD)).toBe("answered");
+    expect((await open("0", WORLD)).resolvConf).toBe("");
   });
 
   test("a host that does not forward IPv6 is left as it is", async () => {

@@ -20,7 +20,7 @@ while True:
 `;
 export const NAME_SERVER = `
 import socket, threading
-names = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); names.bind(("", 53))
+names = socket.socket(socket.AF_INET6, socket.SOCK_DGRAM); names.bind(("::", 53))
 def answer_names():
     while True:
         query, peer = names.recvfrom(512)
@@ -46,7 +46,8 @@ export function reach(session: SessionNetwork, address: string): string {
 }
 
 const ASK = `import socket, sys
-s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); s.settimeout(2)
+family = socket.AF_INET6 if ":" in sys.argv[1] else socket.AF_INET
+s = socket.socket(family, socket.SOCK_DGRAM); s.settimeout(2)
 s.connect((sys.argv[1], 53)); s.send(b"\\x12\\x34\\x01\\x00\\x00\\x01\\x00\\x00\\x00\\x00\\x00\\x00")
 print("answered" if s.recv(512)[:2] == b"\\x12\\x34" else "wrong")`;
 
@@ -62,6 +63,28 @@ export async function askNameLater(session: SessionNetwork, server: string): Pro
   let said = "";
   for await (const chunk of child.stdout) said += String(chunk);
   return said.trim();
+}
+
+const SEND_FRAME = `import socket, struct, sys
+interface, mac, source, target, port, word = sys.argv[1:]
+def checksum(header):
+    total = sum(struct.unpack("!10H", header))
+    return ~((total >> 16) + (total & 0xffff)) & 0xffff
+data = struct.pack("!4H", 4000, int(port), 8 + len(word), 0) + word.encode()
+header = lambda sum: struct.pack("!BBHHHBBH4s4s", 0x45, 0, 20 + len(data), 0, 0, 64, 17, sum,
+    socket.inet_aton(source), socket.inet_aton(target))
+link = socket.socket(socket.AF_PACKET, socket.SOCK_RAW); link.bind((interface, 0x0800))
+link.send(bytes.fromhex(mac.replace(":", "")) + link.getsockname()[4] + b"\\x08\\x00"
+    + header(checksum(header(0))) + data)`;
+
+/** Sends a datagram that a session has made itself, down to the frame, over its link. */
+export function sendFrame(session: SessionNetwork, target: string, port: number): void {
+  const link = spawnSync("ip", ["-o", "link", "show", `wp${session.linkIndex}`]).stdout;
+  const mac = /link\/ether (\S+)/.exec(String(link))?.[1] ?? "";
+  const words = ["eth0", mac, session.address ?? "", target, String(port), "made up"];
+  const command = [...enter(session), "/usr/bin/python3", "-c", SEND_FRAME, ...words];
+  const { status, stderr } = spawnSync("nsenter", command, { encoding: "utf8" });
+  if (status !== 0) throw new Error(stderr);
 }
 
 export function hostState(): string {

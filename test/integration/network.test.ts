@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { createSocket } from "node:dgram";
+import { once } from "node:events";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { pollUntil } from "../../src/base/index.ts";
@@ -17,6 +18,7 @@ import {
   NETNS_DIR,
   reach,
   run,
+  sendFrame,
   sh,
   WORLD_ADDRESS,
 } from "./network-world.ts";
@@ -143,6 +145,25 @@ inPrivateNamespace(import.meta.filename, { title, network: true }, () => {
 
     expect(answer).toBe("answered");
     expect(clients).toEqual(["127.0.0.1"]);
+  });
+
+  test("a session that makes its own packets reaches nothing on the host's loopback", async () => {
+    const heard: string[] = [];
+    const session = await (await open("a1", "127.0.0.53")).create("i1", "nat");
+    const gateway = /via (\S+)/.exec(run(session, "ip route show default"))?.[1] ?? "";
+    const servers = ["127.0.0.1", gateway].map((address) => {
+      const server = createSocket("udp4").bind(4001, address);
+      return server.on("message", () => heard.push(address));
+    });
+
+    await Promise.all(servers.map((server) => once(server, "listening")));
+    sendFrame(session, "127.0.0.1", 4001);
+    sendFrame(session, gateway, 4001);
+    // What was sent last has arrived.
+    await pollUntil("a packet", { timeoutMs: 5000 }, () => heard.includes(gateway) || undefined);
+    for (const server of servers) server.close();
+
+    expect(heard).toEqual([gateway]);
   });
 
   test("a session without a network has its loopback and the inner address only", async () => {

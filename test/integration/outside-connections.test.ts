@@ -4,6 +4,7 @@ import { connect, type Socket } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { pollUntil } from "../../src/base/index.ts";
 import type { Session } from "../../src/index.ts";
+import { startedAtSeconds, untilReady, uptimeSeconds } from "../support/standby.ts";
 import { eventually, openTestWaypoint, type TestWaypoint } from "../support/test-waypoint.ts";
 import {
   ECHO_SERVER,
@@ -101,6 +102,28 @@ inPrivateNamespace(import.meta.filename, { title, network: true }, () => {
       expect(await newConnection(fork)).toBe(HOST_ADDRESS);
       await fork.remove({ force: true });
     }
+    await ask(session, "outside after");
+    await said(session, /outside after/);
+    await session.remove({ force: true });
+  });
+
+  test("a fork from a standby reads the error when it is let run", async () => {
+    const session = await startProgram();
+    const checkpoint = await session.checkpoint();
+    const before = packetsHeard();
+    await session.standby("head");
+    await untilReady(session, checkpoint);
+
+    const calledAt = uptimeSeconds();
+    const [fork] = (await checkpoint.fork(1)) as [Session];
+
+    expect(await startedAtSeconds(fork)).toBeLessThan(calledAt);
+    expect(await said(fork, /ECONNABORTED/)).toContain("outside ECONNABORTED");
+    await ask(fork, "inside lives");
+    await said(fork, /inside lives/);
+    expect(packetsHeard()).toBe(before);
+    expect(await newConnection(fork)).toBe(HOST_ADDRESS);
+    await fork.remove({ force: true });
     await ask(session, "outside after");
     await said(session, /outside after/);
     await session.remove({ force: true });

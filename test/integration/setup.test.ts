@@ -169,13 +169,13 @@ describe("bin/waypoint", () => {
   beforeEach(() => {
     mkdirSync(path.join(copy, "dist"));
     writeFileSync(
-      path.join(copy, "dist/cli.mjs"),
-      "console.log(JSON.stringify([import.meta.filename, ...process.argv.slice(2)]));",
+      path.join(copy, "dist/cli.cjs"),
+      "console.log(JSON.stringify([__filename, ...process.argv.slice(2)]));",
     );
   });
 
   test("links to it, to its folder and to links lead to the package", () => {
-    const cli = path.join(copy, "dist/cli.mjs");
+    const cli = path.join(copy, "dist/cli.cjs");
     const linkDir = path.join(copy, "elsewhere");
     mkdirSync(linkDir);
     symlinkSync("../bin/waypoint", path.join(linkDir, "relative"));

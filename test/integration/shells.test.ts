@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Session } from "../../src/index.ts";
-import { TestBases } from "../support/bases.ts";
+import { SHELL_PACKAGES, TestBases } from "../support/bases.ts";
 import { failureOf } from "../support/failing-command.ts";
 import { TestTerminal } from "../support/test-terminal.ts";
 import { openTestWaypoint, type TestWaypoint } from "../support/test-waypoint.ts";
@@ -9,10 +9,6 @@ const INSTALL =
   "apt-get -o APT::Sandbox::User=root -q update && " +
   "DEBIAN_FRONTEND=noninteractive apt-get -o APT::Sandbox::User=root -qy " +
   "install --no-install-recommends zsh fish";
-const SHELL_PACKAGES = [
-  ...["zsh", "zsh-common", "libcap2", "fish", "fish-common", "libpcre2-32-0", "libstdc++6"],
-  ...["libgcc-s1", "libncursesw6"],
-];
 const INSTALL_TIMEOUT_MS = 240_000;
 
 let own: TestWaypoint;
@@ -122,25 +118,99 @@ describe.each(["zsh", "fish"] as const)("a session whose live shell is %s", (nam
   });
 });
 
-describe("new --shell", () => {
-  test("starts the zsh or the fish of a base", async () => {
-    using bases = new TestBases();
-    const base = await bases.makeDebian("shells", SHELL_PACKAGES);
+/** Types a line, without its end, and puts the cursor before the last two characters. */
+async function halfType(terminal: TestTerminal): Promise<void> {
+  await terminal.type("echo half-typed");
+  await terminal.waitFor(/[#>] echo half-typed\s*$/);
+  await terminal.type("\u001b[D\u001b[D");
+}
 
-    for (const shell of ["zsh", "fish"] as const) {
-      const session = await own.waypoint.new({ base, shell });
-      expect((await session.info()).shell).toMatch(new RegExp(`/bin/${shell}$`));
-      await session.exec(`cd /usr; ${WORDS[shell].set}`);
-      expect(await outputOf(session, WORDS[shell].program)).toBe(`${shell}\n`);
-      const checkpoint = await session.checkpoint();
-      const [fork] = (await checkpoint.fork(1)) as [Session];
-      expect(await outputOf(fork, "pwd; echo $KEPT")).toBe("/usr\nyes\n");
-      const { stdout } = await fork.exec(["printf", "%s|", "it's", "\\"]);
-      expect(stdout).toBe("it's|\\|");
-      await Promise.all([session, fork].map((each) => each.remove({ force: true })));
-    }
+describe.each(["zsh", "fish"] as const)("a session started with --shell %s", (shell) => {
+  let bases: TestBases;
+  let session: Session;
+
+  beforeAll(async () => {
+    bases = new TestBases();
+    const base = await bases.makeDebian("shells", SHELL_PACKAGES);
+    session = await own.waypoint.new({ base, shell });
   }, 60_000);
 
+  afterAll(async () => {
+    await session?.remove({ force: true });
+    bases?.[Symbol.dispose]();
+  });
+
+  test("has that shell, which keeps directory and variables, also in a fork", async () => {
+    expect((await session.info()).shell).toMatch(new RegExp(`/bin/${shell}$`));
+    await session.exec(`cd /usr; ${WORDS[shell].set}`);
+    expect(await outputOf(session, WORDS[shell].program)).toBe(`${shell}\n`);
+
+    const checkpoint = await session.checkpoint();
+    const [fork] = (await checkpoint.fork(1)) as [Session];
+
+    expect(await outputOf(fork, "pwd; echo $KEPT")).toBe("/usr\nyes\n");
+    const { stdout } = await fork.exec(["printf", "%s|", "it's", "\\"]);
+    expect(stdout).toBe("it's|\\|");
+    await fork.remove({ force: true });
+  });
+
+  test("shows a person a command, and gives back the half-typed line and its cursor", async () => {
+    await using terminal = await TestTerminal.attach(session);
+    await halfType(terminal);
+
+    await session.exec("echo from-exec");
+
+    await terminal.waitFor(/[#>] echo from-exec\s*$/);
+    await terminal.waitFor(/^from-exec$/);
+    await terminal.waitFor(/[#>] echo half-typed\s*$/);
+    await terminal.type("X\r");
+    await terminal.waitFor(/^half-typXed$/);
+    expect(terminal.screen().join("\n")).not.toContain("/run/waypoint");
+  });
+
+  test("gives it back after a command that was interrupted, and after a restore", async () => {
+    await using terminal = await TestTerminal.attach(session);
+    await terminal.type("clear\r");
+    await halfType(terminal);
+    const checkpoint = await session.checkpoint();
+
+    const { timedOut, exitCode } = await session.exec("sleep 60", { timeoutMs: 300 });
+    expect({ timedOut, exitCode }).toEqual({ timedOut: true, exitCode: 124 });
+    await terminal.waitFor(/[#>] echo half-typed\s*$/);
+    await session.restore(checkpoint.id);
+    await session.exec("echo restored");
+    await terminal.waitFor(/^restored$/);
+    await terminal.type("Y\r");
+
+    await terminal.waitFor(/^half-typYed$/);
+  });
+
+  test("keeps what exec runs out of the history", async () => {
+    await session.exec("echo of-exec");
+    await session.exec("echo of-exec");
+
+    const { stdout } = await session.exec(shell === "zsh" ? "fc -l 1" : "history");
+
+    expect(stdout).toContain("half-typ");
+    expect(stdout).not.toMatch(/of-exec|waypoint/);
+  });
+});
+
+test("a shell that took the first one's place gives half-typed lines back, too", async () => {
+  for (const session of [zsh, fish]) {
+    await session.exec("true");
+    await using terminal = await TestTerminal.attach(session);
+    await halfType(terminal);
+
+    await session.exec("echo once-more");
+    await terminal.waitFor(/^once-more$/);
+    await terminal.type("Z\r");
+
+    await terminal.waitFor(/^half-typZed$/);
+  }
+});
+
+describe("new --shell", () => {
   test.each([
     ["sh", "/bin/sh"],
     ["dash", "/bin/dash"],

@@ -20,6 +20,13 @@ const DEBIAN_PACKAGES = [
   ...["libacl1", "libattr1", "libgmp10", "grep", "base-passwd"],
 ];
 
+const OUTPUT_BYTES_MAX = 16 * 1024 ** 2;
+/** zsh, fish and what they need; for `makeDebian`. */
+export const SHELL_PACKAGES = [
+  ...["zsh", "zsh-common", "libcap2", "fish", "fish-common", "libpcre2-32-0", "libstdc++6"],
+  ...["libgcc-s1", "libncursesw6", "ncurses-base", "procps", "libproc2-0", "base-files"],
+];
+
 /** A directory for bases of a test's own; disposing of it removes them. */
 export class TestBases implements Disposable {
   readonly #directory = mkdtempSync(path.join(os.tmpdir(), "waypoint-bases-"));
@@ -57,6 +64,25 @@ export class TestBases implements Disposable {
     return this.path(name);
   }
 
+  /**
+   * Makes a whole small Debian with debootstrap, from where this machine has its own packages from.
+   * debootstrap itself is only unpacked: nothing is installed here.
+   */
+  async makeDebootstrapped(name: string): Promise<string> {
+    const tool = `${name}.debootstrap`;
+    await this.#unpack(tool, ["debootstrap"]);
+    const { suite, address } = await packageSource();
+    const program = this.path(tool, "usr", "sbin", "debootstrap");
+    const env = {
+      ...process.env,
+      DEBOOTSTRAP_DIR: this.path(tool, "usr", "share", "debootstrap"),
+    };
+    const words = ["--variant=minbase", suite, this.path(name), address];
+    await run("sh", [program, ...words], { env, maxBuffer: OUTPUT_BYTES_MAX });
+    chmodSync(this.path(name), 0o755);
+    return this.path(name);
+  }
+
   #programOf(packages: string): string {
     const places = ["bin", "usr/bin"].map((place) => this.path(packages, place));
     const place = places.find((dir) => readdirOrNothing(dir).includes("busybox"));
@@ -75,6 +101,16 @@ export class TestBases implements Disposable {
     }
     rmSync(archives, { recursive: true });
   }
+}
+
+/** Returns the suite and the address that apt has Debian itself from, not its updates. */
+async function packageSource(): Promise<{ suite: string; address: string }> {
+  const fields = ["CREATED_BY", "LABEL", "COMPONENT", "RELEASE", "REPO_URI"];
+  const format = fields.map((field) => `$(${field})`).join("|");
+  const { stdout } = await run("apt-get", ["indextargets", "--format", format]);
+  const found = /^Packages\|Debian\|main\|([a-z]+)\|(\S+)$/m.exec(stdout);
+  if (found === null) throw new Error(`apt has no source of Debian:\n${stdout}`);
+  return { suite: found[1] ?? "", address: found[2] ?? "" };
 }
 
 function readdirOrNothing(directory: string): string[] {

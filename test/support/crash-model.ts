@@ -2,6 +2,9 @@ import { existsSync } from "node:fs";
 import { type Session, type SessionInfo, type Waypoint, WaypointError } from "../../src/index.ts";
 import { eventually } from "./test-waypoint.ts";
 
+/** Long enough for a standby where one can be made; a session without a checkpoint has none. */
+const READY_TIMEOUT_MS = 2_000;
+
 /** What one step did: its name, and the variable COUNT that each session may have afterwards. */
 export interface Step {
   what: string;
@@ -108,12 +111,28 @@ export class CrashModel {
 
   async #restore(session: Session, info: SessionInfo): Promise<Step> {
     const { checkpoints } = await session.log();
-    const target = this.#pick(checkpoints.filter(({ content }) => content === "full"));
+    const target =
+      (await this.#readyTarget(session)) ??
+      this.#pick(checkpoints.filter(({ content }) => content === "full"));
     if (target === undefined) {
       return { what: "checkpoint", run: () => session.checkpoint({ intent: this.#only(info) }) };
     }
     this.#counts.get(info.id)?.add(this.#captured.get(target.id) ?? "");
     return { what: "restore", run: () => session.restore(target.id) };
+  }
+
+  /** Returns a checkpoint that has a standby, where some are kept and one is there by and by. */
+  async #readyTarget(session: Session): Promise<{ id: string } | undefined> {
+    const { policy } = await session.standby();
+    if (policy === "off" || this.#random() < 0.3) return undefined;
+    const { ready } = await eventually(
+      "a standby",
+      () => session.standby(),
+      (found) => found.ready.length > 0,
+      READY_TIMEOUT_MS,
+    ).catch(() => ({ ready: [] as string[] }));
+    const id = this.#pick(ready);
+    return id === undefined ? undefined : { id };
   }
 
   async #undo(session: Session, info: SessionInfo): Promise<Step> {

@@ -38,6 +38,8 @@ export function holdingsOf(stateDir: string, daemonPid: number): Holdings {
     networks: readdirSync(inside("/run/netns"))
       .filter((name) => name.startsWith(netnsPrefix))
       .map((name) => name.slice(netnsPrefix.length))
+      // Those made in advance are nobody's yet.
+      .filter((id) => !id.startsWith("spare-"))
       .sort(),
     inits: processes.flatMap((pid) => initOf(pid, storeDir)).sort(),
     instances: readdirSync(inside(storeDir, "instances")).sort(),

@@ -4,6 +4,7 @@ import { eventually } from "./test-waypoint.ts";
 
 const COLUMNS = 100;
 const ROWS = 30;
+const WAIT_MS = 15_000;
 
 /** An attached terminal with a screen, and hands that type. */
 export class TestTerminal implements AsyncDisposable {
@@ -11,21 +12,26 @@ export class TestTerminal implements AsyncDisposable {
   readonly #screen = new ScreenModel(COLUMNS, ROWS);
   readonly #chunks: Uint8Array[] = [];
   readonly #ended: Promise<void>;
+  readonly #waitMs: number;
 
-  private constructor(stream: Awaited<ReturnType<Session["attach"]>>) {
+  private constructor(stream: Awaited<ReturnType<Session["attach"]>>, waitMs: number) {
     this.#stream = stream;
+    this.#waitMs = waitMs;
     this.#ended = this.#show();
     // The owner of the stream reads the reason from `result`; here an end is no failure.
     this.#ended.catch(() => {});
   }
 
-  static async attach(session: Session): Promise<TestTerminal> {
-    const terminal = new TestTerminal(await session.attach({ columns: COLUMNS, rows: ROWS }));
+  /** @param waitMs  how long it waits for what is to appear */
+  static async attach(session: Session, waitMs = WAIT_MS): Promise<TestTerminal> {
+    const stream = await session.attach({ columns: COLUMNS, rows: ROWS });
+    const terminal = new TestTerminal(stream, waitMs);
     // Keys are taken from the moment at which the first picture is there.
     await eventually(
       "the first picture of a terminal",
       () => terminal.#chunks.length,
       (count) => count > 0,
+      waitMs,
     );
     return terminal;
   }
@@ -49,7 +55,7 @@ export class TestTerminal implements AsyncDisposable {
     const show = () =>
       new Error(`no ${pattern} on the screen:\n${this.screen().join("\n").trim()}`);
     try {
-      await eventually("a line on the screen", find, (match) => match !== null);
+      await eventually("a line", find, (match) => match !== null, this.#waitMs);
     } catch {
       throw show();
     }

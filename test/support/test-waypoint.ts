@@ -22,10 +22,13 @@ export interface TestWaypoint extends AsyncDisposable {
  * @throws when this machine lacks what is needed: tests are never skipped for that.
  */
 export async function openTestWaypoint(
-  options: { storeBytes?: number } = {},
+  options: { storeBytes?: number; imagesBytes?: number; standby?: TestStandby } = {},
 ): Promise<TestWaypoint> {
   const stateDir = mkdtempSync(path.join(os.tmpdir(), "waypoint-test-"));
   process.env["WAYPOINT_STORE_BYTES"] = String(options.storeBytes ?? STORE_BYTES);
+  if (options.imagesBytes === undefined) delete process.env["WAYPOINT_IMAGES_BYTES"];
+  else process.env["WAYPOINT_IMAGES_BYTES"] = String(options.imagesBytes);
+  setStandby(options.standby ?? {});
   const waypoint = await Waypoint.open({ stateDir });
   return {
     waypoint,
@@ -33,6 +36,27 @@ export async function openTestWaypoint(
     daemonPid: async () => (await callOperation(stateDir, "daemon.status", {})).pid,
     [Symbol.asyncDispose]: () => close(stateDir),
   };
+}
+
+/** What a test's daemons keep on standby. */
+export interface TestStandby {
+  /** @defaultValue off, so that a test sees only what it makes itself */
+  policy?: string;
+  budgetBytes?: number;
+  reserveBytes?: number;
+}
+
+/** Says what the next daemon that this process starts keeps on standby. */
+export function setStandby({ policy = "off", budgetBytes, reserveBytes }: TestStandby): void {
+  const values = {
+    WAYPOINT_STANDBY: policy,
+    WAYPOINT_STANDBY_BYTES: budgetBytes,
+    WAYPOINT_STANDBY_RESERVE_BYTES: reserveBytes,
+  };
+  for (const [name, value] of Object.entries(values)) {
+    if (value === undefined) delete process.env[name];
+    else process.env[name] = String(value);
+  }
 }
 
 async function close(stateDir: string): Promise<void> {

@@ -39,5 +39,7 @@ export async function readWholeState(own: {
 }
 
 async function lines(own: { stateDir: string }, line: string): Promise<string[]> {
-  return (await runInDaemon(own, line)).split("\n").filter((text) => text !== "");
+  const found = (await runInDaemon(own, line)).split("\n").filter((text) => text !== "");
+  // Networks made in advance are nobody's; they are used up and made anew at any time.
+  return found.filter((text) => !/\bspare-\d+$/.test(text));
 }

@@ -43,10 +43,9 @@ afterAll(async () => {
   await own?.[Symbol.asyncDispose]();
 });
 
-test("in a fork the wall clock has moved on, the others have not, and timers fire", async () => {
+test("after a restore and in a fork the wall clock has moved on, the others have not, and timers fire", async () => {
   const program = pythonHolder("clocks", CLOCKS);
-  const read = async (stage: Stage) =>
-    JSON.parse((await program.see(stage)).replace("state ", "")) as Clocks;
+  const read = async (stage: Stage) => toClocks(await program.see(stage));
   const fresh = await own.waypoint.new();
   const original = await Stage.fork(await fresh.checkpoint());
   await program.start(original);
@@ -56,24 +55,39 @@ test("in a fork the wall clock has moved on, the others have not, and timers fir
   await delay(LYING_S * 1000);
 
   const fork = await Stage.fork(checkpoint);
-  const after = await read(fork);
-  const fired = await fork.sees(
-    (stage) => program.see(stage),
-    (state) => (JSON.parse(state.replace("state ", "")) as Clocks).fired.length === 4,
-    "four timers",
-  );
+  const forked = await read(fork);
+  await original.session.restore(checkpoint);
+  const restored = await read(original);
+  const states = [];
+  for (const stage of [fork, original]) {
+    states.push(
+      await stage.sees(
+        (each) => program.see(each),
+        (state) => toClocks(state).fired.length === 4,
+        "four timers",
+      ),
+    );
+  }
 
   expect(before.fired).toEqual([]);
-  expect(fired).toContain('["alarm", "sleep", "timerfd", "timerfd of the wall clock"]');
-  const wallS = after.wall - before.wall;
-  expect(wallS).toBeGreaterThanOrEqual(LYING_S);
-  for (const clock of ["monotonic", "boottime"] as const) {
-    const movedS = after[clock] - before[clock];
-    expect(movedS).toBeGreaterThan(0);
-    // What the checkpoint lay is not part of the program's time.
-    expect(movedS).toBeLessThanOrEqual(wallS - LYING_S + 0.1);
+  for (const state of states) {
+    expect(state).toContain('["alarm", "sleep", "timerfd", "timerfd of the wall clock"]');
+  }
+  for (const after of [forked, restored]) {
+    const wallS = after.wall - before.wall;
+    expect(wallS).toBeGreaterThanOrEqual(LYING_S);
+    for (const clock of ["monotonic", "boottime"] as const) {
+      const movedS = after[clock] - before[clock];
+      expect(movedS).toBeGreaterThan(0);
+      // What the checkpoint lay is not part of the program's time.
+      expect(movedS).toBeLessThanOrEqual(wallS - LYING_S + 0.1);
+    }
   }
   await fork.remove();
   await original.remove();
   await fresh.remove({ force: true });
 });
+
+function toClocks(state: string): Clocks {
+  return JSON.parse(state.replace("state ", "")) as Clocks;
+}

@@ -1,119 +1,141 @@
 import type { Checkpoint } from "../../src/index.ts";
+import { explainFailure } from "./explain-failure.ts";
 import { Stage } from "./stage.ts";
 import type { ZooProgram } from "./zoo-program.ts";
 
 const GENERATIONS_PER_ROUND = 10;
 
-/** What the course found out about one program; the rows of docs/compatibility.md. */
-export interface ZooResult {
-  program: string;
+/** What the course found out about one program. */
+export interface CourseResult {
   version: string;
   pauseMsP50: number;
   restoreMs: number;
   generations: number;
-  result: "right";
 }
 
 /**
  * Takes a program through the course: checkpoint while running, change, restore; two forks that
- * diverge; ten generations in each round. Throws where a state is not the one that was captured.
+ * diverge; ten generations in each round. Throws where a state is not the one that was captured,
+ * with the screen and the processes of all sessions of the course.
  */
 export async function takeThroughCourse(
   program: ZooProgram,
   base: Checkpoint,
   rounds: number,
-): Promise<ZooResult> {
-  const stages: Stage[] = [];
-  const pausesMs: number[] = [];
-  const capture = async (stage: Stage) => {
-    const checkpoint = await stage.session.checkpoint();
-    pausesMs.push(checkpoint.info.pauseMs ?? 0);
-    return checkpoint;
-  };
-  const branch = async (checkpoint: Checkpoint) => {
-    const stage = await Stage.fork(checkpoint);
-    stages.push(stage);
-    return stage;
-  };
+): Promise<CourseResult> {
+  const course = new Course(program);
   try {
-    const original = await branch(base);
-    const version = firstLine(await original.run(program.version));
-    await program.start(original);
-    await changed(program, original, "first");
-    const before = await program.see(original);
-    const checkpoint = await capture(original);
+    const result = await course.take(base, GENERATIONS_PER_ROUND * rounds);
+    await course.removeAll();
+    return result;
+  } catch (failure) {
+    const explained = await explainFailure(failure, course);
+    // The first failure is the one to see; what is left ends with the test's Waypoint.
+    await course.removeAll().catch(() => {});
+    throw explained;
+  }
+}
 
-    await changed(program, original, "lost");
+/** One program on its way, and the sessions that it has by now. */
+class Course {
+  readonly stages: Stage[] = [];
+  /** What is being done, for a failure. */
+  step = "the start";
+  readonly #program: ZooProgram;
+  readonly #pausesMs: number[] = [];
+
+  constructor(program: ZooProgram) {
+    this.#program = program;
+  }
+
+  async take(base: Checkpoint, generations: number): Promise<CourseResult> {
+    const original = await this.#branch(base);
+    const version = firstLine(await original.run(this.#program.version));
+    await this.#program.start(original);
+    const before = await this.#change(original, "first");
+    const checkpoint = await this.#capture(original);
+
+    await this.#change(original, "lost");
+    this.step = "the restore in place";
     const { readyMs } = await original.session.restore(checkpoint);
-    await unchanged(program, original, before);
+    await this.#requireState(original, before);
 
-    const left = await branch(checkpoint);
-    const right = await branch(checkpoint);
-    await changed(program, left, "left");
-    await changed(program, right, "right");
-    const states = await Promise.all([program.see(left), program.see(right)]);
-    if (states[0].includes("right") || states[1].includes("left")) throw apart(states);
-    await unchanged(program, original, before);
-    await remove(stages, right);
-
-    const generations = GENERATIONS_PER_ROUND * rounds;
-    const last = await descend(program, left, generations, { capture, branch, stages });
-    await program.finish?.(last);
-    await program.finish?.(original);
-    return {
-      program: program.name,
-      version,
-      pauseMsP50: median(pausesMs),
-      restoreMs: readyMs,
-      generations,
-      result: "right",
-    };
-  } finally {
-    for (const stage of [...stages]) await remove(stages, stage);
+    const left = await this.#diverge(original, checkpoint, before);
+    const last = await this.#descend(left, generations);
+    for (const [stage, name] of [
+      [last, "the last generation"],
+      [original, "the original"],
+    ] as const) {
+      this.step = `the end of ${name}`;
+      await this.#program.finish?.(stage);
+    }
+    return { version, pauseMsP50: median(this.#pausesMs), restoreMs: readyMs, generations };
   }
-}
 
-interface Hands {
-  capture: (stage: Stage) => Promise<Checkpoint>;
-  branch: (checkpoint: Checkpoint) => Promise<Stage>;
-  stages: Stage[];
-}
-
-/** Goes on in a fork of a fork of a fork; each former one is removed. */
-async function descend(
-  program: ZooProgram,
-  from: Stage,
-  generations: number,
-  { capture, branch, stages }: Hands,
-): Promise<Stage> {
-  let stage = from;
-  for (let generation = 1; generation <= generations; generation += 1) {
-    const state = await changed(program, stage, `gen${generation}`);
-    const next = await branch(await capture(stage));
-    await remove(stages, stage);
-    await unchanged(program, next, state);
-    stage = next;
+  async removeAll(): Promise<void> {
+    for (const stage of [...this.stages]) await this.#remove(stage);
   }
-  return stage;
-}
 
-async function changed(program: ZooProgram, stage: Stage, mark: string): Promise<string> {
-  await program.change(stage, mark);
-  return await stage.sees(program.see, (state) => state.includes(mark), `the change to ${mark}`);
-}
+  /** Makes two forks that change on their own, and returns one of them. */
+  async #diverge(original: Stage, checkpoint: Checkpoint, before: string): Promise<Stage> {
+    this.step = "two forks";
+    const left = await this.#branch(checkpoint);
+    const right = await this.#branch(checkpoint);
+    await this.#change(left, "left");
+    await this.#change(right, "right");
+    const states = await Promise.all([this.#program.see(left), this.#program.see(right)]);
+    if (states[0].includes("right") || states[1].includes("left")) {
+      throw new Error(`the forks are not apart: ${JSON.stringify(states)}`);
+    }
+    await this.#requireState(original, before);
+    await this.#remove(right);
+    return left;
+  }
 
-async function unchanged(program: ZooProgram, stage: Stage, state: string): Promise<void> {
-  const what = `the captured state ${JSON.stringify(state)}`;
-  await stage.sees(program.see, (now) => now === state, what);
-}
+  /** Goes on in a fork of a fork of a fork; each former one is removed. */
+  async #descend(from: Stage, generations: number): Promise<Stage> {
+    let stage = from;
+    for (let generation = 1; generation <= generations; generation += 1) {
+      const state = await this.#change(stage, `gen${generation}`);
+      this.step = `the checkpoint of generation ${generation}`;
+      const checkpoint = await this.#capture(stage);
+      this.step = `the fork of generation ${generation}`;
+      const next = await this.#branch(checkpoint);
+      await this.#remove(stage);
+      await this.#requireState(next, state);
+      stage = next;
+    }
+    return stage;
+  }
 
-async function remove(stages: Stage[], stage: Stage): Promise<void> {
-  stages.splice(stages.indexOf(stage), 1);
-  await stage.remove();
-}
+  async #branch(checkpoint: Checkpoint): Promise<Stage> {
+    const stage = await Stage.fork(checkpoint);
+    this.stages.push(stage);
+    return stage;
+  }
 
-function apart(states: readonly string[]): Error {
-  return new Error(`two forks are not apart: ${JSON.stringify(states)}`);
+  async #capture(stage: Stage): Promise<Checkpoint> {
+    const checkpoint = await stage.session.checkpoint();
+    this.#pausesMs.push(checkpoint.info.pauseMs ?? 0);
+    return checkpoint;
+  }
+
+  async #change(stage: Stage, mark: string): Promise<string> {
+    this.step = `the change to ${mark}`;
+    const { change, see } = this.#program;
+    await change(stage, mark);
+    return await stage.sees(see, (state) => state.includes(mark), "the changed state");
+  }
+
+  async #requireState(stage: Stage, state: string): Promise<void> {
+    const what = `the captured state ${JSON.stringify(state)}`;
+    await stage.sees(this.#program.see, (now) => now === state, what);
+  }
+
+  async #remove(stage: Stage): Promise<void> {
+    await stage.remove();
+    this.stages.splice(this.stages.indexOf(stage), 1);
+  }
 }
 
 function median(values: readonly number[]): number {

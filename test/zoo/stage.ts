@@ -2,8 +2,9 @@ import type { Checkpoint, Session } from "../../src/index.ts";
 import { TestTerminal } from "../support/test-terminal.ts";
 import { eventually } from "../support/test-waypoint.ts";
 
-const COMMAND_TIMEOUT_MS = 60_000;
-const WAIT_MS = 40_000;
+/** Other work may share the machine; nothing here waits longer than it has to. */
+const COMMAND_TIMEOUT_MS = 120_000;
+const WAIT_MS = 120_000;
 
 /** A session in which a program is tried, with an attached terminal. */
 export class Stage {
@@ -20,7 +21,7 @@ export class Stage {
   static async fork(checkpoint: Checkpoint): Promise<Stage> {
     const [session] = await checkpoint.fork();
     if (session === undefined) throw new Error("no fork");
-    return new Stage(session, await TestTerminal.attach(session));
+    return new Stage(session, await TestTerminal.attach(session, WAIT_MS));
   }
 
   /** Runs a line of shell beside the program and returns its output; a failure is thrown. */
@@ -69,6 +70,15 @@ export class Stage {
   /** Returns the visible lines without the empty ones at the end. */
   screen(): string {
     return this.terminal.screen().join("\n").trimEnd();
+  }
+
+  /**
+   * Returns the visible lines that match. What a program draws besides, such as a message that
+   * goes away or where the cursor stands, may be a moment older or newer.
+   */
+  lines(pattern: RegExp): string {
+    const lines = this.terminal.screen().filter((line) => pattern.test(line));
+    return lines.map((line) => line.trimEnd()).join("\n");
   }
 
   /** Waits until `see` returns something that `accept` accepts, and returns it. */

@@ -1,3 +1,5 @@
+import type { Checkpoint, Waypoint } from "../../src/index.ts";
+import type { TestBases } from "../support/bases.ts";
 import type { Stage } from "./stage.ts";
 
 /** A program that is taken through the common course (course.ts). */
@@ -6,6 +8,11 @@ export interface ZooProgram {
   name: string;
   /** Line of shell whose first line of output says which version it is. */
   version: string;
+  /**
+   * Makes the checkpoint that it starts from.
+   * @defaultValue the one with all programs on the host's own root (base.ts)
+   */
+  base?: (waypoint: Waypoint, bases: TestBases) => Promise<Checkpoint>;
   /** Starts it and resolves when it can be asked. */
   start: (stage: Stage) => Promise<void>;
   /** Returns its state, which stays the same while nobody changes it. */

@@ -1,45 +1,55 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import path from "node:path";
+import { readFileSync } from "node:fs";
+import os from "node:os";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { findCriu } from "../../src/host/index.ts";
 import type { Checkpoint } from "../../src/index.ts";
+import { TestBases } from "../support/bases.ts";
 import { openTestWaypoint, type TestWaypoint } from "../support/test-waypoint.ts";
 import { installPrograms } from "./base.ts";
-import { takeThroughCourse, type ZooResult } from "./course.ts";
+import { takeThroughCourse } from "./course.ts";
+import { writeLastRun, type ZooRow } from "./last-run.ts";
 import { PROGRAMS } from "./programs/index.ts";
 
 const ROUNDS = Number(process.env["WAYPOINT_ZOO_ROUNDS"] ?? 1);
 const STORE_BYTES = 32 * 1024 ** 3;
-const REPORT = fileURLToPath(new URL("../../.tools/zoo.json", import.meta.url));
+const PACKAGE_ROOT = fileURLToPath(new URL("../..", import.meta.url));
 
-const results: ZooResult[] = [];
+const bases = new TestBases();
+const tried = new Set<string>();
+const rows: ZooRow[] = [];
+let machine: Pick<ZooRow, "day" | "kernel" | "criu" | "debian">;
 let own: TestWaypoint;
-let base: Checkpoint;
+let installed: Checkpoint;
 
 beforeAll(async () => {
+  machine = await describeMachine();
   own = await openTestWaypoint({ storeBytes: STORE_BYTES });
-  base = await installPrograms(own.waypoint);
+  installed = await installPrograms(own.waypoint);
 });
 
 afterAll(async () => {
-  writeReport();
+  writeLastRun(rows, tried);
+  bases[Symbol.dispose]();
   await own?.[Symbol.asyncDispose]();
 });
 
-/** A run of some programs (`-t`) writes their rows and leaves the others. */
-function writeReport(): void {
-  const former = existsSync(REPORT)
-    ? (JSON.parse(readFileSync(REPORT, "utf8")) as ZooResult[])
-    : [];
-  const rows = new Map([...former, ...results].map((row) => [row.program, row]));
-  const ordered = PROGRAMS.flatMap(({ name }) => rows.get(name) ?? []);
-  mkdirSync(path.dirname(REPORT), { recursive: true });
-  writeFileSync(REPORT, `${JSON.stringify(ordered, null, 2)}\n`);
+async function describeMachine(): Promise<typeof machine> {
+  const { version } = await findCriu({ packageRoot: PACKAGE_ROOT });
+  return {
+    day: new Date().toISOString().slice(0, 10),
+    kernel: /^[\d.]*\d/.exec(os.release())?.[0] ?? os.release(),
+    criu: version,
+    debian: readFileSync("/etc/debian_version", "utf8").trim(),
+  };
 }
 
 test.each(PROGRAMS)("$name comes back, in two forks and ten generations too", async (program) => {
+  tried.add(program.name);
+  const base = (await program.base?.(own.waypoint, bases)) ?? installed;
+
   const result = await takeThroughCourse(program, base, ROUNDS);
 
-  results.push(result);
-  expect(result.result).toBe("right");
+  rows.push({ program: program.name, ...result, ...machine });
+  expect(result.generations).toBe(10 * ROUNDS);
 });

@@ -24,11 +24,15 @@ export async function run({
 }
 
 function renderCheckpoint(checkpoint: Checkpoint): string[] {
-  const { id, name, sessionName, pauseMs, totalMs, memoryBytes, changes } = checkpoint;
+  const { id, name, sessionName, pauseMs, totalMs, memoryBytes, changes, unchangedSince } =
+    checkpoint;
   const what = checkpoint.content === "files" ? "the files of " : "";
   const named = name === null ? "" : ` (${printable(name)})`;
   return [
     `Captured ${what}${printable(sessionName)} as ${id}${named}`,
+    ...(unchangedSince === null
+      ? []
+      : [`Nothing has run or changed since ${unchangedSince}, which it shares everything with.`]),
     `Paused ${formatDuration(pauseMs)} of ${formatDuration(totalMs)}, ` +
       `${formatSize(memoryBytes)} of memory.`,
     ...(changes.summary === "" ? [] : [`Changes: ${printable(changes.summary)}`]),

@@ -16,7 +16,18 @@ function renderStatus(status: OperationOutput<"daemon.status">, nowMs: number): 
     ["State directory", status.stateDir],
     ["Sessions running", String(status.sessionsRunning)],
     ["Memory", formatSize(status.memoryBytes)],
+    [
+      "Images in memory",
+      `${formatSize(status.imagesUsedBytes)} of ${formatSize(status.imagesBudgetBytes)}`,
+    ],
     ["Store used", formatSize(status.storeUsedBytes)],
     ["Store free", formatSize(status.storeFreeBytes)],
+    ["Standby", renderStandbys(status.standbys)],
   ]);
+}
+
+function renderStandbys(standbys: OperationOutput<"daemon.status">["standbys"]): string {
+  const { count, memoryBytes, budgetBytes, policy, reason } = standbys;
+  const used = `${count} ready, ${formatSize(memoryBytes)} of ${formatSize(budgetBytes)}`;
+  return `${used} (policy ${policy}${reason === null ? "" : `; paused: ${reason}`})`;
 }

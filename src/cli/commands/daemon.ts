@@ -9,7 +9,10 @@ import type { Invocation } from "../context.ts";
  *
  * Replaces this process, so that a service manager watches the daemon itself.
  */
-export async function run({ context }: Invocation): Promise<undefined> {
+export async function run({
+  context,
+  options,
+}: Invocation<{ imagesMemory?: number }>): Promise<undefined> {
   const programPath = path.join(findPackageRoot(), "dist", "daemon.mjs");
   if (!existsSync(programPath)) {
     throw new WaypointError("SETUP_INCOMPLETE", `The daemon's program ${programPath} is missing.`, {
@@ -18,7 +21,13 @@ export async function run({ context }: Invocation): Promise<undefined> {
     });
   }
   if (process.geteuid?.() === 0) makeStateDir(context.stateDir);
-  const env = { ...process.env, WAYPOINT_DIR: context.stateDir, WAYPOINT_FOREGROUND: "1" };
+  const { imagesMemory } = options;
+  const env = {
+    ...process.env,
+    ...(imagesMemory === undefined ? {} : { WAYPOINT_IMAGES_BYTES: String(imagesMemory) }),
+    WAYPOINT_DIR: context.stateDir,
+    WAYPOINT_FOREGROUND: "1",
+  };
   if (process.execve === undefined) {
     throw new WaypointError("HOST_UNSUPPORTED", "This version of Node cannot replace a process.", {
       hint: "Use Node 24.",

@@ -9,6 +9,7 @@ const COLUMNS: readonly Column[] = [
   { title: "SESSION" },
   { title: "PORT", align: "right" },
   { title: "ADDRESS" },
+  { title: "IN" },
   { title: "STATE" },
 ];
 
@@ -17,26 +18,27 @@ export async function run({
   context,
   args,
   options,
-}: Invocation<{ stop?: boolean }>): Promise<undefined> {
+}: Invocation<{ stop?: boolean; to?: string }>): Promise<undefined> {
   const [session, text] = args;
   if (session === undefined || text === undefined) {
-    if (options.stop === true) throw portMissing();
+    if (options.stop === true || options.to !== undefined) throw portMissing();
     const result = await call(context, "forward.list", withoutUndefined({ session }));
     await printResult(context, result, ({ forwards }) => renderForwards(forwards));
     return;
   }
   const { port, hostPort } = parsePorts(text);
+  const to = withoutUndefined({ to: options.to });
   if (options.stop === true) {
-    const stopped = await call(context, "forward.stop", { session, port });
+    const stopped = await call(context, "forward.stop", { session, port, ...to });
     await printResult(context, stopped, (forward) => [
-      `Port ${forward.port} of ${printable(forward.sessionName)} is not forwarded any more.`,
+      `Port ${forward.port} of ${printable(forward.sessionName)} is not forwarded${target(forward)} any more.`,
     ]);
     return;
   }
-  const input = { session, port, ...withoutUndefined({ hostPort }) };
+  const input = { session, port, ...withoutUndefined({ hostPort }), ...to };
   const forward = await call(context, "forward", input);
   await printResult(context, forward, (made) => [
-    `Port ${made.port} of ${printable(made.sessionName)} is 127.0.0.1:${made.hostPort} here.`,
+    `Port ${made.port} of ${printable(made.sessionName)} is 127.0.0.1:${made.hostPort} ${made.toName === null ? "here" : `in ${printable(made.toName)}`}.`,
   ]);
 }
 
@@ -51,19 +53,24 @@ function parsePorts(text: string): { port: number; hostPort: number | undefined 
   });
 }
 
+function target({ toName }: Forward): string {
+  return toName === null ? "" : ` to ${printable(toName)}`;
+}
+
 function portMissing(): WaypointError {
-  return new WaypointError("USAGE_INVALID", "Which port is to be stopped is not said.", {
-    hint: "Give the session and its port: `waypoint forward web 3000 --stop`.",
+  return new WaypointError("USAGE_INVALID", "Which port is meant is not said.", {
+    hint: "Give the session and its port: `waypoint forward web 3000`.",
   });
 }
 
 function renderForwards(forwards: readonly Forward[]): string[] {
   if (forwards.length === 0) return ["No ports are forwarded."];
-  const rows = forwards.map(({ sessionName, port, hostPort, listening }) => [
+  const rows = forwards.map(({ sessionName, port, hostPort, toName, listening }) => [
     printable(sessionName),
     String(port),
     `127.0.0.1:${hostPort}`,
-    listening ? "listening" : "taken by another program",
+    toName === null ? "this machine" : printable(toName),
+    listening ? "listening" : toName === null ? "taken by another program" : "not listening",
   ]);
   return layoutTable(COLUMNS, rows);
 }

@@ -45,13 +45,17 @@ export function renderSessions(
   return [...layoutTable(COLUMNS, rows), ...(binds.length === 0 ? [] : ["", ...binds])];
 }
 
-/** A session that has come up against a limit says so: it runs, but something in it failed. */
+/** A session that had to wait less than this for its share of the processors is not at its limit. */
+const HELD_BACK_SHOWN_MS = 1_000;
+
+/** A session that has come up against a limit says so: something in it failed, or was slow. */
 function renderState({ state, limitsHit }: Session, paint: Paint): string {
-  if (state !== "running") return paint("yellow", state);
+  const word = paint(state === "running" ? "green" : "yellow", state);
   const hits = [
     ...(limitsHit !== null && limitsHit.memory > 0 ? ["memory"] : []),
     ...(limitsHit !== null && limitsHit.pids > 0 ? ["pids"] : []),
+    ...(limitsHit !== null && limitsHit.cpuHeldBackMs >= HELD_BACK_SHOWN_MS ? ["cpus"] : []),
   ];
-  if (hits.length === 0) return paint("green", state);
-  return `${paint("green", state)}, ${paint("yellow", `at its limit: ${hits.join(", ")}`)}`;
+  if (hits.length === 0) return word;
+  return `${word}, ${paint("yellow", `at its limit: ${hits.join(", ")}`)}`;
 }

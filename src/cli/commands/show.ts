@@ -1,16 +1,20 @@
 import type { OperationOutput, SessionLimits } from "../../protocol/index.ts";
 import { type CommandContext, call, type Invocation, printResult } from "../context.ts";
+import { renderOthers } from "../diff/render-diff.ts";
 import { renderBinds } from "../render-binds.ts";
-import { printable, printableLines } from "../text/printable.ts";
+import { printable } from "../text/printable.ts";
 import { formatAge, formatClock, formatDuration, formatSize } from "../text/quantities.ts";
+import type { Paint } from "../text/style.ts";
 import { layoutFields, layoutTable } from "../text/table.ts";
+import { renderCommands, renderIntent, renderScreen } from "./render-recent.ts";
 
 /** Shows one checkpoint in full. */
 export async function run({ context, args }: Invocation): Promise<undefined> {
   const result = await call(context, "show", { checkpoint: args[0] ?? "" });
   const isRemoved = context.isJson ? false : await isSessionRemoved(context, result.session);
+  const { paint } = context.output;
   await printResult(context, result, (shown) =>
-    renderCheckpoint(shown, { nowMs: context.nowMs, isRemoved }),
+    renderCheckpoint(shown, { nowMs: context.nowMs, isRemoved, paint }),
   );
 }
 
@@ -23,7 +27,7 @@ async function isSessionRemoved(context: CommandContext, session: string): Promi
 /** Returns every fact about a checkpoint. */
 export function renderCheckpoint(
   shown: OperationOutput<"show">,
-  { nowMs, isRemoved }: { nowMs: number; isRemoved: boolean },
+  { nowMs, isRemoved, paint }: { nowMs: number; isRemoved: boolean; paint: Paint },
 ): string[] {
   const { verification, host } = shown;
   const fields: [string, string][] = [
@@ -38,6 +42,7 @@ export function renderCheckpoint(
     ["Trigger", shown.trigger],
     ["Content", shown.content === "full" ? "processes and files" : "files alone"],
     ["Stage", shown.stage],
+    ["Shared", shown.unchangedSince === null ? "-" : `unchanged since ${shown.unchangedSince}`],
     ["Pause", `${formatDuration(shown.pauseMs)} of ${formatDuration(shown.totalMs)}`],
     ["Memory", formatSize(shown.memoryBytes)],
     ["Changes", shown.changes.summary === "" ? "-" : printable(shown.changes.summary)],
@@ -49,9 +54,18 @@ export function renderCheckpoint(
   ];
   return [
     ...layoutFields(fields),
-    ...(shown.intent === null ? [] : ["", ...indentLines(printableLines(shown.intent))]),
+    ...renderIntent(shown.story, paint),
+    ...renderChanges(shown.changes, paint),
+    ...renderCommands(shown.story, paint),
     ...renderProcesses(shown.processes),
+    ...renderScreen(shown.story, paint),
   ];
+}
+
+/** What changed beside files, which `diff` lists. */
+function renderChanges(changes: OperationOutput<"show">["changes"], paint: Paint): string[] {
+  const lines = renderOthers(changes, { paint, isBrief: false });
+  return lines.length === 0 ? [] : ["", ...lines];
 }
 
 function renderLimits({ memoryBytes, cpus, pids }: SessionLimits): string {
@@ -77,8 +91,4 @@ function renderProcesses(processes: readonly { pid: number; command: string }[])
   if (processes.length === 0) return [];
   const rows = processes.map(({ pid, command }) => [String(pid), printable(command)]);
   return ["", ...layoutTable([{ title: "PID", align: "right" }, { title: "COMMAND" }], rows)];
-}
-
-function indentLines(text: string): string[] {
-  return text.split("\n").map((line) => `    ${line}`);
 }

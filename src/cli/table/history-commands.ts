@@ -1,5 +1,5 @@
 import type { CommandSpec, OptionSpec } from "../command-spec.ts";
-import { parseCount, parseIntent } from "../parse-values.ts";
+import { parseCount, parseIntent, parsePolicy, parseReference } from "../parse-values.ts";
 import { CHECKPOINT, LOSS_OPTIONS, SESSION, SESSION_OPTIONAL } from "./references.ts";
 
 const WITHOUT_BINDS: OptionSpec = {
@@ -52,6 +52,37 @@ export const HISTORY_COMMANDS: readonly CommandSpec[] = [
     ],
     errors: ["CHECKPOINT_NOT_FOUND", "REFERENCE_AMBIGUOUS"],
     load: () => import("../commands/show.ts"),
+  },
+  {
+    name: "diff",
+    summary: "Show what differs between two moments",
+    description:
+      "Any two: checkpoints of the same or of different branches, or sessions as they are now. " +
+      "Exits with 1 when they differ, as diff does.",
+    arguments: [
+      ["<from>", "A checkpoint, as in `waypoint show`, or a session: as it is now", parseReference],
+      ["<to>", "The same", parseReference],
+      ["[path]", "Only what lies at or below this path of the session"],
+    ],
+    options: [
+      { flags: "--stat", description: "List what differs, without the lines of texts" },
+      { flags: "--name-only", description: "List names alone" },
+      { flags: "--expand", description: "List what groups such as node_modules stand for" },
+    ],
+    examples: [
+      ["waypoint diff web@~1 web@", "What the last checkpoint of web changed"],
+      ["waypoint diff web@ web --stat", "What web changed since then"],
+      ["waypoint diff green web@ /etc", "Only below /etc"],
+    ],
+    errors: [
+      "CHECKPOINT_NOT_FOUND",
+      "SESSION_NOT_FOUND",
+      "REFERENCE_AMBIGUOUS",
+      "CHECKPOINT_INCOMPLETE",
+      "STORE_FULL",
+    ],
+    differs: true,
+    load: () => import("../commands/diff.ts"),
   },
   {
     name: "restore",
@@ -116,5 +147,24 @@ export const HISTORY_COMMANDS: readonly CommandSpec[] = [
       "CRIU_RESTORE_FAILED",
     ],
     load: () => import("../commands/fork.ts"),
+  },
+  {
+    name: "standby",
+    summary: "Show or choose what is kept ready to restore and fork a session at once",
+    description:
+      "A standby is a fork made in advance that stands still. `head` keeps one of the checkpoint " +
+      "that the session stands on and one of what an undo goes back to, a number so many of its " +
+      "newest checkpoints, `off` none. All together stay within a budget of memory.",
+    arguments: [
+      SESSION,
+      ["[policy]", "off, head, or a number of checkpoints from 1 to 16", parsePolicy],
+    ],
+    examples: [
+      ["waypoint standby web", "What is ready"],
+      ["waypoint standby web 3", "Keep its three newest checkpoints ready"],
+      ["waypoint standby web off", "Keep nothing ready"],
+    ],
+    errors: ["SESSION_NOT_FOUND", "REFERENCE_AMBIGUOUS"],
+    load: () => import("../commands/standby.ts"),
   },
 ];

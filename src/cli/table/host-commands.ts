@@ -1,4 +1,5 @@
 import type { CommandSpec } from "../command-spec.ts";
+import { parseSize } from "../parse-values.ts";
 
 /** Commands about this machine and the daemon. */
 export const HOST_COMMANDS: readonly CommandSpec[] = [
@@ -20,7 +21,18 @@ export const HOST_COMMANDS: readonly CommandSpec[] = [
     name: "daemon",
     summary: "Run the daemon in the foreground",
     description: "Other commands start it in the background when they need it.",
-    examples: [["waypoint daemon", "For a service manager"]],
+    options: [
+      {
+        flags: "--images-memory <size>",
+        description:
+          "Memory for process images until they are in the store [a quarter of the memory]",
+        parse: parseSize,
+      },
+    ],
+    examples: [
+      ["waypoint daemon", "For a service manager"],
+      ["waypoint daemon --images-memory 2G", "Where sessions are large and memory is scarce"],
+    ],
     errors: ["STATE_DIR_BUSY", "SETUP_INCOMPLETE", "PRIVILEGE_MISSING"],
     load: () => import("../commands/daemon.ts"),
     subcommands: [

@@ -3,6 +3,7 @@ import {
   collectBind,
   collectVariable,
   parseCount,
+  parsePolicy,
   parsePositive,
   parseSeconds,
   parseSize,
@@ -46,6 +47,11 @@ const NEW_OPTIONS: readonly OptionSpec[] = [
     parse: parsePositive,
   },
   { flags: "--pids <count>", description: "Processes and threads at most", parse: parseCount },
+  {
+    flags: "--standby <policy>",
+    description: "Keep ready to restore and fork at once: off, head or a number [the daemon's]",
+    parse: parsePolicy,
+  },
   {
     flags: "-e, --env <variable>",
     description: "KEY=VALUE for the shell's environment; may be repeated",
@@ -169,19 +175,24 @@ export const SESSION_COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: "forward",
-    summary: "Bring a port of a session to this machine's loopback",
+    summary: "Bring a port of a session to this machine's loopback, or to another session's",
     description:
       "It goes on after a restore and the end of the daemon, until it is stopped or the session " +
-      "is removed. Without a port it lists what is forwarded.",
+      "is removed. Without a port it lists what is forwarded. Sessions cannot reach each other " +
+      "unless a port is forwarded from one to the other.",
     arguments: [
       ["[session]", "Session: its name, id or a unique prefix of the id"],
       ["[ports]", "Port of the session, and after a colon the one here [a free one]"],
     ],
-    options: [{ flags: "--stop", description: "Stop forwarding the port" }],
+    options: [
+      { flags: "--to <session>", description: "Bring it to that session's loopback" },
+      { flags: "--stop", description: "Stop forwarding the port" },
+    ],
     examples: [
       ["waypoint forward web 3000", "On a free port, which it prints"],
       ["waypoint forward web 3000:8080", "On http://127.0.0.1:8080"],
-      ["waypoint forward web", "What is forwarded of web"],
+      ["waypoint forward db 5432:5432 --to web", "On 127.0.0.1:5432 inside of web"],
+      ["waypoint forward web", "What is forwarded from web and to it"],
       ["waypoint forward web 3000 --stop", "No more"],
     ],
     errors: [

@@ -21,6 +21,8 @@ export function describeOperation(
       return `↶ ${name} restored to ${short(operation.checkpoint)}${undo}${took}`;
     case "undo":
       return `↷ ${name} took the restore back, to ${short(operation.checkpoint)}${undo}${took}`;
+    case "recover":
+      return `! ${name} lost its memory in a lazy restore, restored again to ${short(operation.checkpoint)}${took}`;
     case "stop":
       return `■ ${name} stopped`;
   }

@@ -38,6 +38,7 @@ function checkpoint(minute: number, id: string, facts: Partial<Checkpoint> = {})
     trigger: "manual",
     content: "full",
     createdAt: at(minute),
+    unchangedSince: null,
     pauseMs: 12,
     totalMs: 40,
     memoryBytes: 1024,
@@ -65,9 +66,11 @@ function session(id: string, name: string, head: string): Session {
     pid: 1,
     address: null,
     memoryBytes: null,
+    filling: false,
     shell: null,
     limits: { memoryBytes: null, cpus: null, pids: null },
     limitsHit: null,
+    standby: null,
   };
 }
 
@@ -84,7 +87,14 @@ function operation(minute: number, facts: Partial<OperationRecord>): OperationRe
   };
 }
 
-const PASSED = { command: "npm test", exitCode: 0, durationMs: 1, at: at(4) };
+const PASSED = {
+  command: "npm test",
+  exitCode: 0,
+  durationMs: 1,
+  at: at(4),
+  timedOut: false,
+  output: "",
+};
 
 /** A session that went wrong, was put back, and was forked twice. */
 const LOG: OperationOutput<"log"> = {

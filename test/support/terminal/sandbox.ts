@@ -1,7 +1,7 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { BASH_RC, InitLink, type ProgramSpec } from "../../../src/terminal/index.ts";
+import { InitLink, type ProgramSpec, SHELL_FILES } from "../../../src/terminal/index.ts";
 
 const PROJECT = join(import.meta.dirname, "../../..");
 const NATIVE = join(PROJECT, ".tools/native");
@@ -41,7 +41,7 @@ export async function openSandbox(): Promise<Sandbox> {
   execFileSync("sh", [join(PROJECT, "native/build.sh"), NATIVE]);
   const directory = mkdtempSync("/var/tmp/waypoint-test-");
   copyFileSync(join(NATIVE, "waypoint-init"), join(directory, "waypoint-init"));
-  writeFileSync(join(directory, "bashrc"), BASH_RC);
+  writeFileSync(join(directory, "bashrc"), SHELL_FILES["bashrc"] ?? "");
   const started = spawnSync("unshare", ["-m", "sh", "-c", MOUNT, "sh", directory], {
     encoding: "utf8",
   });

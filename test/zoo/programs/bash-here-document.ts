@@ -8,7 +8,7 @@ export const bashHereDocument: ZooProgram = {
     await stage.enter("clear; cat > /root/letter << THE-END");
     await stage.terminal.waitFor(/^> $/);
   },
-  see: async (stage) => stage.screen(),
+  see: async (stage) => stage.lines(/^> dear|THE-END$/),
   change: (stage, mark) => stage.enter(`dear ${mark}`),
   finish: async (stage) => {
     await stage.enter("THE-END");

@@ -1,13 +1,11 @@
-import { terminalProgram } from "../terminal-program.ts";
+import { sessionShell } from "../session-shell.ts";
 
-export const fish = terminalProgram({
-  name: "fish",
-  version: "fish --version",
-  command: "fish --no-config",
-  ready: /^root@\S+ ~# ?$/,
+export const fish = sessionShell({
+  shell: "fish",
+  ready: /^\S*@\S+ \S+# ?$/,
   setup: [
-    "set state none",
-    'function greet; printf "%s:%s:\\n" $argv[1] (count $state)" $state[-1]"; end',
+    "cd /usr; set state none; sleep 100000 &",
+    'function greet; printf "%s:%s:\\n" $argv[1] (count $state)" $state[-1] "(count (jobs -p)); end',
   ],
   question: (number) => `greet ${number}`,
   addition: (mark) => `set -a state ${mark}`,

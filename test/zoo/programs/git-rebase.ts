@@ -17,7 +17,7 @@ export const gitRebase: ZooProgram = {
     await stage.terminal.type("O");
     await stage.terminal.waitFor(/-- INSERT --/);
   },
-  see: async (stage) => stage.screen(),
+  see: async (stage) => stage.lines(/^dear|^add|^# (pick|reword)|-- INSERT --/),
   change: (stage, mark) => stage.enter(`dear ${mark}`),
   finish: async (stage) => {
     await stage.terminal.type("\u001b:wq\r");

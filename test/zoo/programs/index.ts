@@ -1,11 +1,14 @@
 import { bash } from "./bash.ts";
 import { bashHereDocument } from "./bash-here-document.ts";
+import { caddy } from "./caddy.ts";
 import { chromium } from "./chromium.ts";
 import { descriptors } from "./descriptors.ts";
 import { files } from "./files.ts";
 import { fish } from "./fish.ts";
+import { flask } from "./flask.ts";
 import { gcc } from "./gcc.ts";
 import { gitRebase } from "./git-rebase.ts";
+import { irb } from "./irb.ts";
 import { java } from "./java.ts";
 import { largeFile } from "./large-file.ts";
 import { less } from "./less.ts";
@@ -15,7 +18,10 @@ import { nano } from "./nano.ts";
 import { nginx } from "./nginx.ts";
 import { node20 } from "./node-20.ts";
 import { node24 } from "./node-24.ts";
+import { nodemon } from "./nodemon.ts";
 import { npmInstall } from "./npm-install.ts";
+import { oddDescriptors } from "./odd-descriptors.ts";
+import { oddProcesses } from "./odd-processes.ts";
 import { postgresql } from "./postgresql.ts";
 import { processTree } from "./process-tree.ts";
 import { pythonAsyncio } from "./python-asyncio.ts";
@@ -27,6 +33,8 @@ import { setuid } from "./setuid.ts";
 import { sharedMemory } from "./shared-memory.ts";
 import { sockets } from "./sockets.ts";
 import { sqlite } from "./sqlite.ts";
+import { sshAgent } from "./ssh-agent.ts";
+import { tail } from "./tail.ts";
 import { tmux } from "./tmux.ts";
 import { top } from "./top.ts";
 import { vim } from "./vim.ts";
@@ -36,11 +44,12 @@ import { zsh } from "./zsh.ts";
 /** The zoo, in the order of docs/compatibility.md. */
 export const PROGRAMS = [
   ...[bash, bashHereDocument, zsh, fish],
-  ...[tmux, vim, nano, less, top],
-  ...[pythonRepl, pythonThreads, pythonAsyncio, pythonMultiprocessing],
-  ...[node20, node24, vite, npmInstall],
+  ...[tmux, vim, nano, less, top, tail],
+  ...[pythonRepl, pythonThreads, pythonAsyncio, pythonMultiprocessing, flask, irb],
+  ...[node20, node24, vite, nodemon, npmInstall],
   ...[gitRebase, make, gcc],
-  ...[redis, postgresql, mariadb, sqlite, nginx],
-  ...[java, chromium],
-  ...[processTree, sharedMemory, descriptors, files, largeFile, sockets, setuid],
+  ...[redis, postgresql, mariadb, sqlite, nginx, caddy],
+  ...[java, chromium, sshAgent],
+  ...[processTree, oddProcesses, sharedMemory, descriptors, oddDescriptors],
+  ...[files, largeFile, sockets, setuid],
 ];

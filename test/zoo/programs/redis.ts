@@ -10,7 +10,8 @@ export const redis: ZooProgram = {
     await stage.enter("clear; redis-cli subscribe news");
     await stage.terminal.waitFor(/"subscribe"/);
   },
-  see: async (stage) => `${await stage.run("redis-cli lrange fruit 0 -1")}\n${stage.screen()}`,
+  see: async (stage) =>
+    `${await stage.run("redis-cli lrange fruit 0 -1")}\n${stage.lines(/"\w+"$/)}`,
   change: async (stage, mark) => {
     await stage.run(`redis-cli rpush fruit ${mark}; redis-cli publish news ${mark}`);
     await stage.terminal.waitFor(new RegExp(`"${mark}"`));

@@ -14,6 +14,9 @@ export const tmux: ZooProgram = {
     ),
   change: async (stage, mark) => {
     await stage.run(`tmux new-window -d -t zoo -n ${mark} 'bash --norc'`);
+    const window = `tmux capture-pane -p -t zoo:${mark}`;
+    await stage.until(window, /# *$/);
     await stage.run(`tmux send-keys -t zoo:${mark} 'echo half-${mark}'`);
+    await stage.until(window, new RegExp(`# echo half-${mark}$`));
   },
 };

@@ -1,4 +1,7 @@
+import type { Stage } from "../stage.ts";
 import type { ZooProgram } from "../zoo-program.ts";
+
+const see = async (stage: Stage) => [...new Set(stage.screen().match(/zoo-\w+/g))].sort().join(" ");
 
 export const top: ZooProgram = {
   name: "top",
@@ -7,11 +10,11 @@ export const top: ZooProgram = {
     await stage.enter("clear; top -c -d 0.5");
     await stage.terminal.waitFor(/^\s*PID USER/);
   },
-  see: async (stage) => [...new Set(stage.screen().match(/zoo-\w+/g))].sort().join(" "),
+  see,
   change: async (stage, mark) => {
     await stage.run(
       `pkill -x sleep; (exec -a zoo-${mark} sleep 100000) > /dev/null 2>&1 < /dev/null &`,
     );
-    await stage.terminal.waitFor(new RegExp(`zoo-${mark}`));
+    await stage.sees(see, (state) => state === `zoo-${mark}`, "a redrawn list");
   },
 };

@@ -10,7 +10,7 @@ export const vim: ZooProgram = {
     await stage.terminal.type("i");
     await stage.terminal.waitFor(/-- INSERT --/);
   },
-  see: async (stage) => stage.screen(),
+  see: async (stage) => stage.lines(/^dear|-- INSERT --/),
   change: (stage, mark) => stage.enter(`dear ${mark}`),
   finish: async (stage) => {
     await stage.terminal.type("\u001b:wq\r");

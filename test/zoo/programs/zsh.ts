@@ -1,11 +1,12 @@
-import { terminalProgram } from "../terminal-program.ts";
+import { sessionShell } from "../session-shell.ts";
 
-export const zsh = terminalProgram({
-  name: "zsh",
-  version: "zsh --version",
-  command: "zsh -f",
-  ready: /^\S+# $/,
-  setup: ["state=; sleep 100000 &!", `greet() { print "$1:\${#state} \${state##* }:" }`],
+export const zsh = sessionShell({
+  shell: "zsh",
+  ready: /^\S+[#%]\s*$/,
+  setup: [
+    "cd /usr; state=; sleep 100000 &",
+    `greet() { print "$1:\${#state} \${state##* } \${#jobstates}:" }`,
+  ],
   question: (number) => `greet ${number}`,
   addition: (mark) => `state+=' ${mark}'`,
 });

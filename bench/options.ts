@@ -1,0 +1,57 @@
+import { parseArgs } from "node:util";
+import { WORKLOADS } from "./workloads/index.ts";
+
+export const USAGE = `Usage: npm run bench -- [options]
+
+  --full             more rounds, and podman for every program
+  --only NAMES       some of the workloads: ${WORKLOADS.map(({ name }) => name).join(", ")}
+  --rounds N         this many rounds of each workload
+  --mebibytes N      how large a program with much memory is [2048]
+  --install-peers    bring podman, runc and Redis into .tools/peers first (Debian's packages)
+  --from FILE        measure nothing; take an earlier run of bench/results
+  --write-docs       write the figures into docs/performance.md
+  --help             print this
+`;
+
+/** Reads the options. @throws Error  they are wrong; the message says how. */
+export function readOptions(words: readonly string[]) {
+  const { values } = parseArgs({
+    args: [...words],
+    options: {
+      full: { type: "boolean", default: false },
+      only: { type: "string" },
+      rounds: { type: "string" },
+      mebibytes: { type: "string", default: "2048" },
+      from: { type: "string" },
+      "install-peers": { type: "boolean", default: false },
+      "write-docs": { type: "boolean", default: false },
+      help: { type: "boolean", default: false },
+    },
+  });
+  const usual = WORKLOADS.filter(({ rounds: { quick } }) => values.full || quick > 0);
+  const names = values.only?.split(",") ?? usual.map(({ name }) => name);
+  const workloads = names.map((name) => {
+    const found = WORKLOADS.find((workload) => workload.name === name);
+    if (found === undefined) throw new Error(`There is no workload ${name}.\n\n${USAGE}`);
+    return found;
+  });
+  const rounds = values.rounds === undefined ? undefined : readNumber("--rounds", values.rounds);
+  const mebibytes = readNumber("--mebibytes", values.mebibytes);
+  return {
+    ...{
+      isFull: values.full,
+      workloads,
+      rounds,
+      mebibytes,
+      isHelp: values.help,
+      from: values.from,
+    },
+    ...{ installPeers: values["install-peers"], writeDocs: values["write-docs"] },
+  };
+}
+
+function readNumber(option: string, text: string): number {
+  const number = Number(text);
+  if (Number.isSafeInteger(number) && number > 0) return number;
+  throw new Error(`${option} takes a number.\n\n${USAGE}`);
+}

@@ -1,0 +1,83 @@
+import { execFile } from "node:child_process";
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import { promisify } from "node:util";
+import { pollUntil } from "../../src/base/index.ts";
+
+const run = promisify(execFile);
+const READY_TIMEOUT_MS = 120_000;
+const GAPS_PATH = "/tmp/gaps";
+
+/** Where a program runs: a session, or a container. */
+export interface Computer {
+  /** Runs a line in its shell and returns its exit code. */
+  shell: (line: string) => Promise<number>;
+  write: (file: string, content: Buffer) => Promise<void>;
+}
+
+/** What runs in the computers that are compared. */
+export interface Program {
+  /** Files to bring, by their path inside. */
+  files: Readonly<Record<string, Buffer>>;
+  /** A line of shell that starts it and returns at once. */
+  start: string;
+  /** A line of shell that succeeds once it works. */
+  isReady: string;
+}
+
+/** Starts a program and waits until it works. */
+export async function startProgram(computer: Computer, program: Program): Promise<void> {
+  for (const [file, content] of Object.entries(program.files)) await computer.write(file, content);
+  await computer.shell(program.start);
+  await pollUntil("the program", { timeoutMs: READY_TIMEOUT_MS, intervalMs: 200 }, async () =>
+    (await computer.shell(program.isReady)) === 0 ? true : undefined,
+  );
+}
+
+/** Compiles a C program of this folder into `directory` and returns its content. */
+export async function compile(name: string, directory: string): Promise<Buffer> {
+  const target = path.join(directory, name);
+  const source = path.join(import.meta.dirname, `${name}.c`);
+  await run("gcc", ["-O2", "-static", "-Wall", "-o", target, source]);
+  return readFileSync(target);
+}
+
+/** The ticker, by whose gaps a pause is seen from inside. */
+export function tickerProgram(ticker: Buffer): Program {
+  return {
+    files: { "/tmp/ticker": ticker },
+    start: `chmod 755 /tmp/ticker; : >${GAPS_PATH}; ${inBackground(`/tmp/ticker ${GAPS_PATH}`)}`,
+    isReady: `test -e ${GAPS_PATH}`,
+  };
+}
+
+/** Returns the line that starts a command which reads and says nothing. */
+export function inBackground(command: string): string {
+  return `setsid ${command} </dev/null >/dev/null 2>&1 &`;
+}
+
+/** The longest time, in milliseconds, that the programs of a computer stood still lately. */
+export class Gaps {
+  readonly #findInit: () => Promise<number>;
+  #seen = 0;
+
+  /** @param findInit  returns PID 1 of a computer in which the ticker runs, as the host sees it. */
+  constructor(findInit: () => Promise<number>) {
+    this.#findInit = findInit;
+  }
+
+  /** Forgets what was noted until now. */
+  async reset(): Promise<void> {
+    this.#seen = (await this.#read()).length;
+  }
+
+  async longest(): Promise<number> {
+    return Math.max(0, ...(await this.#read()).slice(this.#seen));
+  }
+
+  async #read(): Promise<number[]> {
+    // Read from outside, through PID 1's root: a command inside would disturb it.
+    const text = readFileSync(`/proc/${await this.#findInit()}/root${GAPS_PATH}`, "utf8");
+    return text.split("\n").filter(Boolean).map(Number);
+  }
+}

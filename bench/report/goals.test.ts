@@ -1,0 +1,46 @@
+import { expect, test } from "vitest";
+import { judgeGoals } from "./goals.ts";
+import { describeMachine, type Results, toLine } from "./results.ts";
+
+function resultsWith(...lines: [contender: string, figure: string, p50: number][]): Results {
+  const shell = {
+    ...{ name: "shell", title: "a shell", notMeasured: [] },
+    lines: lines.map(([contender, figure, p50]) => toLine({ contender, figure, values: [p50] })),
+  };
+  return { machine: describeMachine(), words: "", workloads: [shell] };
+}
+
+function outcomes(results: Results) {
+  return judgeGoals(results).map(({ goal, measured, isMet }) => [goal, measured, isMet]);
+}
+
+test("goals are judged as a value, as a ratio, and as times faster", () => {
+  const results = resultsWith(
+    ["waypoint", "pause", 11],
+    ["bare criu", "pause", 10],
+    ["waypoint", "fork", 20],
+    ["waypoint", "checkpoint", 20],
+    ["podman", "checkpoint", 190],
+    ["podman", "restore", 400],
+  );
+
+  expect(outcomes(results)).toEqual([
+    ["≤ 10 ms", "11.0 ms", false],
+    ["≤ 1.3 ×", "1.10 ×", true],
+    ["≤ 25 ms", "20.0 ms", true],
+    ["≥ 10 ×", "9.5 ×", false],
+    ["≥ 10 ×", "20.0 ×", true],
+  ]);
+});
+
+test("a goal whose peer is missing is not judged, and one of another workload is left out", () => {
+  const results = resultsWith(["waypoint", "pause", 9], ["waypoint", "fork", 30]);
+
+  expect(outcomes(results)).toEqual([
+    ["≤ 10 ms", "9.0 ms", true],
+    ["≤ 1.3 ×", null, null],
+    ["≤ 25 ms", "30.0 ms", false],
+    ["≥ 10 ×", null, null],
+    ["≥ 10 ×", null, null],
+  ]);
+});

@@ -1,0 +1,132 @@
+import { median, type Results } from "./results.ts";
+
+type Figure = readonly [workload: string, contender: string, figure: string];
+
+/** What Waypoint means to reach, and how the results tell. */
+interface Goal {
+  what: string;
+  /** Largest value that is good: in `unit`, or the ratio to `against`. */
+  atMost?: number;
+  /** @defaultValue ms */
+  unit?: "MiB";
+  /** Smallest ratio of `against` to the figure that is good. */
+  timesFasterMin?: number;
+  figure: Figure;
+  against?: Figure;
+  /** What is measured is the difference to `against`. */
+  isDifference?: true;
+}
+
+/** How one goal was met. */
+export interface GoalOutcome {
+  what: string;
+  goal: string;
+  /** "9.1 ms", "1.18 ×"; null where it was not measured. */
+  measured: string | null;
+  isMet: boolean | null;
+}
+
+const SHELL_PAUSE: Figure = ["shell", "waypoint", "pause"];
+const FORKED: Figure = ["shell", "waypoint", "fork"];
+const DEEP: Figure = ["lineage", "depth 500", "checkpoint"];
+
+/** The goals, all for medians. */
+const GOALS: readonly Goal[] = [
+  { what: "pause of a shell's checkpoint", atMost: 10, figure: SHELL_PAUSE },
+  {
+    ...{ what: "the same against bare criu dump", atMost: 1.3 },
+    ...{ figure: SHELL_PAUSE, against: ["shell", "bare criu", "pause"] },
+  },
+  { what: "cold fork to the first answered command", atMost: 25, figure: FORKED },
+  { what: "standby fork, likewise", atMost: 2, figure: ["standby", "waypoint", "fork"] },
+  { what: "standby restore, likewise", atMost: 2, figure: ["standby", "waypoint", "restore"] },
+  { what: "standby undo, likewise", atMost: 2, figure: ["standby", "waypoint", "undo"] },
+  { what: "16 forks, all answering", atMost: 400, figure: ["forks", "waypoint", "16 forks"] },
+  { what: "2 GiB: pause", atMost: 450, figure: ["memory", "waypoint", "pause"] },
+  {
+    ...{ what: "2 GiB: restored to the first answer", atMost: 100 },
+    figure: ["memory", "waypoint", "fork"],
+  },
+  {
+    ...{ what: "checkpoint at depth 500 against depth 1", atMost: 1.2 },
+    ...{ figure: DEEP, against: ["lineage", "depth 1", "checkpoint"] },
+  },
+  {
+    ...{ what: "checkpoint with 100,000 files against 100", atMost: 1.2 },
+    figure: ["files", "waypoint", "save"],
+    against: ["files", "waypoint, 100 files", "save"],
+  },
+  {
+    ...{ what: "checkpoint: times faster than podman's", timesFasterMin: 10 },
+    figure: ["shell", "waypoint", "checkpoint"],
+    against: ["shell", "podman", "checkpoint"],
+  },
+  {
+    ...{ what: "restore: times faster than podman's", timesFasterMin: 10 },
+    ...{ figure: FORKED, against: ["shell", "podman", "restore"] },
+  },
+  {
+    what: "story of a shell's checkpoint",
+    atMost: 150,
+    figure: ["story", "waypoint", "story ready"],
+  },
+  { what: "100,000 files, one changed: diff", atMost: 100, figure: ["story", "waypoint", "diff"] },
+  {
+    ...{ what: "store: 10 checkpoints of an idle 1 GiB process", atMost: 1177.6, unit: "MiB" },
+    figure: ["space", "1 GiB", "store, MiB"],
+  },
+  {
+    ...{ what: "store: 100 checkpoints of a shell", atMost: 100, unit: "MiB" },
+    figure: ["space", "shell", "store, MiB"],
+  },
+  {
+    ...{ what: "command line: more than the operation", atMost: 80, isDifference: true },
+    figure: ["commands", "command line", "exec true"],
+    against: ["commands", "sdk", "exec true"],
+  },
+];
+
+/** Returns how each goal was met; goals of workloads that were not asked for are left out. */
+export function judgeGoals(results: Results): GoalOutcome[] {
+  const names = new Set(results.workloads.map(({ name }) => name));
+  const asked = GOALS.filter(({ figure: [workload] }) => names.has(workload));
+  return asked.map((goal) => judge(goal, results));
+}
+
+/** Returns how the rows of these workloads' goals begin in a document. */
+export function goalRowsOf(workloads: ReadonlySet<string>): string[] {
+  const goals = GOALS.filter(({ figure: [workload] }) => workloads.has(workload));
+  return goals.map((goal) => `| ${goal.what} | ${boundOf(goal)} |`);
+}
+
+function isRatioOf(goal: Goal): boolean {
+  return goal.against !== undefined && goal.isDifference !== true;
+}
+
+function unitOf(goal: Goal): string {
+  return isRatioOf(goal) ? "×" : (goal.unit ?? "ms");
+}
+
+/** Returns the goal as it is printed, "≤ 1.3 ×". */
+function boundOf(goal: Goal): string {
+  const { timesFasterMin, atMost } = goal;
+  const unit = unitOf(goal);
+  return timesFasterMin === undefined ? `≤ ${atMost} ${unit}` : `≥ ${timesFasterMin} ${unit}`;
+}
+
+function judge(goal: Goal, results: Results): GoalOutcome {
+  const { what, timesFasterMin, atMost = Number.POSITIVE_INFINITY } = goal;
+  const isRatio = isRatioOf(goal);
+  const bound = boundOf(goal);
+  const value = median(results, goal.figure);
+  const other = goal.against === undefined ? 0 : median(results, goal.against);
+  if (value === undefined || other === undefined) {
+    return { what, goal: bound, measured: null, isMet: null };
+  }
+  const compared =
+    timesFasterMin !== undefined ? other / value : isRatio ? value / other : value - other;
+  const isMet = timesFasterMin === undefined ? compared <= atMost : compared >= timesFasterMin;
+  const digits = isRatio && timesFasterMin === undefined ? 2 : 1;
+  const measured = `${compared.toFixed(digits)} ${unitOf(goal)}`;
+  return { what, goal: bound, measured, isMet };
+}

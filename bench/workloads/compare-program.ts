@@ -1,0 +1,64 @@
+import { bareDump, bareRestore } from "../contenders/bare-criu.ts";
+import { podmanCheckpoint } from "../contenders/podman.ts";
+import { waypointCheckpoint, waypointFork } from "../contenders/waypoint.ts";
+import type { Contender } from "../measuring/contender.ts";
+import { Gaps, type Program, startProgram, tickerProgram } from "../programs/program.ts";
+import { BareCriu } from "../worlds/bare-criu.ts";
+import { PodmanWorld } from "../worlds/podman-world.ts";
+import { initOf, PLAIN_SHELL, sessionComputer, WaypointWorld } from "../worlds/waypoint-world.ts";
+import { unlessMissing, type WorkloadContext } from "./workload.ts";
+
+const CONTAINER = "bench";
+const IDLE_SHELL = ["sh", "-c", "while :; do sleep 1000; done"];
+
+/** Captures a program and brings it back: with Waypoint, with CRIU by hand and with podman. */
+export async function compareProgram(
+  program: Program,
+  context: WorkloadContext,
+  options: { withPodman: boolean },
+): Promise<Contender[]> {
+  return [
+    ...(await withWaypoint(program, context)),
+    ...(await unlessMissing("bare criu", context, () => withBareCriu(program, context))),
+    ...(options.withPodman
+      ? await unlessMissing("podman", context, () => withPodman(program, context))
+      : []),
+  ];
+}
+
+async function withWaypoint(program: Program, context: WorkloadContext): Promise<Contender[]> {
+  const world = context.stack.use(await WaypointWorld.open());
+  const session = await startIn(world, program, context);
+  const gaps = new Gaps(() => initOf(session));
+  const checkpoint = await session.checkpoint({ durable: true });
+  return [waypointCheckpoint(session, gaps), waypointFork(checkpoint)];
+}
+
+async function withBareCriu(program: Program, context: WorkloadContext): Promise<Contender[]> {
+  const world = context.stack.use(await WaypointWorld.open());
+  const session = await startIn(world, program, context);
+  const pid = await initOf(session);
+  // Without a daemon nobody is connected to the session, and CRIU can be run on it by hand.
+  await world.stopDaemon({ sessions: false });
+  const target = { stateDir: world.stateDir, instanceId: `${session.id}-1`, pid };
+  const bare = context.stack.use(await BareCriu.open(target));
+  return [bareDump(bare, new Gaps(async () => bare.pid)), bareRestore(bare)];
+}
+
+async function withPodman(program: Program, context: WorkloadContext): Promise<Contender[]> {
+  const world = context.stack.use(await PodmanWorld.open());
+  // The host's root, as Waypoint's session has it.
+  await world.start(CONTAINER, ["--rootfs", "/:O"], IDLE_SHELL);
+  const computer = world.computer(CONTAINER);
+  await startProgram(computer, tickerProgram(context.ticker));
+  await startProgram(computer, program);
+  return [podmanCheckpoint(world, CONTAINER, new Gaps(() => world.initOf(CONTAINER)))];
+}
+
+async function startIn(world: WaypointWorld, program: Program, context: WorkloadContext) {
+  const session = await world.waypoint.new({ name: "program", ...PLAIN_SHELL });
+  const computer = sessionComputer(session);
+  await startProgram(computer, tickerProgram(context.ticker));
+  await startProgram(computer, program);
+  return session;
+}

@@ -1,0 +1,20 @@
+import { commands } from "./command-line.ts";
+import { deepLineage } from "./deep-lineage.ts";
+import { forks } from "./forks.ts";
+import { lazy } from "./lazy.ts";
+import { changedFiles, manyFiles } from "./many-files.ts";
+import { memory } from "./memory.ts";
+import { nodeServer } from "./node-server.ts";
+import { postgresql } from "./postgresql.ts";
+import { redis } from "./redis.ts";
+import { shell } from "./shell.ts";
+import { space } from "./space.ts";
+import { standby } from "./standby.ts";
+import { story } from "./story.ts";
+import type { Workload } from "./workload.ts";
+
+/** All workloads, in the order in which they run. */
+export const WORKLOADS: readonly Workload[] = [
+  ...[shell, standby, commands, nodeServer, redis, postgresql, memory, lazy],
+  ...[manyFiles, changedFiles, deepLineage, forks, story, space],
+];

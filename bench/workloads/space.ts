@@ -1,0 +1,99 @@
+import { execFileSync } from "node:child_process";
+import { stateLayout } from "../../src/base/index.ts";
+import type { Checkpoint, Session } from "../../src/index.ts";
+import { untilDurable } from "../contenders/waypoint.ts";
+import { timed } from "../measuring/contender.ts";
+import { summarize } from "../measuring/statistics.ts";
+import { compile, inBackground, type Program, startProgram } from "../programs/program.ts";
+import { PLAIN_SHELL, sessionComputer, WaypointWorld } from "../worlds/waypoint-world.ts";
+import type { Workload, WorkloadContext } from "./workload.ts";
+
+const MEBIBYTE = 1024 ** 2;
+const LARGE_MIB = 1024;
+const LARGE_COUNT = 10;
+const SHELL_COUNT = 100;
+const COMMANDS_MIN = 20;
+const READY = "/tmp/memory-is-full";
+
+/**
+ * What many checkpoints take, and what the copy of a large one to the disk does to the rest.
+ *
+ * Between two checkpoints a command runs, so that each captures everything anew.
+ */
+export const space: Workload = {
+  name: "space",
+  title: `${LARGE_COUNT} checkpoints of an idle 1 GiB process, ${SHELL_COUNT} of a shell`,
+  rounds: { quick: 0, full: 1 },
+  withoutWarmUp: true,
+  prepare: async (context) => {
+    const files = { "/tmp/resident": await compile("resident", context.buildDir) };
+    const hold = inBackground(`/tmp/resident ${LARGE_MIB} ${READY}`);
+    const start = `chmod 755 /tmp/resident; ${hold}`;
+    const program = { files, start, isReady: `test -e ${READY}` };
+    return [
+      { name: "1 GiB", run: () => large(program, context) },
+      { name: "shell", run: () => many(context) },
+    ];
+  },
+};
+
+async function large(program: Program, { stack }: WorkloadContext) {
+  const world = stack.use(await WaypointWorld.open());
+  const session = await world.waypoint.new(PLAIN_SHELL);
+  await startProgram(sessionComputer(session), program);
+  const other = await world.waypoint.new(PLAIN_SHELL);
+  const quiet = await execTimes(other, () => false);
+  const before = usedMib(world);
+  const first = await session.checkpoint();
+  let isDurable = false;
+  const durable = timed(() => untilDurable(first)).finally(() => {
+    isDurable = true;
+  });
+  const busy = await execTimes(other, () => !isDurable);
+  const { tookMs } = await durable;
+  const others = await take(session, LARGE_COUNT - 1);
+  await untilDurable(others.at(-1) ?? first);
+  return {
+    "store, MiB": usedMib(world) - before,
+    "the first one's copy to the store": tookMs,
+    "exec in another session": quiet.p50,
+    "exec in another session, during that copy": busy.p50,
+  };
+}
+
+async function many({ stack }: WorkloadContext) {
+  const world = stack.use(await WaypointWorld.open());
+  const session = await world.waypoint.new(PLAIN_SHELL);
+  const before = usedMib(world);
+  const checkpoints = await take(session, SHELL_COUNT);
+  for (const last of checkpoints.slice(-1)) await untilDurable(last);
+  return { "store, MiB": usedMib(world) - before };
+}
+
+async function take(session: Session, count: number): Promise<Checkpoint[]> {
+  const checkpoints: Checkpoint[] = [];
+  for (let nth = 0; nth < count; nth += 1) {
+    await session.exec(`echo ${nth} >> /srv/steps`);
+    checkpoints.push(await session.checkpoint());
+  }
+  return checkpoints;
+}
+
+/** Runs commands, some at least, as long as `isGoingOn`. */
+async function execTimes(session: Session, isGoingOn: () => boolean) {
+  const times: number[] = [];
+  while (times.length < COMMANDS_MIN || isGoingOn()) {
+    times.push((await timed(() => session.exec("true"))).tookMs);
+  }
+  return summarize(times);
+}
+
+/** Space that the store takes, data and metadata, after everything was written. */
+function usedMib(world: WaypointWorld): number {
+  const { namespacePath, storeDir } = stateLayout(world.stateDir);
+  const line = `btrfs filesystem sync ${storeDir}; btrfs filesystem df -b ${storeDir}`;
+  const enter = [`--mount=${namespacePath}`, "sh", "-c", line];
+  const shown = execFileSync("nsenter", enter, { encoding: "utf8" });
+  const used = [...shown.matchAll(/^(?:Data|Metadata|System),.*used=(\d+)$/gm)];
+  return used.reduce((sum, [, bytes]) => sum + Number(bytes), 0) / MEBIBYTE;
+}

@@ -1,0 +1,103 @@
+import type { SqliteFile } from "./sqlite-file.ts";
+
+/** Commands of one incarnation that are kept; older ones are in the stories that follow them. */
+const KEPT_MAX = 500;
+
+/** A command that was run in a session. */
+export interface CommandRow {
+  session: string;
+  instance: string;
+  command: string;
+  by: "exec" | "terminal";
+  startedAt: string;
+  /** `null` while it runs. */
+  durationMs: number | null;
+  exitCode: number | null;
+  /** The end of what it printed. */
+  output: string;
+  outputBytes: number;
+}
+
+/** Which commands came before a checkpoint, in the order in which they ended. */
+export interface CaptureRow {
+  checkpoint: string;
+  instance: string;
+  /** The last one that had ended; 0 if none had. */
+  lastCommand: number;
+  /** Those that ran. */
+  running: CommandRow[];
+}
+
+/**
+ * The commands that were run, in the catalog.
+ *
+ * Nothing here waits for the disk: the last of it may be lost with the power, and no command waits
+ * for being noted.
+ */
+export class CommandLog {
+  readonly #file: SqliteFile;
+
+  constructor(file: SqliteFile) {
+    this.#file = file;
+  }
+
+  /** Notes a command that has ended. */
+  add(row: CommandRow): void {
+    this.#file.quickTransaction(() => {
+      this.#file.insert("commands", { ...row });
+      this.#file.run(
+        `DELETE FROM commands WHERE instance = ? AND id <= (
+           SELECT id FROM commands WHERE instance = ? ORDER BY id DESC LIMIT 1 OFFSET ?
+         )`,
+        row.instance,
+        row.instance,
+        KEPT_MAX,
+      );
+    });
+  }
+
+  /** Returns the number of the last command that has ended, 0 if none has. */
+  last(): number {
+    const sql = "SELECT coalesce(max(id), 0) AS last FROM commands";
+    return this.#file.get<{ last: number }>(sql)?.last ?? 0;
+  }
+
+  /** Returns the commands of an incarnation that ended after one and until another. */
+  between(instance: string, after: number, until: number): CommandRow[] {
+    return this.#file.all<CommandRow>(
+      `SELECT session, instance, command, by, startedAt, durationMs, exitCode, output, outputBytes
+       FROM commands WHERE instance = ? AND id > ? AND id <= ? ORDER BY id`,
+      instance,
+      after,
+      until,
+    );
+  }
+
+  putCapture({ running, ...row }: CaptureRow): void {
+    this.#file.quickTransaction(() => {
+      this.#file.insert("captures", { ...row, running: JSON.stringify(running) });
+    });
+  }
+
+  capture(checkpoint: string): CaptureRow | undefined {
+    const sql = "SELECT * FROM captures WHERE checkpoint = ?";
+    const stored = this.#file.get<Omit<CaptureRow, "running"> & { running: string }>(
+      sql,
+      checkpoint,
+    );
+    return stored === undefined ? undefined : { ...stored, running: JSON.parse(stored.running) };
+  }
+
+  deleteCapture(checkpoint: string): void {
+    this.#file.run("DELETE FROM captures WHERE checkpoint = ?", checkpoint);
+    this.deleteForgotten();
+  }
+
+  /** Deletes the commands of incarnations that are gone and that no checkpoint was taken of. */
+  deleteForgotten(): void {
+    this.#file.run(
+      `DELETE FROM commands WHERE instance NOT IN (SELECT id FROM instances)
+         AND instance NOT IN (SELECT instance FROM captures)`,
+    );
+  }
+}

@@ -1,0 +1,31 @@
+import type { OperationName } from "../protocol/index.ts";
+import type { EngineOperations } from "./handlers.ts";
+
+/** Operations after which other checkpoints may be wanted on standby than before. */
+const MOVING = [
+  "checkpoint",
+  "restore",
+  "undo",
+  "fork",
+  "stop",
+  "rm",
+  "standby",
+] as const satisfies readonly OperationName[];
+
+/** Returns the operations such that the standbys are looked at after those that move something. */
+export function refreshingStandbys(operations: EngineOperations): EngineOperations {
+  const refreshing = Object.fromEntries(
+    MOVING.map((name) => {
+      const run = operations[name] as EngineOperations["rm"];
+      const handler: EngineOperations["rm"] = async (input, ports, peer) => {
+        try {
+          return await run(input, ports, peer);
+        } finally {
+          ports.standbys.refresh();
+        }
+      };
+      return [name, handler];
+    }),
+  );
+  return { ...operations, ...refreshing };
+}

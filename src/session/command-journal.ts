@@ -1,0 +1,109 @@
+import type { Logger } from "../base/index.ts";
+import type { CaptureRow, CommandLog, CommandRow } from "../catalog/index.ts";
+import type { LiveInstance } from "./live-sessions.ts";
+import { TailOutput } from "./tail-output.ts";
+
+/** The end of a command's output that is kept. */
+const OUTPUT_BYTES_MAX = 64 * 1024;
+const COMMAND_CHARACTERS_MAX = 16 * 1024;
+
+/** What was run in an incarnation until an instant. */
+export type CommandsSoFar = Omit<CaptureRow, "checkpoint">;
+
+/**
+ * What is run in sessions, noted for the stories of the checkpoints that follow.
+ *
+ * It is no part of running anything: whatever goes wrong here is logged, and nothing else.
+ */
+export class CommandJournal {
+  readonly #log: CommandLog;
+  readonly #logger: Logger;
+  readonly #running = new Map<string, Set<JournalEntry>>();
+
+  constructor(log: CommandLog, logger: Logger) {
+    this.#log = log;
+    this.#logger = logger;
+  }
+
+  /** Notes that a command has begun. */
+  begin({ sessionId, instanceId }: LiveInstance, command: string): JournalEntry {
+    const started = this.#running.get(instanceId) ?? new Set();
+    this.#running.set(instanceId, started);
+    const facts = { session: sessionId, instance: instanceId, command };
+    const entry = new JournalEntry(facts, (row) => {
+      started.delete(entry);
+      if (started.size === 0) this.#running.delete(instanceId);
+      this.#try("note a command", () => this.#log.add(row));
+    });
+    started.add(entry);
+    return entry;
+  }
+
+  /** Returns what was run in an incarnation until now, or `null` where it cannot be told. */
+  soFar(instance: string): CommandsSoFar | null {
+    return this.#try("list commands", () => {
+      const running = [...(this.#running.get(instance) ?? [])].map((entry) => entry.describe());
+      return { instance, lastCommand: this.#log.last(), running };
+    });
+  }
+
+  /** Notes what had been run when a checkpoint was taken. */
+  keep(checkpoint: string, soFar: CommandsSoFar | null): void {
+    if (soFar === null) return;
+    this.#try("note the commands of a checkpoint", () => {
+      this.#log.putCapture({ checkpoint, ...soFar });
+    });
+  }
+
+  #try<T>(what: string, step: () => T): T | null {
+    try {
+      return step();
+    } catch (error) {
+      this.#logger.error(what, error, {});
+      return null;
+    }
+  }
+}
+
+/** One command that runs. */
+export class JournalEntry {
+  readonly #facts: Pick<CommandRow, "session" | "instance" | "command" | "startedAt">;
+  readonly #output = new TailOutput(OUTPUT_BYTES_MAX);
+  readonly #startedAtMs = performance.now();
+  readonly #onEnd: (row: CommandRow) => void;
+  #isOver = false;
+
+  constructor(
+    facts: Pick<CommandRow, "session" | "instance" | "command">,
+    onEnd: (row: CommandRow) => void,
+  ) {
+    const command = facts.command.slice(0, COMMAND_CHARACTERS_MAX);
+    this.#facts = { ...facts, command, startedAt: new Date().toISOString() };
+    this.#onEnd = onEnd;
+  }
+
+  /** Takes what the command printed. */
+  add(bytes: Uint8Array): void {
+    this.#output.add(bytes);
+  }
+
+  /** Notes the end, once; `null` where nobody learned how it ended. */
+  end(exitCode: number | null): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    const durationMs = Math.round(performance.now() - this.#startedAtMs);
+    this.#onEnd({ ...this.describe(), durationMs, exitCode });
+  }
+
+  /** Returns what is known of it while it runs. */
+  describe(): CommandRow {
+    return {
+      ...this.#facts,
+      by: "exec",
+      durationMs: null,
+      exitCode: null,
+      output: this.#output.text(),
+      outputBytes: this.#output.bytes,
+    };
+  }
+}

@@ -1,0 +1,42 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { hasCode } from "../errors/index.ts";
+import type { EnginePorts } from "./ports.ts";
+
+const RETRY_INTERVAL_MS = 1_000;
+/** An hour; after that it is left to the next daemon, which looks for what nobody refers to. */
+const RETRIES_MAX = 3_600;
+
+/**
+ * Gives back what an incarnation holds. It takes programs to do so: where none can be started, it
+ * is done as soon as one can, and the caller goes on.
+ *
+ * **Requires** `work` is idempotent.
+ */
+export async function giveBack(
+  instanceId: string,
+  ports: EnginePorts,
+  work: () => Promise<void>,
+): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    if (!hasCode(error, "PROCESSES_FULL")) throw error;
+    ports.logger.warn("an incarnation is given back later: no process can be started", {
+      instanceId,
+    });
+    void giveBackLater(work).catch((later: unknown) =>
+      ports.logger.error("an incarnation could not be given back", later, { instanceId }),
+    );
+  }
+}
+
+async function giveBackLater(work: () => Promise<void>): Promise<void> {
+  for (let retries = 1; ; retries += 1) {
+    await delay(RETRY_INTERVAL_MS, undefined, { ref: false });
+    try {
+      return await work();
+    } catch (error) {
+      if (!hasCode(error, "PROCESSES_FULL") || retries >= RETRIES_MAX) throw error;
+    }
+  }
+}

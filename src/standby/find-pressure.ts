@@ -1,0 +1,19 @@
+import { readFileSync } from "node:fs";
+import type { EnginePorts } from "../session/index.ts";
+
+/** A store with less has no room for what forks in advance would write. */
+const STORE_FREE_BYTES_MIN = 256 * 1024 * 1024;
+
+/** Returns why nothing may be parked now, `null` where nothing speaks against it. */
+export function findPressure({ freezer, settings, store }: EnginePorts): string | null {
+  if (freezer === null) return "this machine offers no freezer";
+  if (availableBytes() < settings.standby.reserveBytes) return "memory is short";
+  if (store.usage().freeBytes < STORE_FREE_BYTES_MIN) return "the store is nearly full";
+  return null;
+}
+
+function availableBytes(): number {
+  const [, kibibytes = "0"] =
+    /^MemAvailable:\s+(\d+)/m.exec(readFileSync("/proc/meminfo", "utf8")) ?? [];
+  return Number(kibibytes) * 1024;
+}

@@ -1,0 +1,54 @@
+import { expect, test } from "vitest";
+import { compareMoments, WHOLE_SCOPE } from "./compare-moments.ts";
+import type { ChangesReader, MomentPair, ReadContext } from "./section.ts";
+
+const PAIR = { from: { name: "a" }, to: { name: "b" } } as MomentPair;
+const PORTS = { logger: { warn: () => {} } } as unknown as ReadContext["ports"];
+
+function context(signal = new AbortController().signal): ReadContext {
+  return { scope: WHOLE_SCOPE, ports: PORTS, signal };
+}
+
+function reader(
+  sections: ChangesReader["sections"],
+  read: ChangesReader["read"],
+  said = "",
+): ChangesReader {
+  return { sections, read, summarize: () => (said === "" ? null : said) };
+}
+
+test("a reader that fails makes its own sections unknown, and no others", async () => {
+  const changes = await compareMoments(PAIR, context(), [
+    reader(["packages"], () => Promise.reject(new Error("the database is damaged"))),
+    reader(["env"], async () => ({ env: [] }), "env"),
+    reader(["git"], async () => ({ git: [], unknown: { "git in /srv": "unreadable" } })),
+  ]);
+
+  expect(changes).toMatchObject({ packages: null, env: [], git: [], files: null, summary: "env" });
+  expect(changes.unknown).toMatchObject({
+    packages: "the database is damaged",
+    "git in /srv": "unreadable",
+  });
+  expect(Object.keys(changes.unknown)).not.toContain("env");
+});
+
+test("a reader whose summary fails is left out of it", async () => {
+  const broken = {
+    ...reader(["env"], async () => ({ env: [] })),
+    summarize: () => {
+      throw new Error("no");
+    },
+  };
+
+  expect((await compareMoments(PAIR, context(), [broken])).summary).toBe("");
+});
+
+test("what was given up is unknown, however long the reader goes on", async () => {
+  const controller = new AbortController();
+  const forever = reader(["env"], () => new Promise(() => {}));
+
+  const comparing = compareMoments(PAIR, context(controller.signal), [forever]);
+  controller.abort();
+
+  expect((await comparing).unknown["env"]).toBe("It was given up while it was read.");
+});

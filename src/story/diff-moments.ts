@@ -1,0 +1,40 @@
+import type { CheckpointRow, SessionRow } from "../catalog/index.ts";
+import type { OperationOutput, OperationParsedInput } from "../protocol/index.ts";
+import type { EnginePorts } from "../session/index.ts";
+import { compareMoments } from "./compare-moments.ts";
+import { type Moment, openCheckpoint, openSession } from "./moment.ts";
+
+/** Entries of files that an answer holds at most; the totals count beyond it. */
+const FILES_MAX = 20_000;
+
+/** A moment that a user named: a checkpoint, or a session as it is now. */
+export type MomentRef = { checkpoint: CheckpointRow } | { session: SessionRow };
+
+/**
+ * Compares any two moments, whatever lies between them.
+ *
+ * A section that cannot be read is unknown. Of the throw-away snapshots nothing is left.
+ *
+ * @throws CHECKPOINT_INCOMPLETE | STORE_FULL
+ */
+export async function diffMoments(
+  refs: { from: MomentRef; to: MomentRef },
+  input: Pick<OperationParsedInput<"diff">, "path" | "expand" | "patch">,
+  ports: EnginePorts,
+  signal: AbortSignal,
+): Promise<OperationOutput<"diff">> {
+  const { path, expand, patch } = input;
+  const scope = {
+    ...{ under: path ?? null, isExpanded: expand, withPatches: patch, filesMax: FILES_MAX },
+  };
+  await using from = await open(refs.from, ports);
+  await using to = await open(refs.to, ports);
+  const changes = await compareMoments({ from, to }, { scope, ports, signal });
+  return { from: from.name, to: to.name, ...changes };
+}
+
+function open(ref: MomentRef, ports: EnginePorts): Promise<Moment> {
+  return "checkpoint" in ref
+    ? openCheckpoint(ref.checkpoint, ports)
+    : openSession(ref.session, ports);
+}

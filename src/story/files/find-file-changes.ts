@@ -1,0 +1,160 @@
+import path from "node:path";
+import { isSystemError } from "../../base/index.ts";
+import { WaypointError } from "../../errors/index.ts";
+import type { EnginePorts } from "../../session/index.ts";
+import type { SubvolumeChanges } from "../../store/index.ts";
+import { nearestAncestor } from "../nearest-ancestor.ts";
+import type { MomentPair, ReadContext } from "../section.ts";
+import { TreeComparison } from "./compare-trees.ts";
+import { findCopiedMoves } from "./find-copied-moves.ts";
+import type { MomentFiles } from "./moment-files.ts";
+import { Pace } from "./pace.ts";
+import type { RawChange } from "./raw-change.ts";
+import { fromText, isAtOrBelow, joinRaw, type RawPath } from "./raw-path.ts";
+import { touchedBelow } from "./touched-paths.ts";
+
+/** What Waypoint itself keeps in a session. */
+const OWN_DIR = "/run/waypoint";
+/** Names by which CRIU keeps deleted files that are open, at the instant of the snapshot. */
+const LINK_REMAP = /\/link_remap\.\d+$/;
+
+/** One overlay of a session: its root's, or that of one of the host's other mounts. */
+interface Layer {
+  /** Where it is mounted in the session. */
+  mountPath: RawPath;
+  /** Its upper directory in the subvolume. */
+  prefix: string;
+  baseDir: string;
+}
+
+/** The files of both moments. */
+export interface BothFiles {
+  from: MomentFiles;
+  to: MomentFiles;
+}
+
+/** What was found, and where nothing could be. */
+export interface FoundChanges {
+  changes: RawChange[];
+  unknown: Record<string, string>;
+}
+
+/**
+ * Finds every path that differs between two moments, as the session sees it.
+ *
+ * A copy of a host's mount that cannot be compared is unknown; the rest is told.
+ *
+ * @param files  holds the trees open: what was found can be read until they are disposed of.
+ * @throws STORE_FAILED | USAGE_INVALID  they do not stand on the same base.
+ */
+export async function findFileChanges(
+  pair: MomentPair,
+  { ports, signal }: ReadContext,
+  files: BothFiles,
+): Promise<FoundChanges> {
+  const { from, to } = pair;
+  requireSameBase(pair);
+  const pace = new Pace(signal);
+  const changes = await ports.store.snapshots.compare(from.subvolumePath, to.subvolumePath, signal);
+  const sharedInodeMax = highestShared(pair, ports);
+  const { layers, unknown } = layersOf(pair);
+  const found: RawChange[] = [];
+  for (const layer of layers) {
+    const guide = { ...changes, sharedInodeMax, ...guideOf(changes, layer.prefix) };
+    if (guide.before.children.size + guide.after.children.size === 0) continue;
+    const isHidden = hiddenPaths(layer, pair, ports.settings.layout.stateDir);
+    try {
+      const before = files.from.tree(layer.prefix, layer.baseDir);
+      const after = files.to.tree(layer.prefix, layer.baseDir);
+      const trees = { from: before, to: after, changes: guide, isHidden, pace };
+      for (const change of await new TreeComparison(trees).run())
+        found.push(placeIn(layer, change));
+    } catch (error) {
+      if (layer.mountPath === "/" || !isSystemError(error, "ENOENT", "ENOTDIR")) throw error;
+      unknown[`files in ${layer.baseDir}`] = "the host's mount is gone";
+    }
+  }
+  return { changes: await findCopiedMoves(found, pace), unknown };
+}
+
+/** Returns the highest inode number that both have from a common ancestor; 0 without a known one. */
+function highestShared(pair: MomentPair, { catalog, store }: EnginePorts): number {
+  const ancestor = nearestAncestor(pair, catalog);
+  if (ancestor === null) return 0;
+  // One that is held has no snapshot of its own yet.
+  const itself = [pair.from, pair.to].find(({ checkpoint }) => checkpoint?.id === ancestor.id);
+  const snapshotPath = itself?.subvolumePath ?? store.checkpointPaths(ancestor.id).snapshotPath;
+  return store.snapshots.exists(snapshotPath) ? store.snapshots.highestInode(snapshotPath) : 0;
+}
+
+function requireSameBase({ from, to }: MomentPair): void {
+  if (from.origin.base === to.origin.base) return;
+  throw new WaypointError(
+    "USAGE_INVALID",
+    `Their files stand on different bases, ${from.origin.base} and ${to.origin.base}.`,
+  );
+}
+
+/** The overlays that both have at the same place; of the others nobody can tell what differs. */
+function layersOf({ from, to }: MomentPair): { layers: Layer[] } & Pick<FoundChanges, "unknown"> {
+  const layers = [{ mountPath: "/", prefix: "upper", baseDir: from.origin.base }];
+  const unknown: Record<string, string> = {};
+  const [ours, theirs] = [from.origin.hostMounts, to.origin.hostMounts];
+  for (const hostMount of new Set([...ours, ...theirs])) {
+    const number = ours.indexOf(hostMount);
+    if (number !== -1 && theirs[number] === hostMount) {
+      const prefix = `mounts/${number}/upper`;
+      layers.push({ mountPath: fromText(hostMount), prefix, baseDir: hostMount });
+    } else unknown[`files in ${hostMount}`] = "the two do not have the same copy of it";
+  }
+  return { layers, unknown };
+}
+
+/** Returns what to leave out of a layer: other things are mounted over it, or it is our own. */
+function hiddenPaths(
+  { mountPath }: Layer,
+  { from, to }: MomentPair,
+  stateDir: string,
+): (inLayer: RawPath) => boolean {
+  const inside = path.relative(from.origin.base, stateDir);
+  const covered = inside === "" || inside.startsWith("..") ? [] : [`/${inside}`];
+  const mounted = [from, to].flatMap(({ origin }) => [
+    ...origin.binds.map(({ target }) => target),
+    ...origin.hostMounts,
+  ]);
+  const others = mounted.map(fromText).filter((at) => at !== mountPath);
+  const below = others.filter((at) => isAtOrBelow(at, mountPath));
+  const hidden = [...new Set([OWN_DIR, ...covered.map(fromText), ...below])];
+  return (inLayer) => {
+    const whole = inSession(mountPath, inLayer);
+    return LINK_REMAP.test(whole) || hidden.some((directory) => isAtOrBelow(whole, directory));
+  };
+}
+
+function guideOf(changes: SubvolumeChanges, prefix: string) {
+  const start = `${prefix}/`;
+  const moved = new Map<RawPath, RawPath>();
+  for (const [after, before] of changes.moved) {
+    if (!after.startsWith(start) || !before.startsWith(start)) continue;
+    moved.set(after.slice(prefix.length), before.slice(prefix.length));
+  }
+  return {
+    before: touchedBelow(changes.before, prefix),
+    after: touchedBelow(changes.after, prefix),
+    moved,
+  };
+}
+
+function placeIn({ mountPath }: Layer, change: RawChange): RawChange {
+  if (mountPath === "/") return change;
+  const { path: at, from } = change;
+  return {
+    ...change,
+    path: inSession(mountPath, at),
+    from: from === null ? null : inSession(mountPath, from),
+  };
+}
+
+function inSession(mountPath: RawPath, inLayer: RawPath): RawPath {
+  return inLayer === "/" ? mountPath : joinRaw(mountPath, inLayer.slice(1));
+}

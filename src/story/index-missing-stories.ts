@@ -1,0 +1,20 @@
+import type { EnginePorts } from "../session/index.ts";
+import { indexStory, loadStory } from "./keep-story.ts";
+import { scheduleStory } from "./schedule-story.ts";
+
+/**
+ * Finds the checkpoints that the catalog knows no story of, newest first: one that was kept is
+ * noted in the catalog again, another is built in the background.
+ */
+export async function indexMissingStories(ports: EnginePorts): Promise<void> {
+  for (const { id } of ports.catalog.checkpointsWithoutStory()) {
+    if (ports.stories.isStopped) return;
+    try {
+      const story = await loadStory(id, ports);
+      if (story === null) scheduleStory(id, ports);
+      else indexStory(story, ports);
+    } catch (error) {
+      ports.logger.error("index a story", error, { id });
+    }
+  }
+}

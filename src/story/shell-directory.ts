@@ -1,0 +1,16 @@
+import type { EnginePorts } from "../session/index.ts";
+import type { Moment } from "./moment.ts";
+import { readPicture } from "./processes/process-picture.ts";
+import { sessionShell } from "./processes/session-shell.ts";
+
+/** Returns the directory that a session's shell was in, or `null` where nobody knows. */
+export async function shellDirectory(moment: Moment, ports: EnginePorts): Promise<string | null> {
+  try {
+    const picture = await readPicture(moment, ports);
+    const shell = picture === null ? null : sessionShell(picture);
+    return shell?.cwd ?? moment.origin.cwd;
+  } catch {
+    // Of files alone only the directory is known in which a shell would be started.
+    return moment.origin.cwd;
+  }
+}

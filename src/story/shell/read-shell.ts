@@ -1,0 +1,133 @@
+import type { Changes } from "../../protocol/index.ts";
+import type { EnginePorts } from "../../session/index.ts";
+import type { ShellState } from "../../shells/index.ts";
+import { toBytes } from "../files/raw-path.ts";
+import { AnswerRoom } from "../keep-within.ts";
+import type { Moment } from "../moment.ts";
+import { findMomentFile } from "../moment-file.ts";
+import { type PictureProcess, readMemory, readPicture } from "../processes/process-picture.ts";
+import { sessionShell } from "../processes/session-shell.ts";
+import { type ChangesReader, type MomentPair, notBelowAPath } from "../section.ts";
+import { compareNamed } from "./compare-named.ts";
+import { summarizeShell } from "./summarize-shell.ts";
+
+type ShellSection = "env" | "functions" | "cwd" | "virtualenv";
+
+/** What a session's shell has at one moment. */
+interface ShellView extends ShellState {
+  cwd: string | null;
+}
+
+/** Set by every shell by itself, or told by another section. */
+const LEFT_OUT = ["_", "PWD", "OLDPWD", "SHLVL"];
+/** What activated Python environments set. */
+const VIRTUALENV_VARIABLES = ["VIRTUAL_ENV", "CONDA_PREFIX"];
+/** What a startup file of Waypoint's own is found by, and takes away at once. */
+const OWN_VALUE = /=\/run\/waypoint\//;
+/** What an answer holds of variables and functions; files have most of a frame. */
+const ANSWER_BYTES_MAX = 1024 * 1024;
+/** A live shell goes on while it is read; then it is read again. */
+const ATTEMPTS = 3;
+
+/** Variables, functions, directory and Python environment of the session's shell. */
+export const SHELL_READER: ChangesReader = {
+  sections: ["env", "functions", "cwd", "virtualenv"],
+  read: async (pair, { ports, scope }) => {
+    if (scope.under !== null) return notBelowAPath(SHELL_READER);
+    const after = await readShell(pair.to, ports);
+    const before =
+      pair.from.kind === "fresh" ? after.fresh(pair) : await readShell(pair.from, ports);
+    return compare(before.view, after.view);
+  },
+  summarize: summarizeShell,
+};
+
+interface ReadShell {
+  view: ShellView;
+  /** What the same shell was when it had just been started. */
+  fresh: (pair: MomentPair) => { view: ShellView };
+}
+
+/** @throws Error  there is no shell; the message says why. */
+async function readShell(moment: Moment, ports: EnginePorts): Promise<ReadShell> {
+  const picture = await readPicture(moment, ports);
+  const shell = picture === null ? null : sessionShell(picture);
+  if (shell === null) throw new Error("the session had no shell then");
+  const state = await readState(moment, shell, ports);
+  return {
+    view: { ...state, cwd: shell.cwd },
+    fresh: ({ from }) => ({
+      view: {
+        environment: new Map(
+          shell.startEnvironment.filter((each) => !OWN_VALUE.test(each)).map(splitVariable),
+        ),
+        functions: new Map(),
+        cwd: from.origin.cwd,
+      },
+    }),
+  };
+}
+
+async function readState(moment: Moment, shell: PictureProcess, ports: EnginePorts) {
+  for (let attempt = 1; ; attempt += 1) {
+    const state = await readOnce(moment, shell, ports);
+    const isWhole = state.environment instanceof Map;
+    if (isWhole || moment.kind !== "live" || attempt === ATTEMPTS) return state;
+  }
+}
+
+async function readOnce(
+  moment: Moment,
+  { pid, program }: PictureProcess,
+  ports: EnginePorts,
+): Promise<ShellState> {
+  try {
+    using file = program === null ? null : findMomentFile(moment, program.path);
+    if (program === null || file === null) throw new Error("the shell's program is gone");
+    return await ports.shells.readShellMemory({
+      programPath: program.path,
+      filePath: toBytes(file.entry.hostPath),
+      address: program.address,
+      memory: await readMemory(moment, pid, ports),
+    });
+  } catch (error) {
+    const unknown = error instanceof Error ? error.message : String(error);
+    return { environment: { unknown }, functions: { unknown } };
+  }
+}
+
+/** Compares what is known of both; a part that one of them lacks is unknown. */
+function compare(before: ShellView, after: ShellView): Partial<Changes> {
+  const unknown: Partial<Record<ShellSection, string>> = {};
+  const changes: Partial<Changes> = {};
+  const room = new AnswerRoom(ANSWER_BYTES_MAX);
+  const reason = (part: "environment" | "functions") =>
+    [after[part], before[part]].flatMap((each) => ("unknown" in each ? [each.unknown] : []))[0];
+  if (after.cwd === null || before.cwd === null) unknown.cwd = "the shell's directory is not known";
+  else changes.cwd = { before: before.cwd, after: after.cwd };
+  if (before.environment instanceof Map && after.environment instanceof Map) {
+    const [earlier, later] = [before.environment, after.environment];
+    changes.env = room.keep(compareNamed(earlier, later, LEFT_OUT), "variables");
+    changes.virtualenv = { before: virtualenvOf(earlier), after: virtualenvOf(later) };
+  } else {
+    unknown.env = reason("environment") ?? "";
+    unknown.virtualenv = unknown.env;
+  }
+  if (before.functions instanceof Map && after.functions instanceof Map) {
+    changes.functions = room.keep(compareNamed(before.functions, after.functions), "functions");
+  } else unknown.functions = reason("functions") ?? "";
+  return { ...changes, unknown: { ...unknown, ...room.leftOut } };
+}
+
+function virtualenvOf(environment: ReadonlyMap<string, string>): string | null {
+  for (const name of VIRTUALENV_VARIABLES) {
+    const path = environment.get(name);
+    if (path !== undefined && path !== "") return path;
+  }
+  return null;
+}
+
+function splitVariable(variable: string): [string, string] {
+  const at = variable.indexOf("=");
+  return at === -1 ? [variable, ""] : [variable.slice(0, at), variable.slice(at + 1)];
+}

@@ -1,0 +1,71 @@
+import { expect, test } from "vitest";
+import { StoryQueue } from "./story-queue.ts";
+
+/** A queue whose stories are built when the test says so. */
+function queueOf(ids: readonly string[]) {
+  const queue = new StoryQueue();
+  const built: string[] = [];
+  const gates = new Map(ids.map((id) => [id, Promise.withResolvers<void>()]));
+  for (const id of ids) {
+    queue.schedule(id, async (signal) => {
+      const given = new Promise<void>((resolve) => {
+        signal.addEventListener("abort", () => resolve(), { once: true });
+      });
+      await Promise.race([gates.get(id)?.promise, given]);
+      built.push(signal.aborted ? `${id} given up` : id);
+    });
+  }
+  return { queue, built, open: (id: string) => gates.get(id)?.resolve() };
+}
+
+test("one story is built at a time, and one that is waited for goes first", async () => {
+  const { queue, built, open } = queueOf(["a", "b", "c"]);
+  const waiting = queue.ready("c", 10_000);
+  for (const id of ["a", "c"]) open(id);
+
+  await waiting;
+  expect(built).toEqual(["a", "c"]);
+  open("b");
+  await queue.ready("b", 10_000);
+  expect(built).toEqual(["a", "c", "b"]);
+});
+
+test("a story that is asked for twice is built once", async () => {
+  const { queue, built, open } = queueOf(["a"]);
+  queue.schedule("a", async () => void built.push("again"));
+  open("a");
+
+  await queue.ready("a", 10_000);
+  expect(built).toEqual(["a"]);
+});
+
+test("nobody waits longer than they want to", async () => {
+  const { queue, built } = queueOf(["a"]);
+
+  await queue.ready("a", 1);
+  await queue.caughtUp(1);
+
+  expect(built).toEqual([]);
+  await queue.stop();
+});
+
+test("cancelling gives up the story that is built, or forgets one that waits", async () => {
+  const { queue, built, open } = queueOf(["a", "b", "c"]);
+
+  await queue.cancel("b");
+  await queue.cancel("a");
+  open("c");
+  await queue.ready("c", 10_000);
+
+  expect(built).toEqual(["a given up", "c"]);
+});
+
+test("a queue that was stopped builds nothing more", async () => {
+  const { queue, built } = queueOf(["a", "b"]);
+
+  await queue.stop();
+  queue.schedule("late", async () => void built.push("late"));
+  await queue.ready("late", 10_000);
+
+  expect(built).toEqual(["a given up"]);
+});

@@ -1,0 +1,70 @@
+import { execFile } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { openTestWaypoint, type TestWaypoint } from "../support/test-waypoint.ts";
+
+const CLI = fileURLToPath(new URL("../../dist/cli.cjs", import.meta.url));
+
+let own: TestWaypoint;
+
+beforeAll(async () => {
+  own = await openTestWaypoint();
+  const session = await own.waypoint.new({ name: "web", net: "none", env: { HOME: "/none" } });
+  await session.exec("echo one > /srv/file");
+  await session.checkpoint({ name: "before" });
+  await session.exec("echo two > /srv/file; touch \"$(printf '/srv/\\033[31m')\"; mkdir /srv/dir");
+  await session.checkpoint({ name: "after" });
+});
+
+afterAll(async () => {
+  await own[Symbol.asyncDispose]();
+});
+
+function waypoint(...args: string[]): Promise<{ stdout: string; stderr: string; code: unknown }> {
+  return new Promise((resolve) => {
+    execFile(process.execPath, [CLI, "--dir", own.stateDir, ...args], (error, stdout, stderr) =>
+      resolve({ stdout, stderr, code: error?.code ?? 0 }),
+    );
+  });
+}
+
+test("names alone are safe for a terminal, and the exit code says that something differs", async () => {
+  expect(await waypoint("diff", "before", "after", "/srv", "--name-only")).toEqual({
+    stdout: "+ /srv/␛[31m\n+ /srv/dir/\n~ /srv/file\n",
+    stderr: "",
+    code: 1,
+  });
+});
+
+test("the lines of a text follow the list", async () => {
+  const { stdout, code } = await waypoint("diff", "before", "after", "/srv/file");
+
+  expect(code).toBe(1);
+  expect(stdout).toContain(
+    "~ /srv/file  4 B\n\n--- a/srv/file\n+++ b/srv/file\n@@ -1 +1 @@\n-one\n+two\n",
+  );
+});
+
+test("where nothing differs the exit code is 0, as with JSON", async () => {
+  const same = await waypoint("diff", "after", "web", "--name-only");
+  const json = await waypoint("diff", "after", "web@", "--json");
+
+  expect(same).toEqual({ stdout: "", stderr: "", code: 0 });
+  expect(json.code).toBe(0);
+  expect(JSON.parse(json.stdout)).toMatchObject({ files: [], summary: "" });
+});
+
+test("what does not exist is an error, not a difference", async () => {
+  const { code, stderr } = await waypoint("diff", "before", "nosuch");
+
+  expect(code).toBe(10);
+  expect(stderr).toContain('There is no checkpoint "nosuch".');
+});
+
+test("the timeline and a checkpoint tell what changed in brief", async () => {
+  const log = await waypoint("log", "web", "--json");
+  const show = await waypoint("show", "after");
+
+  expect(JSON.parse(log.stdout).checkpoints[1].changes).toEqual({ summary: "+1 ~1 files" });
+  expect(show.stdout).toMatch(/^Changes: +\+1 ~1 files$/m);
+});
