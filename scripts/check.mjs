@@ -3,13 +3,15 @@
 //   node scripts/check.mjs          everything; what `npm test` runs
 //   node scripts/check.mjs --fast   without the integration tests and the zoo
 //
-// One line per stage; the output of a stage only when it fails. The last line counts all tests.
+// One line per stage. When tests fail, only what failed is told, so that a reader of a shortened
+// output sees it first; the whole output is kept beside the tools. The last line counts all tests.
 import { spawn } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
+import { failuresOf } from "./check/failures.mjs";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const STATIC_STAGES_AT_ONCE = Math.min(2, availableParallelism());
@@ -88,7 +90,16 @@ async function runTests(project, timeoutMs) {
   // A run that fails without a failed test (a crash, an unhandled error) counts as one failure.
   if (!isOk && counted.failed === 0) total.failed += 1;
   printLine(`${project} tests`, { ...result, isOk });
-  process.stdout.write(isOk ? summaryOf(result.output) : result.output);
+  process.stdout.write(summaryOf(result.output));
+  if (!isOk) tellFailures(project, reportPath, result.output);
+}
+
+function tellFailures(project, reportPath, output) {
+  process.stdout.write(failuresOf(readReport(reportPath), output));
+  const logDir = join(ROOT, ".tools", "check");
+  mkdirSync(logDir, { recursive: true });
+  writeFileSync(join(logDir, `${project}.log`), output);
+  process.stdout.write(`       The whole output: .tools/check/${project}.log\n`);
 }
 
 function report(name, result) {
@@ -104,12 +115,8 @@ function printLine(name, { isOk, durationMs }) {
 
 /** Reads vitest's report; a file that could not even be loaded counts as one failed test. */
 function countTests(reportPath) {
-  let vitestReport;
-  try {
-    vitestReport = JSON.parse(readFileSync(reportPath, "utf8"));
-  } catch {
-    return { passed: 0, failed: 0, skipped: 0 };
-  }
+  const vitestReport = readReport(reportPath);
+  if (vitestReport === undefined) return { passed: 0, failed: 0, skipped: 0 };
   const brokenFiles = vitestReport.testResults.filter(
     ({ status, assertionResults }) =>
       status === "failed" && !assertionResults.some((test) => test.status === "failed"),
@@ -119,6 +126,15 @@ function countTests(reportPath) {
     failed: vitestReport.numFailedTests + brokenFiles.length,
     skipped: vitestReport.numPendingTests + vitestReport.numTodoTests,
   };
+}
+
+/** The report is missing when vitest itself did not get that far. */
+function readReport(reportPath) {
+  try {
+    return JSON.parse(readFileSync(reportPath, "utf8"));
+  } catch {
+    return undefined;
+  }
 }
 
 function summaryOf(output) {
