@@ -7,6 +7,7 @@ import type {
 import { printable } from "../text/printable.ts";
 import { formatClock, formatDuration } from "../text/quantities.ts";
 import type { Paint } from "../text/style.ts";
+import { verificationMark } from "../text/verification-mark.ts";
 import { describeOperation } from "./describe-operation.ts";
 import { drawNode, drawOpenings, drawPassing } from "./draw-tree.ts";
 import { fitLines, type TimelineLine } from "./fit-lines.ts";
@@ -82,17 +83,12 @@ function checkpointLine(
   return {
     at: formatClock(checkpoint.createdAt, nowMs),
     tree: drawNode(row, mark),
-    id: `${verificationMark(checkpoint, paint)} ${paint("yellow", shortId(ids, checkpoint.id))}`,
+    id: `${verificationMark(checkpoint.verification, paint)} ${paint("yellow", shortId(ids, checkpoint.id))}`,
     title: titleOf(checkpoint, { row, ids, paint }),
     changes: printable(checkpoint.changes.summary),
     pause: formatDuration(checkpoint.pauseMs),
     standing: standing.map(({ name }) => printable(name)),
   };
-}
-
-function verificationMark({ verification }: Checkpoint, paint: Paint): string {
-  if (verification === null) return " ";
-  return verification.exitCode === 0 ? paint("green", "✓") : paint("red", "✗");
 }
 
 function titleOf(
