@@ -21,6 +21,7 @@ import { Standbys } from "./standby/index.ts";
 import { openStore, type StoreLimits } from "./store/index.ts";
 import { StoryQueue } from "./story/index.ts";
 import { findTerminals, InitLink, ScreenModel, SHELL_FILES } from "./terminal/index.ts";
+import { VerificationRuns } from "./verification/index.ts";
 
 /** Below it a restore that brings all memory at once answers as soon (docs/performance.md). */
 const LAZY_BYTES_MIN_DEFAULT = 64 * 1024 ** 2;
@@ -109,6 +110,7 @@ export async function openEngine(options: EngineOptions): Promise<EnginePorts> {
     leases: new SerialQueues(),
     background: new SerialQueues(),
     stories: new StoryQueue(),
+    verifications: new VerificationRuns({ reserveBytes: options.standby.reserveBytes }),
     logger,
     newId,
   };

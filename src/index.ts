@@ -18,6 +18,7 @@ export {
   type RestoreOptions,
   Session,
   type StreamEvent,
+  type VerifyOptions,
   Waypoint,
 } from "./client/index.ts";
 export {
@@ -37,6 +38,7 @@ export type {
   ControlMessage,
   FileChange,
   Forward,
+  FullVerification,
   GitChange,
   NetMode,
   OperationInput,
@@ -50,4 +52,6 @@ export type {
   SessionState,
   Story,
   StoryCommand,
+  Verification,
+  Verified,
 } from "./protocol/index.ts";

@@ -14,6 +14,7 @@ import type {
 import { setAside } from "./set-aside.ts";
 import { SqliteFile } from "./sqlite-file.ts";
 import { fromStored, fromStoredIfAny, type Stored, toStored } from "./stored-lists.ts";
+import { VerificationLog } from "./verification-log.ts";
 
 /** What never changes in a row. */
 type Immutable = "id" | "binds" | "hostMounts";
@@ -29,6 +30,8 @@ export class Catalog implements Disposable {
   readonly isNew: boolean;
   /** The commands that were run in sessions. */
   readonly commands: CommandLog;
+  /** What was run against checkpoints. */
+  readonly verifications: VerificationLog;
   readonly #file: SqliteFile;
   readonly #mirror: SessionMirror;
   readonly #changedSessions = new Set<string>();
@@ -41,6 +44,7 @@ export class Catalog implements Disposable {
     this.#mirror = mirror;
     this.isNew = isNew;
     this.commands = new CommandLog(file);
+    this.verifications = new VerificationLog(file);
   }
 
   /**
@@ -210,6 +214,7 @@ export class Catalog implements Disposable {
     this.#file.run("DELETE FROM checkpoints WHERE id = ?", id);
     this.#file.run("DELETE FROM stories WHERE checkpoint = ?", id);
     this.commands.deleteCapture(id);
+    this.verifications.deleteOf(id);
   }
 
   stories(): StoryRow[] {
@@ -236,13 +241,9 @@ export class Catalog implements Disposable {
   }
 
   operations(session?: string): OperationRow[] {
-    if (session === undefined) {
-      return this.#file.all<OperationRow>("SELECT * FROM operations ORDER BY id");
-    }
-    return this.#file.all<OperationRow>(
-      "SELECT * FROM operations WHERE session = ? ORDER BY id",
-      session,
-    );
+    const sessions = session === undefined ? [] : [session];
+    const where = session === undefined ? "" : "WHERE session = ?";
+    return this.#file.all(`SELECT * FROM operations ${where} ORDER BY id`, ...sessions);
   }
 
   /** Returns a session's last restore or undo. */

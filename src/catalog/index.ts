@@ -1,6 +1,6 @@
 /**
- * catalog owns the SQLite index of sessions, instances, checkpoints, operations and
- * commands.
+ * catalog owns the SQLite index of sessions, instances, checkpoints, operations,
+ * commands and verifications.
  * It decides nothing; what it says of sessions and checkpoints can be rebuilt from the store.
  */
 export { Catalog } from "./catalog.ts";
@@ -15,3 +15,4 @@ export type {
   SessionRow,
   StoryRow,
 } from "./rows.ts";
+export type { VerificationLog, VerificationRow } from "./verification-log.ts";

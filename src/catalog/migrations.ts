@@ -67,4 +67,10 @@ export const MIGRATIONS: readonly string[] = [
      running TEXT NOT NULL
    ) STRICT;
    CREATE INDEX captures_instance ON captures (instance);`,
+  `CREATE TABLE verifications (
+     id INTEGER PRIMARY KEY AUTOINCREMENT, checkpoint TEXT NOT NULL, command TEXT NOT NULL,
+     exitCode INTEGER NOT NULL, durationMs REAL NOT NULL, at TEXT NOT NULL,
+     timedOut INTEGER NOT NULL, output TEXT NOT NULL, outputBytes INTEGER NOT NULL
+   ) STRICT;
+   CREATE INDEX verifications_checkpoint ON verifications (checkpoint, id);`,
 ];

@@ -1,11 +1,23 @@
-import type { CheckpointRow } from "../catalog/index.ts";
+import type { CheckpointRow, VerificationRow } from "../catalog/index.ts";
 import type { Checkpoint, OperationOutput } from "../protocol/index.ts";
 import { type EnginePorts, limitsOf } from "../session/index.ts";
 import { readStory } from "../story/index.ts";
 import { requireCaptured } from "./held-checkpoints.ts";
 
-/** Returns a checkpoint as the outside sees it. @param summary  of its changes; "" without a story. */
-export function describeCheckpoint(row: CheckpointRow, summary: string): Checkpoint {
+/** What one answer holds of the outputs of all verifications together. */
+const ANSWER_OUTPUT_CHARACTERS_MAX = 2 * 1024 * 1024;
+
+/**
+ * Returns a checkpoint as the outside sees it.
+ *
+ * @param summary       of its changes; "" without a story.
+ * @param verification  its newest one; `null` where it was never verified.
+ */
+export function describeCheckpoint(
+  row: CheckpointRow,
+  summary: string,
+  verification: VerificationRow | null,
+): Checkpoint {
   const { base: _b, net: _n, user: _u, cwd: _c, terminal: _t, ...rest } = row;
   const {
     binds: _i,
@@ -18,7 +30,11 @@ export function describeCheckpoint(row: CheckpointRow, summary: string): Checkpo
     ...described
   } = rest;
   const { shell: _s, memoryLimitBytes: _m, cpuLimit: _l, pidsLimit: _p, ...shown } = described;
-  return { ...shown, verification: null, changes: { summary: summaryOf(row, summary) } };
+  return {
+    ...shown,
+    verification: verification === null ? null : describeVerification(verification),
+    changes: { summary: summaryOf(row, summary) },
+  };
 }
 
 /** Returns checkpoints as the outside sees them, each with the summary of its story. */
@@ -27,7 +43,10 @@ export function describeCheckpoints(
   { catalog }: EnginePorts,
 ): Checkpoint[] {
   const summaries = new Map(catalog.stories().map((row) => [row.checkpoint, row.summary]));
-  return rows.map((row) => describeCheckpoint(row, summaries.get(row.id) ?? ""));
+  const newest = catalog.verifications.newest();
+  return rows.map((row) =>
+    describeCheckpoint(row, summaries.get(row.id) ?? "", newest.get(row.id) ?? null),
+  );
 }
 
 /** Returns a checkpoint with its story and the processes that its images hold. */
@@ -43,8 +62,10 @@ export async function showCheckpoint(
         )
       : [];
   const { checkpoint: _, changes, ...story } = await readStory(row, ports);
+  const verifications = ports.catalog.verifications.of(row.id);
   return {
-    ...describeCheckpoint(row, changes.summary),
+    ...describeCheckpoint(row, changes.summary, verifications[0] ?? null),
+    verifications: withinAnswer(verifications),
     changes: { ...changes, summary: summaryOf(row, changes.summary) },
     story,
     processes: processes.map(({ pid, command }) => ({ pid, command })),
@@ -53,6 +74,19 @@ export async function showCheckpoint(
     limits: limitsOf(row),
     diskPath: ports.store.checkpointPaths(row.id).checkpointDir,
   };
+}
+
+function describeVerification({ checkpoint: _, outputBytes: _b, ...shown }: VerificationRow) {
+  return shown;
+}
+
+/** Keeps less of each output where many verifications would not fit into one message. */
+function withinAnswer(rows: readonly VerificationRow[]) {
+  const charactersMax = Math.floor(ANSWER_OUTPUT_CHARACTERS_MAX / Math.max(1, rows.length));
+  return rows.map(({ checkpoint: _, output, ...shown }) => ({
+    ...shown,
+    output: output.slice(-charactersMax),
+  }));
 }
 
 /** What it is a person must know of a checkpoint goes before what changed. */

@@ -9,6 +9,7 @@ import {
   claimName,
   type EnginePorts,
   findMissingBinds,
+  type InstanceSource,
   isFreeToMakeUp,
   type LiveInstance,
   numberedNames,
@@ -97,7 +98,7 @@ async function forkOne(
 }
 
 /** Returns the row of a fork, whose first incarnation is named after it. */
-function sessionFrom(
+export function sessionFrom(
   checkpoint: CheckpointRow,
   { name, instanceId }: { name: string; instanceId: string },
   { catalog }: EnginePorts,
@@ -127,14 +128,14 @@ function sessionFrom(
 
 /** Builds an incarnation from a checkpoint: its processes, or a fresh shell on its files. */
 export function buildFrom(
-  from: BindChoice & { checkpoint: CheckpointRow },
+  from: InstanceSource,
   session: SessionRow,
   instanceId: string,
   ports: EnginePorts,
 ): Promise<LiveInstance> {
-  const { checkpoint, withoutBinds } = from;
+  const { checkpoint, atOnce: _, ...choice } = from;
   if (checkpoint.content === "full") return buildInstanceFrom(session, instanceId, from, ports);
-  const shell = { ...SHELL_DEFAULT, filesFrom: checkpoint.id, withoutBinds };
+  const shell = { ...SHELL_DEFAULT, filesFrom: checkpoint.id, ...choice };
   return buildFreshInstance(session, instanceId, shell, ports);
 }
 
@@ -155,7 +156,8 @@ function forkNames(
   return names;
 }
 
-function refuseSharedPorts(checkpoint: CheckpointRow): void {
+/** @throws FORK_REFUSED  what it captured, or would capture, uses the host's own ports. */
+export function refuseSharedPorts(checkpoint: Pick<CheckpointRow, "id" | "net" | "content">): void {
   if (checkpoint.net !== "host" || checkpoint.content === "files") return;
   throw new WaypointError(
     "FORK_REFUSED",

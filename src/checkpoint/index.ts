@@ -6,8 +6,9 @@
 export type { CheckpointOptions } from "./checkpoint-row.ts";
 export { createCheckpoint } from "./create-checkpoint.ts";
 export { describeCheckpoint, describeCheckpoints, showCheckpoint } from "./describe-checkpoint.ts";
-export { forkCheckpoint } from "./fork-checkpoint.ts";
+export { forkCheckpoint, refuseSharedPorts } from "./fork-checkpoint.ts";
 export { captureAllHeld, releaseHeld, scheduleHeld } from "./held-checkpoints.ts";
 export { makeDurable, removeCheckpoints, scheduleDurable } from "./make-durable.ts";
 export { fromManifest } from "./manifest.ts";
 export { restoreCheckpoint, undoRestore } from "./restore-checkpoint.ts";
+export { openThrowawayFork, type ThrowawayFork } from "./throwaway-fork.ts";

@@ -36,6 +36,7 @@ export async function removeCheckpoints(ids: readonly string[], ports: EnginePor
   });
   // A snapshot that is being read cannot be removed.
   for (const id of ids) await ports.stories.cancel(id);
+  await Promise.all(ids.map((id) => ports.verifications.cancel(id)));
   await ports.background.run(QUEUE, async () => {
     for (const id of ids) await ports.store.deleteCheckpoint(id);
   });

@@ -1,6 +1,11 @@
 import type { ErrorCode } from "../errors/index.ts";
 import type { CommandModule } from "./context.ts";
 
+/** Exit code when a command that was run against a checkpoint failed or took too long. */
+export const EXIT_CODE_NOT_PASSED = 3;
+/** Exit code when a command could not be run against a checkpoint. */
+export const EXIT_CODE_NOT_VERIFIED = 4;
+
 /** An option of a command. */
 export interface OptionSpec {
   /** As commander writes it: "-m, --intent <text>". */
@@ -32,6 +37,10 @@ export interface CommandSpec {
   passesExitCode?: true;
   /** Exits with 1 when what it compares differs. */
   differs?: true;
+  /** Exits with {@link EXIT_CODE_NOT_PASSED} or {@link EXIT_CODE_NOT_VERIFIED} after a verification. */
+  verifies?: true;
+  /** What its usage ends with besides its arguments. */
+  usageEnd?: string;
   subcommands?: readonly CommandSpec[];
   load: () => Promise<CommandModule>;
 }

@@ -20,6 +20,8 @@ export interface Invocation<Options = Record<string, never>> {
   args: readonly (string | undefined)[];
   /** Arguments of a `...` argument. */
   rest: readonly string[];
+  /** Those of them, and of no other argument, that came after `--`. */
+  afterDashes: readonly string[];
   options: Options;
 }
 

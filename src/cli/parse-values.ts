@@ -5,6 +5,7 @@ import type { Bind } from "../protocol/index.ts";
 /** Limits of the contract, said here in words before the daemon says them in its own. */
 const SECONDS_MAX = 86_400;
 const FORKS_MAX = 256;
+const AT_ONCE_MAX = 64;
 const REFERENCE_LENGTH_MAX = 1024;
 const INTENT_LENGTH_MAX = 10_000;
 
@@ -22,9 +23,18 @@ export function parseSeconds(text: string): number {
 
 /** Turns text into how many forks to make. */
 export function parseCount(text: string): number {
+  return parseWhole(text, FORKS_MAX);
+}
+
+/** Turns text into how many forks to have at once. */
+export function parseAtOnce(text: string): number {
+  return parseWhole(text, AT_ONCE_MAX);
+}
+
+function parseWhole(text: string, max: number): number {
   const isWhole = /^[1-9][0-9]{0,8}$/.test(text);
-  if (!isWhole || Number(text) > FORKS_MAX) {
-    throw new InvalidArgumentError(`Give a whole number from 1 to ${FORKS_MAX}.`);
+  if (!isWhole || Number(text) > max) {
+    throw new InvalidArgumentError(`Give a whole number from 1 to ${max}.`);
   }
   return Number(text);
 }

@@ -6,7 +6,12 @@ import {
   WaypointError,
 } from "../errors/index.ts";
 import { WAYPOINT_VERSION } from "../protocol/index.ts";
-import type { CommandSpec, OptionSpec } from "./command-spec.ts";
+import {
+  type CommandSpec,
+  EXIT_CODE_NOT_PASSED,
+  EXIT_CODE_NOT_VERIFIED,
+  type OptionSpec,
+} from "./command-spec.ts";
 import { COMMAND_TABLE } from "./command-table.ts";
 
 /** What was typed. */
@@ -96,6 +101,7 @@ function addCommand(parent: Command, spec: CommandSpec, handle: Handler): void {
     const argument = new Argument(name, description);
     command.addArgument(parse === undefined ? argument : argument.argParser(parse));
   }
+  if (spec.usageEnd !== undefined) command.usage(`${command.usage()} ${spec.usageEnd}`);
   for (const option of spec.options ?? []) command.addOption(toOption(option));
   command.addHelpText("after", () => helpTail(spec));
   for (const subcommand of spec.subcommands ?? []) addCommand(command, subcommand, handle);
@@ -140,7 +146,15 @@ function exitCodeLines(spec: CommandSpec): string[] {
   return [
     `  ${pad(0)}  ${spec.differs ? "nothing differs" : "done"}`,
     ...(spec.differs ? [`  ${pad(1)}  something differs`] : []),
+    ...(spec.verifies ? verifyExitCodeLines() : []),
     ...rows.map(([code, names]) => `  ${pad(code)}  ${names.join(", ")}`),
+  ];
+}
+
+function verifyExitCodeLines(): string[] {
+  return [
+    `  ${pad(EXIT_CODE_NOT_PASSED)}  done, and the command of a verification failed or took too long`,
+    `  ${pad(EXIT_CODE_NOT_VERIFIED)}  done, but a command could not be run against a checkpoint`,
   ];
 }
 

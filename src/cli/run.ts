@@ -26,7 +26,8 @@ export async function runCommandLine(argv: readonly string[]): Promise<never> {
     isPassThrough = spec.passesExitCode === true;
     const { run } = await spec.load();
     const { args, rest, options } = parsed;
-    exitCode = (await run({ context, args, rest, options })) ?? 0;
+    const invocation = { context, args, rest, afterDashes: afterDashes(argv), options };
+    exitCode = (await run(invocation)) ?? 0;
   };
   try {
     await parse(argv, { handle, output, isJson });
@@ -108,6 +109,12 @@ function findCommand(argv: readonly string[]): CommandSpec | undefined {
     if (command !== undefined) return command;
   }
   return undefined;
+}
+
+/** Returns what follows `--`, which the parser joins with what comes before. */
+function afterDashes(argv: readonly string[]): readonly string[] {
+  const end = argv.indexOf("--");
+  return end === -1 ? [] : argv.slice(end + 1);
 }
 
 /** Looks for --json without a parser, because it is the parser that may have failed. */

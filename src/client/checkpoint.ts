@@ -1,4 +1,8 @@
-import type { Checkpoint as CheckpointInfo, OperationOutput } from "../protocol/index.ts";
+import type {
+  Checkpoint as CheckpointInfo,
+  FullVerification,
+  OperationOutput,
+} from "../protocol/index.ts";
 import type { CallControl, ForkOptions } from "./options.ts";
 import { requireCount, requireOptions } from "./require-arguments.ts";
 import type { Session } from "./session.ts";
@@ -6,6 +10,11 @@ import type { Session } from "./session.ts";
 /** What a checkpoint needs of the rest of the SDK, handed in because sessions make checkpoints. */
 export interface CheckpointActions {
   fork: (checkpoint: string, options: ForkOptions) => Promise<Session[]>;
+  verify: (
+    checkpoint: string,
+    command: string | readonly string[],
+    options: { timeoutMs?: number } & CallControl,
+  ) => Promise<FullVerification>;
   show: (checkpoint: string, control: CallControl) => Promise<OperationOutput<"show">>;
 }
 
@@ -36,6 +45,20 @@ export class Checkpoint {
     requireCount(count);
     requireOptions(options);
     return await this.#actions.fork(this.id, { ...options, count });
+  }
+
+  /**
+   * Runs a command in a throw-away fork of exactly this moment, and keeps its result beside it; a
+   * command that fails or takes too long is a result, not an error.
+   *
+   * @param options.timeoutMs  @defaultValue ten minutes
+   * @throws FORK_REFUSED | CRIU_RESTORE_FAILED | MEMORY_SHORT | CHECKPOINT_NOT_FOUND | CANCELLED
+   */
+  async verify(
+    command: string | readonly string[],
+    options: { timeoutMs?: number } & CallControl = {},
+  ): Promise<FullVerification> {
+    return await this.#actions.verify(this.id, command, options);
   }
 
   /** Returns this checkpoint in full, as it is known now. @throws CHECKPOINT_NOT_FOUND */

@@ -8,6 +8,7 @@ export { type CallOptions, callOperation } from "./call-operation.ts";
 export { Checkpoint } from "./checkpoint.ts";
 export { type CollectOptions, collectOutput } from "./collect-output.ts";
 export { type ConnectOptions, connectDaemon } from "./connect.ts";
+export { eachLine } from "./each-line.ts";
 export { makeStateDir } from "./make-state-dir.ts";
 export { type OperationStream, openStream, type StreamEvent } from "./operation-stream.ts";
 export type {
@@ -20,6 +21,7 @@ export type {
   ForwardOptions,
   NewOptions,
   RestoreOptions,
+  VerifyOptions,
 } from "./options.ts";
 export { findPackageRoot } from "./package-root.ts";
 export { Session } from "./session.ts";

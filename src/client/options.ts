@@ -1,4 +1,4 @@
-import type { OperationInput } from "../protocol/index.ts";
+import type { OperationInput, Verified } from "../protocol/index.ts";
 import type { CallOptions } from "./call-operation.ts";
 import type { CollectOptions } from "./collect-output.ts";
 import { requireOptions } from "./require-arguments.ts";
@@ -11,6 +11,13 @@ export type NewOptions = OperationInput<"new"> & CallControl;
 
 /** Options of `Session.checkpoint`. */
 export type CheckpointOptions = Omit<OperationInput<"checkpoint">, "session"> & CallControl;
+
+/** Options of `Waypoint.verify`. */
+export type VerifyOptions = Omit<OperationInput<"verify">, "checkpoints" | "command"> &
+  CallControl & {
+    /** Told of each result as it comes; a promise slows the next ones down. */
+    onResult?: (verified: Verified) => unknown;
+  };
 
 /** Options of `Waypoint.diff`. */
 export type DiffOptions = Omit<OperationInput<"diff">, "from" | "to"> & CallControl;

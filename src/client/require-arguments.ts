@@ -62,6 +62,12 @@ export function requireCommand(command: unknown): string[] {
   );
 }
 
+/** Checks that checkpoints are given as a list. @throws USAGE_INVALID */
+export function requireCheckpoints(checkpoints: unknown): void {
+  if (Array.isArray(checkpoints)) return;
+  throw invalid(`Checkpoints are given as an array, not as ${shown(checkpoints)}.`);
+}
+
 /** Checks how many forks are wanted. @throws USAGE_INVALID */
 export function requireCount(count: unknown): void {
   if (typeof count === "number") return;

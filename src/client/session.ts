@@ -26,6 +26,7 @@ import {
   requireInput,
   requireOptions,
 } from "./require-arguments.ts";
+import { verifyOne } from "./verify.ts";
 
 /** A live computer. Holds no connection: the session lives on when this object is gone. */
 export class Session {
@@ -83,9 +84,12 @@ export class Session {
   /**
    * Captures the session; what runs in it is not disturbed.
    *
+   * With `verify`, a command is run against it, and `info.verification` is its result; with
+   * `verifyWait: false` that comes later, and `show` has it.
+   *
    * **On failure** nothing is recorded and the session runs as before.
    *
-   * @throws CRIU_DUMP_FAILED | SESSION_WRONG_STATE | STORE_FULL | NAME_IN_USE
+   * @throws CRIU_DUMP_FAILED | SESSION_WRONG_STATE | FORK_REFUSED | STORE_FULL | NAME_IN_USE
    */
   async checkpoint(options: CheckpointOptions = {}): Promise<Checkpoint> {
     const { control, input } = splitControl(options);
@@ -201,6 +205,7 @@ export class Session {
 export function bindCheckpoint(stateDir: string, info: CheckpointInfo): Checkpoint {
   return new Checkpoint(info, {
     fork: (checkpoint, options) => forkCheckpoint(stateDir, checkpoint, options),
+    verify: (checkpoint, command, options) => verifyOne(stateDir, checkpoint, command, options),
     show: (checkpoint, control) => callOperation(stateDir, "show", { checkpoint }, control),
   });
 }

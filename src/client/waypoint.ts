@@ -9,6 +9,7 @@ import {
   type ForkOptions,
   type NewOptions,
   splitControl,
+  type VerifyOptions,
 } from "./options.ts";
 import {
   checkpointRef,
@@ -19,6 +20,7 @@ import {
 } from "./require-arguments.ts";
 import { forkCheckpoint, Session } from "./session.ts";
 import { resolveStateDir } from "./state-dir.ts";
+import { verifyCheckpoints } from "./verify.ts";
 
 /** How to open Waypoint. */
 export interface OpenOptions extends CallControl {
@@ -112,6 +114,20 @@ export class Waypoint {
     const { control, input } = splitControl(options);
     const request = { ...input, from: momentRef(from), to: momentRef(to) };
     return await callOperation(this.stateDir, "diff", request, control);
+  }
+
+  /**
+   * Runs a command against checkpoints, each in a throw-away fork, and keeps the results beside
+   * them. One in which it could not be run has an `error` and does not stop the others.
+   *
+   * @throws CHECKPOINT_NOT_FOUND | REFERENCE_AMBIGUOUS | CANCELLED
+   */
+  async verify(
+    checkpoints: readonly (string | Checkpoint)[],
+    command: string | readonly string[],
+    options: VerifyOptions = {},
+  ): Promise<OperationOutput<"verify">> {
+    return await verifyCheckpoints(this.stateDir, checkpoints, command, options);
   }
 
   /** Captures the session that `session` names. @see Session.checkpoint */

@@ -163,6 +163,13 @@ export const ERROR_REGISTRY = {
     meaning:
       "No further process can be started: the machine's table or the daemon's limit is full.",
   },
+  MEMORY_SHORT: {
+    kind: "host",
+    exitCode: 20,
+    httpStatus: 503,
+    retryable: true,
+    meaning: "The machine has too little memory left for what was asked.",
+  },
   STORE_FULL: {
     kind: "host",
     exitCode: 20,

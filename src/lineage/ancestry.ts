@@ -13,6 +13,13 @@ export function ancestry(checkpointId: string | null, catalog: Catalog): Checkpo
   return line;
 }
 
+/** Returns the checkpoints of a session's timeline, oldest first: its own and where it comes from. */
+export function historyOf(session: SessionRow, catalog: Catalog): CheckpointRow[] {
+  const own = new Set(catalog.checkpoints(session.id).map(({ id }) => id));
+  for (const { id } of ancestry(session.head, catalog)) own.add(id);
+  return catalog.checkpoints().filter(({ id }) => own.has(id));
+}
+
 /**
  * Checks that a session may be put back to a checkpoint: its own, or one that it descends from.
  *

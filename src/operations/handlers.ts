@@ -1,9 +1,7 @@
 import {
   createCheckpoint,
-  describeCheckpoint,
   describeCheckpoints,
   forkCheckpoint,
-  makeDurable,
   removeCheckpoints,
   restoreCheckpoint,
   showCheckpoint,
@@ -11,7 +9,7 @@ import {
 } from "../checkpoint/index.ts";
 import { WaypointError } from "../errors/index.ts";
 import {
-  ancestry,
+  historyOf,
   removableCheckpoints,
   requireOwnHistory,
   resolveCheckpoint,
@@ -38,6 +36,9 @@ import {
 import { describeStandby } from "../standby/index.ts";
 import { diffMoments } from "../story/index.ts";
 import { refreshingStandbys } from "./refresh-standbys.ts";
+import { takeCheckpoint } from "./take-checkpoint.ts";
+import { verify } from "./verify.ts";
+import { withSession } from "./with-session.ts";
 
 /** How long the timeline waits for the stories of checkpoints that were taken just now. */
 const STORIES_WAIT_MS = 200;
@@ -109,25 +110,9 @@ export const HANDLERS: EngineOperations = refreshingStandbys({
       };
     }),
 
-  checkpoint: (input, ports) =>
-    withSession(input.session, ports, async (session) => {
-      if (input.name !== undefined) requireFreeCheckpointName(input.name, ports);
-      if (!input.filesOnly) requireLive(session, ports);
-      const row = await createCheckpoint(
-        session,
-        {
-          trigger: "manual",
-          intent: input.intent ?? null,
-          name: input.name ?? null,
-          filesOnly: input.filesOnly,
-          movesHead: true,
-        },
-        ports,
-      );
-      if (input.durable) await makeDurable(row.id, ports);
-      const summary = ports.catalog.story(row.id)?.summary ?? "";
-      return describeCheckpoint(ports.catalog.checkpoint(row.id) ?? row, summary);
-    }),
+  checkpoint: takeCheckpoint,
+
+  verify,
 
   log: async (input, ports) => {
     const { catalog } = ports;
@@ -139,7 +124,7 @@ export const HANDLERS: EngineOperations = refreshingStandbys({
     }
     const session = resolveSession(input.session, catalog);
     return {
-      checkpoints: historyOf(session, ports),
+      checkpoints: describeCheckpoints(historyOf(session, catalog), ports),
       operations: catalog.operations(session.id),
       sessions: sessions.filter(({ id }) => id === session.id),
     };
@@ -231,31 +216,4 @@ async function undoIfGone(peer: StreamPeer, undo: () => Promise<void>): Promise<
   if (!peer.gone.aborted) return;
   await undo();
   throw new WaypointError("CANCELLED", "The client left before the answer; all was undone.");
-}
-
-/** Runs `task` with the session's lease, and with its row as it is when the lease is held. */
-async function withSession<T>(
-  reference: string,
-  ports: EnginePorts,
-  task: (session: ReturnType<typeof resolveSession>) => Promise<T>,
-): Promise<T> {
-  const { id } = resolveSession(reference, ports.catalog);
-  return ports.leases.run(id, () => task(resolveSession(id, ports.catalog)));
-}
-
-function historyOf(session: ReturnType<typeof resolveSession>, ports: EnginePorts) {
-  const { catalog } = ports;
-  const own = new Set(catalog.checkpoints(session.id).map(({ id }) => id));
-  for (const { id } of ancestry(session.head, catalog)) own.add(id);
-  const rows = catalog.checkpoints().filter(({ id }) => own.has(id));
-  return describeCheckpoints(rows, ports);
-}
-
-function requireFreeCheckpointName(name: string, { catalog }: EnginePorts): void {
-  requireValidName(name);
-  if (catalog.checkpointByName(name) === undefined && catalog.checkpoint(name) === undefined)
-    return;
-  throw new WaypointError("NAME_IN_USE", `There is a checkpoint named ${name} already.`, {
-    hint: `Choose another name; \`waypoint show ${name}\` shows it.`,
-  });
 }

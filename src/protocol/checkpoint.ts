@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { instantSchema } from "./ids.ts";
+import { verificationSchema } from "./verification.ts";
 
 /** `captured` survives the daemon's death; `durable` survives the machine's loss of power. */
 export const stageSchema = z.enum(["captured", "durable"]);
@@ -12,16 +13,6 @@ export type CheckpointTrigger = z.infer<typeof triggerSchema>;
 /** `full`: processes and files. `files`: files alone (nothing ran, or it was asked for). */
 export const contentSchema = z.enum(["full", "files"]);
 export type CheckpointContent = z.infer<typeof contentSchema>;
-
-/** Result of a command that was run against exactly one checkpoint. */
-export const verificationSchema = z.object({
-  command: z.string(),
-  exitCode: z.number().int(),
-  durationMs: z.number(),
-  at: instantSchema,
-  timedOut: z.boolean().describe("It was ended because it took too long"),
-  output: z.string().describe("What it printed; the end of it, where that was long"),
-});
 
 /** A checkpoint as `checkpoint`, `log` and `show` print it. */
 export const checkpointSchema = z.object({
@@ -42,7 +33,9 @@ export const checkpointSchema = z.object({
   totalMs: z.number(),
   memoryBytes: z.number().int().describe("Size of the memory pages captured"),
   stage: stageSchema,
-  verification: verificationSchema.nullable(),
+  verification: verificationSchema
+    .nullable()
+    .describe("The newest one; `null` where it was never verified. `log` has little of its output"),
   changes: z.object({
     summary: z.string().describe("What changed, in brief; empty until the story is ready"),
   }),

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { checkpointSchema, contentSchema, operationRecordSchema } from "./checkpoint.ts";
+import { checkpointSchema, operationRecordSchema } from "./checkpoint.ts";
 import {
   checkpointRef,
   diffInput,
@@ -10,6 +10,7 @@ import {
   tcpPort,
   withoutBinds,
 } from "./inputs.ts";
+import { bindsLeftOut, execOutput, restoreOutput } from "./outputs.ts";
 import {
   bindSchema,
   forwardSchema,
@@ -19,6 +20,13 @@ import {
   standbyPolicySchema,
 } from "./session.ts";
 import { changesSchema, storySchema } from "./story.ts";
+import {
+  checkpointVerifyInput,
+  fullVerificationSchema,
+  verifyErrorSchema,
+  verifyInput,
+  verifyOutput,
+} from "./verification.ts";
 
 /**
  * Every operation of Waypoint, described once: the daemon validates with it, the command line,
@@ -41,19 +49,6 @@ export interface OperationContract<
 function describe<I extends z.ZodType, O extends z.ZodType>(contract: OperationContract<I, O>) {
   return contract;
 }
-
-const bindsLeftOut = z.array(bindSchema).describe("Binds whose source is gone: empty inside");
-
-const execOutput = z.object({
-  exitCode: z.number().int(),
-  signal: z.number().int().nullable().describe("Signal that ended the command, if one did"),
-  timedOut: z.boolean(),
-  shellEnded: z.boolean().describe("It ended the live shell too, and a fresh one was started"),
-  durationMs: z.number(),
-  stdout: z.string(),
-  stderr: z.string(),
-  truncated: z.boolean().describe("stdout or stderr here is shorter than what was printed"),
-});
 
 /** The operations by name. */
 export const CONTRACT = {
@@ -126,14 +121,23 @@ export const CONTRACT = {
   checkpoint: describe({
     summary: "Capture a session",
     effect: "write",
+    stream: true,
     input: z.strictObject({
       session: sessionRef,
       intent: z.string().max(10_000).optional().describe("What this moment is"),
       name: z.string().optional().describe("Name to find it by"),
       filesOnly: z.boolean().default(false).describe("Capture the files alone"),
       durable: z.boolean().default(false).describe("Answer only when it would survive power loss"),
+      ...checkpointVerifyInput,
     }),
-    output: checkpointSchema,
+    output: checkpointSchema.extend({ verifyError: verifyErrorSchema }),
+  }),
+  verify: describe({
+    summary: "Run a command against checkpoints, each in a throw-away fork",
+    effect: "write",
+    stream: true,
+    input: verifyInput,
+    output: verifyOutput,
   }),
   log: describe({
     summary: "Show the timeline",
@@ -154,6 +158,7 @@ export const CONTRACT = {
       story: storySchema
         .omit({ checkpoint: true, changes: true })
         .describe("What it tells besides the changes"),
+      verifications: z.array(fullVerificationSchema).describe("All that are kept, newest first"),
       processes: z.array(z.object({ pid: z.number().int(), command: z.string() })),
       host: z.object({ kernel: z.string(), criu: z.string(), arch: z.string() }),
       binds: z.array(bindSchema).describe("Directories of the host that it does not hold"),
@@ -179,31 +184,13 @@ export const CONTRACT = {
       ...lossInput,
       withoutBinds,
     }),
-    output: z.object({
-      session: z.string(),
-      checkpoint: z.string(),
-      undo: z.string().nullable().describe("Checkpoint of what was there before"),
-      undoContent: contentSchema.nullable().describe("What that checkpoint holds"),
-      readyMs: z.number().describe("Until the session answered again"),
-      totalMs: z.number().describe("With the checkpoint taken first"),
-      bindsLeftOut,
-      pid: z.number().int().nullable(),
-    }),
+    output: restoreOutput,
   }),
   undo: describe({
     summary: "Take the last restore back",
     effect: "destroy",
     input: z.strictObject({ session: sessionRef, ...lossInput, withoutBinds }),
-    output: z.object({
-      session: z.string(),
-      checkpoint: z.string(),
-      undo: z.string().nullable(),
-      undoContent: contentSchema.nullable(),
-      readyMs: z.number(),
-      totalMs: z.number(),
-      bindsLeftOut,
-      pid: z.number().int().nullable(),
-    }),
+    output: restoreOutput,
   }),
   fork: describe({
     summary: "Start new sessions from a checkpoint",

@@ -64,4 +64,11 @@ export {
   type StoryProcess,
   storySchema,
 } from "./story.ts";
+export {
+  type FullVerification,
+  fullVerificationSchema,
+  VERIFY_TIMEOUT_MS_DEFAULT,
+  type Verification,
+  type Verified,
+} from "./verification.ts";
 export { WAYPOINT_VERSION } from "./version.ts";

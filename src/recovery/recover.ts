@@ -3,6 +3,7 @@ import { pollUntil } from "../base/index.ts";
 import { fromManifest, scheduleDurable, scheduleHeld } from "../checkpoint/index.ts";
 import { type EnginePorts, endInstance, removeInstance, resumeForwards } from "../session/index.ts";
 import { indexMissingStories } from "../story/index.ts";
+import { readVerifications } from "../verification/index.ts";
 import { rebuildSessions } from "./rebuild-sessions.ts";
 import { reconnectSessions } from "./reconnect-sessions.ts";
 
@@ -71,6 +72,7 @@ async function recoverCheckpoints(ports: EnginePorts): Promise<void> {
       }
       const row = fromManifest(manifest);
       catalog.insertCheckpoint(row);
+      await readVerifications(id, ports);
       const session = catalog.session(row.session);
       const isHead = row.trigger !== "before-restore" && session?.head === row.parent;
       if (session !== undefined && isHead && !catalog.isNew) {

@@ -8,7 +8,13 @@ export { checkBinds } from "./check-binds.ts";
 export { findUser, type SessionUser, userNames } from "./find-user.ts";
 export { findHostMounts } from "./host-mounts.ts";
 export { launchInit } from "./launch-init.ts";
-export { isBindPresent, isBindRemoved, mountBind, mountHostCopy } from "./mount-extras.ts";
+export {
+  isBindPresent,
+  isBindRemoved,
+  mountBind,
+  mountBindCopy,
+  mountHostCopy,
+} from "./mount-extras.ts";
 export {
   isMadeWhereMissing,
   prepareMountUpper,

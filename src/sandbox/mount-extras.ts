@@ -79,6 +79,21 @@ export function mountBind(rootDir: string, bind: Bind): void {
   }
 }
 
+/**
+ * Mounts an overlay over a directory of the host where a session has it bound: what is written
+ * there stays in the layers.
+ *
+ * @throws SANDBOX_FAILED  the target is no directory any more, or the kernel refuses.
+ */
+export function mountBindCopy(
+  rootDir: string,
+  { source, target }: Bind,
+  layers: { upperDir: string; workDir: string },
+): void {
+  const flags = MS_NOSUID | MS_NODEV;
+  mountOverlay(makeMountPoint(rootDir, target), { ...layers, baseDir: source, flags });
+}
+
 /** A filesystem that is read-only itself: CRIU gives a mount the flags it had at the dump. */
 function prepareEmptyDir(): void {
   if (statSync(EMPTY_DIR, { throwIfNoEntry: false }) !== undefined) return;

@@ -7,6 +7,8 @@ import type { EnginePorts } from "./ports.ts";
 export interface BindChoice {
   /** Go on with an empty directory in place of each; else nothing is begun. */
   withoutBinds: boolean;
+  /** Let what is written to them stay in the incarnation. @defaultValue false: it is shared */
+  copyBinds?: boolean;
 }
 
 /** Returns the host's mounts that a new session gets a copy of. */
@@ -42,7 +44,13 @@ export function mountFiles(
   for (const [number, hostMount] of session.hostMounts.entries()) {
     sandbox.mountHostCopy(rootDir, hostMount, store.mountPaths(instanceId, number));
   }
-  for (const bind of session.binds) sandbox.mountBind(rootDir, bind);
+  for (const [number, bind] of session.binds.entries()) {
+    const isCopied = choice.copyBinds === true && !bind.readOnly && sandbox.isBindPresent(bind);
+    const layersNumber = session.hostMounts.length + number;
+    if (isCopied)
+      sandbox.mountBindCopy(rootDir, bind, store.makeMountLayers(instanceId, layersNumber));
+    else sandbox.mountBind(rootDir, bind);
+  }
   return rootDir;
 }
 

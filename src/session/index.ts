@@ -10,7 +10,7 @@ export { CommandJournal, type CommandsSoFar } from "./command-journal.ts";
 export { claimName, createSession, isFreeToMakeUp } from "./create-session.ts";
 export { describeSession, listProcesses, requireLive } from "./describe-session.ts";
 export { removeSession, stopSession } from "./end-session.ts";
-export { execInSession } from "./exec-in-session.ts";
+export { execInSession, runInLiveShell } from "./exec-in-session.ts";
 export {
   type BindChoice,
   externalMounts,
@@ -24,17 +24,20 @@ export {
   buildInstanceFrom,
   endInstance,
   haltInstance,
+  type InstanceSource,
   reconnectInstance,
   removeInstance,
 } from "./instance.ts";
 export { workDirOf } from "./instance-paths.ts";
-export { hasLostMemory, untilWhole } from "./lazy-memory.ts";
+export { hasLostMemory, untilFilled, untilWhole } from "./lazy-memory.ts";
 export { type LiveInstance, LiveSessions } from "./live-sessions.ts";
 export { numberedNames, requireValidName } from "./names.ts";
 export { buildParkedInstance, enlistInstance } from "./parked-instance.ts";
 export type { EnginePorts, EngineSettings } from "./ports.ts";
+export { quoteCommand } from "./quote-command.ts";
 export { restoreAgain } from "./restore-again.ts";
 export { limitsOf } from "./session-limits.ts";
+export { shellEnvironment } from "./shell.ts";
 export type {
   ParkedInstance,
   StandbyPool,
@@ -42,3 +45,4 @@ export type {
   StandbyStatus,
 } from "./standby-pool.ts";
 export type { StreamPeer } from "./stream-peer.ts";
+export { TailOutput } from "./tail-output.ts";

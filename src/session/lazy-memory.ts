@@ -111,6 +111,12 @@ async function giveUp({ instanceId, pid, startTicks }: LiveInstance, ports: Engi
   await ports.criu.endPagesServer(workDirOf(instanceId));
 }
 
+/** Resolves when an incarnation that is no session's has all of its memory, or will not get it. */
+export async function untilFilled(instanceId: string, ports: EnginePorts): Promise<void> {
+  if (ports.catalog.instance(instanceId)?.fillingFrom == null) return;
+  await ports.criu.awaitPagesServer(workDirOf(instanceId));
+}
+
 /** Tells whether an incarnation whose processes have ended did so for the loss of its memory. */
 export async function hasLostMemory(instanceId: string, ports: EnginePorts): Promise<boolean> {
   if (ports.catalog.instance(instanceId)?.fillingFrom == null) return false;

@@ -8,6 +8,7 @@ import type * as shells from "../shells/index.ts";
 import type { Store } from "../store/index.ts";
 import type { StoryQueue } from "../story/index.ts";
 import type { findTerminals, InitLink, ScreenModel } from "../terminal/index.ts";
+import type { VerificationRuns } from "../verification/index.ts";
 import type { CommandJournal } from "./command-journal.ts";
 import type { LiveSessions } from "./live-sessions.ts";
 import type { StandbyPool, StandbySettings } from "./standby-pool.ts";
@@ -61,6 +62,8 @@ export interface EnginePorts {
   background: SerialQueues;
   /** Stories of checkpoints that are still to be built. */
   stories: StoryQueue;
+  /** Commands that are being run against checkpoints. */
+  verifications: VerificationRuns;
   logger: Logger;
   newId: () => string;
 }

@@ -30,10 +30,13 @@ export function layerPathsOf({ mountsDir }: InstancePaths, number: number): Laye
 /** Makes the empty layers of a root and of some other overlays. */
 export function makeLayers(paths: InstancePaths, mountCount: number): void {
   const others = Array.from({ length: mountCount }, (_, number) => layerPathsOf(paths, number));
-  for (const { upperDir, workDir } of [paths, ...others]) {
-    mkdirSync(upperDir, { recursive: true });
-    mkdirSync(workDir);
-  }
+  for (const layers of [paths, ...others]) makeLayersAt(layers);
+}
+
+/** Makes the empty layers of one overlay. */
+export function makeLayersAt({ upperDir, workDir }: LayerPaths): void {
+  mkdirSync(upperDir, { recursive: true });
+  mkdirSync(workDir);
 }
 
 /** Empties the work directories of layers that were copied from elsewhere. */

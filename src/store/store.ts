@@ -10,6 +10,7 @@ import {
   type LayerPaths,
   layerPathsOf,
   makeLayers,
+  makeLayersAt,
   renewWorkDirs,
 } from "./instance-layers.ts";
 import { type CheckpointPaths, ProcessImages } from "./process-images.ts";
@@ -17,6 +18,7 @@ import { readSessionFiles, writeSessionFile } from "./session-files.ts";
 import { Snapshots } from "./snapshots.ts";
 import { StoreSpace } from "./store-space.ts";
 import { StoryFiles } from "./story-files.ts";
+import { VerificationFiles } from "./verification-files.ts";
 
 /**
  * The btrfs filesystem that holds every session's files and every checkpoint, and the tmpfs in
@@ -26,6 +28,7 @@ export class Store {
   readonly images: ProcessImages;
   readonly snapshots: Snapshots;
   readonly stories: StoryFiles;
+  readonly verifications: VerificationFiles;
   readonly #layout: StateLayout;
   readonly #instancesDir: string;
   readonly #checkpointsDir: string;
@@ -38,7 +41,9 @@ export class Store {
     this.#space = new StoreSpace(layout);
     this.images = new ProcessImages(layout.imagesDir, copyProgramPath);
     this.snapshots = new Snapshots(layout.storeDir);
-    this.stories = new StoryFiles((id) => this.checkpointPaths(id).checkpointDir);
+    const dirOf = (id: string) => this.checkpointPaths(id).checkpointDir;
+    this.stories = new StoryFiles(dirOf);
+    this.verifications = new VerificationFiles(dirOf);
     this.#instancesDir = path.join(layout.storeDir, "instances");
     this.#checkpointsDir = path.join(layout.storeDir, "checkpoints");
     this.#sessionsDir = path.join(layout.storeDir, "sessions");
@@ -54,6 +59,13 @@ export class Store {
   /** Returns where the layers of the nth overlay besides the root's lie. */
   mountPaths(instanceId: string, number: number): LayerPaths {
     return layerPathsOf(this.instancePaths(instanceId), number);
+  }
+
+  /** Makes the empty layers of one more overlay of an instance. @throws STORE_FULL */
+  makeMountLayers(instanceId: string, number: number): LayerPaths {
+    const layers = this.mountPaths(instanceId, number);
+    this.#orFull("mount a session", () => makeLayersAt(layers));
+    return layers;
   }
 
   checkpointPaths(checkpointId: string): CheckpointPaths {

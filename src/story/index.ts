@@ -7,4 +7,5 @@ export { diffMoments } from "./diff-moments.ts";
 export { indexMissingStories } from "./index-missing-stories.ts";
 export { readStory } from "./read-story.ts";
 export { scheduleStory } from "./schedule-story.ts";
+export { readShellContext } from "./shell/shell-context.ts";
 export { StoryQueue } from "./story-queue.ts";

@@ -1,5 +1,9 @@
-import type { Checkpoint } from "../../protocol/index.ts";
-import { call, type Invocation, printResult } from "../context.ts";
+import { eachLine, openStream } from "../../client/index.ts";
+import { WaypointError } from "../../errors/index.ts";
+import type { Checkpoint, OperationInput, OperationOutput } from "../../protocol/index.ts";
+import { EXIT_CODE_NOT_PASSED, EXIT_CODE_NOT_VERIFIED } from "../command-spec.ts";
+import { type CommandContext, call, type Invocation, note, printResult } from "../context.ts";
+import { renderOutput, renderVerdict } from "../render-verification.ts";
 import { withoutUndefined } from "../session-options.ts";
 import { printable } from "../text/printable.ts";
 import { formatDuration, formatSize } from "../text/quantities.ts";
@@ -9,18 +13,68 @@ interface CheckpointOptions {
   name?: string;
   filesOnly?: boolean;
   durable?: boolean;
+  verify?: string;
+  verifyTimeout?: number;
+  wait: boolean;
 }
 
-/** Captures a session. */
+/** Captures a session, and runs a command against what was captured if that is asked for. */
 export async function run({
   context,
   args,
   options,
-}: Invocation<CheckpointOptions>): Promise<undefined> {
+}: Invocation<CheckpointOptions>): Promise<number> {
   const { intent, name, filesOnly, durable } = options;
-  const input = withoutUndefined({ intent, name, filesOnly, durable });
-  const result = await call(context, "checkpoint", { ...input, session: args[0] ?? "" });
+  const given = withoutUndefined({ intent, name, filesOnly, durable });
+  const input = { ...given, ...verifyInput(options), session: args[0] ?? "" };
+  const isAwaited = options.verify !== undefined && options.wait;
+  const result =
+    isAwaited && !context.isJson
+      ? await printVerified(context, input)
+      : await printCaptured(context, input);
+  return isAwaited ? verdictOf(result) : 0;
+}
+
+function verifyInput({ verify, verifyTimeout, wait }: CheckpointOptions) {
+  if (verify !== undefined) {
+    const timeout = withoutUndefined({ verifyTimeoutMs: verifyTimeout });
+    return { verify: [verify], ...timeout, verifyWait: wait };
+  }
+  if (verifyTimeout === undefined && wait) return {};
+  throw new WaypointError("USAGE_INVALID", "There is nothing to verify the checkpoint with.", {
+    hint: "Give the command with --verify, or leave out --verify-timeout and --no-wait.",
+  });
+}
+
+async function printCaptured(context: CommandContext, input: OperationInput<"checkpoint">) {
+  const result = await call(context, "checkpoint", input);
   await printResult(context, result, renderCheckpoint);
+  return result;
+}
+
+/** Prints the checkpoint as soon as it is there, and later what came of its verification. */
+async function printVerified(context: CommandContext, input: OperationInput<"checkpoint">) {
+  const { output } = context;
+  const stream = await openStream(context.stateDir, "checkpoint", input);
+  await eachLine(stream, (captured: Checkpoint) => output.lines(renderCheckpoint(captured)));
+  const result = await stream.result;
+  const { verification, verifyError } = result;
+  if (verification !== null) {
+    const isPassed = verdictOf(result) === 0;
+    const shown = isPassed ? [] : renderOutput(verification, output.paint);
+    await output.lines([renderVerdict(verification, output.paint), ...shown]);
+  }
+  if (verifyError != null) {
+    await output.lines([`Not verified: ${printable(verifyError.message)}`]);
+    if (verifyError.hint !== null) note(context, verifyError.hint);
+  }
+  return result;
+}
+
+/** Exit code: the checkpoint is there in any case. */
+function verdictOf({ verification, verifyError }: OperationOutput<"checkpoint">): number {
+  if (verifyError != null || verification === null) return EXIT_CODE_NOT_VERIFIED;
+  return verification.exitCode === 0 && !verification.timedOut ? 0 : EXIT_CODE_NOT_PASSED;
 }
 
 function renderCheckpoint(checkpoint: Checkpoint): string[] {

@@ -2,6 +2,7 @@ import type { OperationOutput, SessionLimits } from "../../protocol/index.ts";
 import { type CommandContext, call, type Invocation, printResult } from "../context.ts";
 import { renderOthers } from "../diff/render-diff.ts";
 import { renderBinds } from "../render-binds.ts";
+import { renderOutput, renderVerdict } from "../render-verification.ts";
 import { printable } from "../text/printable.ts";
 import { formatAge, formatClock, formatDuration, formatSize } from "../text/quantities.ts";
 import type { Paint } from "../text/style.ts";
@@ -46,7 +47,7 @@ export function renderCheckpoint(
     ["Pause", `${formatDuration(shown.pauseMs)} of ${formatDuration(shown.totalMs)}`],
     ["Memory", formatSize(shown.memoryBytes)],
     ["Changes", shown.changes.summary === "" ? "-" : printable(shown.changes.summary)],
-    ["Verified", verification === null ? "-" : renderVerification(verification)],
+    ["Verified", verification === null ? "never" : renderVerdict(verification, paint)],
     ["Host", `Linux ${printable(host.kernel)} ${host.arch}, CRIU ${printable(host.criu)}`],
     ["Limits", renderLimits(shown.limits)],
     ["Files", printable(shown.diskPath)],
@@ -59,6 +60,7 @@ export function renderCheckpoint(
     ...renderCommands(shown.story, paint),
     ...renderProcesses(shown.processes),
     ...renderScreen(shown.story, paint),
+    ...renderVerifications(shown.verifications, { nowMs, paint }),
   ];
 }
 
@@ -77,14 +79,16 @@ function renderLimits({ memoryBytes, cpus, pids }: SessionLimits): string {
   return parts.length === 0 ? "-" : parts.join(", ");
 }
 
-function renderVerification(verification: {
-  command: string;
-  exitCode: number;
-  durationMs: number;
-}): string {
-  const { command, exitCode, durationMs } = verification;
-  const mark = exitCode === 0 ? "✓" : `✗ exit code ${exitCode}`;
-  return `${mark} ${printable(command)} (${formatDuration(durationMs)})`;
+/** All verifications, newest first, each with the end of what it printed. */
+function renderVerifications(
+  verifications: OperationOutput<"show">["verifications"],
+  { nowMs, paint }: { nowMs: number; paint: Paint },
+): string[] {
+  return verifications.flatMap((verification) => [
+    "",
+    `${formatClock(verification.at, nowMs)}  ${renderVerdict(verification, paint)}`,
+    ...renderOutput(verification, paint),
+  ]);
 }
 
 function renderProcesses(processes: readonly { pid: number; command: string }[]): string[] {

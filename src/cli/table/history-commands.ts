@@ -1,6 +1,7 @@
 import type { CommandSpec, OptionSpec } from "../command-spec.ts";
 import { parseCount, parseIntent, parsePolicy, parseReference } from "../parse-values.ts";
 import { CHECKPOINT, LOSS_OPTIONS, SESSION, SESSION_OPTIONAL } from "./references.ts";
+import { VERIFY_COMMAND, VERIFY_OPTIONS } from "./verify-command.ts";
 
 const WITHOUT_BINDS: OptionSpec = {
   flags: "--without-binds",
@@ -23,14 +24,18 @@ export const HISTORY_COMMANDS: readonly CommandSpec[] = [
       { flags: "--name <name>", description: "Name to find it by" },
       { flags: "--files-only", description: "Capture the files alone" },
       { flags: "--durable", description: "Answer only when it would survive power loss" },
+      ...VERIFY_OPTIONS,
     ],
     examples: [
       ['waypoint checkpoint web -m "before the upgrade"', "A moment to come back to"],
       ["waypoint checkpoint web --name green --durable", "Named, and safe on disk"],
+      ['waypoint checkpoint web --verify "npm test"', "With the verdict of its tests"],
     ],
-    errors: ["SESSION_NOT_FOUND", "NAME_IN_USE", "CRIU_DUMP_FAILED", "STORE_FULL"],
+    errors: ["SESSION_NOT_FOUND", "NAME_IN_USE", "FORK_REFUSED", "CRIU_DUMP_FAILED", "STORE_FULL"],
+    verifies: true,
     load: () => import("../commands/checkpoint.ts"),
   },
+  VERIFY_COMMAND,
   {
     name: "log",
     summary: "Show the timeline, newest last",

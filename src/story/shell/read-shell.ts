@@ -49,7 +49,7 @@ interface ReadShell {
 }
 
 /** @throws Error  there is no shell; the message says why. */
-async function readShell(moment: Moment, ports: EnginePorts): Promise<ReadShell> {
+export async function readShell(moment: Moment, ports: EnginePorts): Promise<ReadShell> {
   const picture = await readPicture(moment, ports);
   const shell = picture === null ? null : sessionShell(picture);
   if (shell === null) throw new Error("the session had no shell then");

@@ -1,0 +1,6 @@
+import type { StreamPeer } from "../session/index.ts";
+
+/** Sends one result before the operation's own, as a line of JSON. */
+export async function sendLine(peer: StreamPeer, message: object): Promise<void> {
+  await peer.send("stdout", Buffer.from(`${JSON.stringify(message)}\n`));
+}

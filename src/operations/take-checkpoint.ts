@@ -1,0 +1,86 @@
+import type { CheckpointRow, SessionRow } from "../catalog/index.ts";
+import { createCheckpoint, describeCheckpoint, makeDurable } from "../checkpoint/index.ts";
+import { WaypointError } from "../errors/index.ts";
+import type { Checkpoint, OperationOutput, OperationParsedInput } from "../protocol/index.ts";
+import {
+  type EnginePorts,
+  requireLive,
+  requireValidName,
+  type StreamPeer,
+} from "../session/index.ts";
+import { verifyInBackground, verifyMany } from "../verification/index.ts";
+import { sendLine } from "./send-line.ts";
+import { withSession } from "./with-session.ts";
+
+type Input = OperationParsedInput<"checkpoint">;
+
+/**
+ * Takes a checkpoint and, where that was asked for, runs a command against it.
+ *
+ * The session is free again before the command begins: only the caller waits for it. The checkpoint
+ * is sent as soon as it is there, as one line of JSON.
+ */
+export async function takeCheckpoint(
+  input: Input,
+  ports: EnginePorts,
+  peer: StreamPeer,
+): Promise<OperationOutput<"checkpoint">> {
+  const row = await withSession(input.session, ports, (session) => capture(session, input, ports));
+  if (input.verify === undefined) return describe(row, ports);
+  // A restore of what was just captured must not wait for a long test.
+  ports.standbys.refresh();
+  const request = { command: input.verify, timeoutMs: input.verifyTimeoutMs };
+  if (!input.verifyWait) {
+    verifyInBackground(row, request, ports);
+    return describe(row, ports);
+  }
+  const onResult = () => Promise.resolve();
+  await sendLine(peer, describe(row, ports));
+  const options = { atOnce: 1, onResult };
+  const [verified] = await verifyMany([row], { ...request, signal: peer.gone }, options, ports);
+  const { outputBytes: _, ...verification } = verified?.verification ?? {};
+  return {
+    ...describe(row, ports),
+    verification: "command" in verification ? verification : null,
+    verifyError: verified?.error ?? null,
+  };
+}
+
+async function capture(
+  session: SessionRow,
+  input: Input,
+  ports: EnginePorts,
+): Promise<CheckpointRow> {
+  const { filesOnly, name = null, intent = null } = input;
+  if (name !== null) requireFreeCheckpointName(name, ports);
+  if (!filesOnly) requireLive(session, ports);
+  if (input.verify !== undefined) requireForkable(session, filesOnly);
+  const options = { trigger: "manual", movesHead: true, intent, name, filesOnly } as const;
+  const row = await createCheckpoint(session, options, ports);
+  if (input.durable) await makeDurable(row.id, ports);
+  return row;
+}
+
+/** Before the capture: what could not be verified is not taken as if it would be. */
+function requireForkable({ name, net }: SessionRow, filesOnly: boolean): void {
+  if (net !== "host" || filesOnly) return;
+  throw new WaypointError(
+    "FORK_REFUSED",
+    `Session ${name} uses the host's network, so a fork to verify in would fight over its ports.`,
+    { hint: "Take the checkpoint without --verify, or start the session with `--net nat`." },
+  );
+}
+
+function describe(row: CheckpointRow, { catalog }: EnginePorts): Checkpoint {
+  const summary = catalog.story(row.id)?.summary ?? "";
+  return describeCheckpoint(catalog.checkpoint(row.id) ?? row, summary, null);
+}
+
+function requireFreeCheckpointName(name: string, { catalog }: EnginePorts): void {
+  requireValidName(name);
+  if (catalog.checkpointByName(name) === undefined && catalog.checkpoint(name) === undefined)
+    return;
+  throw new WaypointError("NAME_IN_USE", `There is a checkpoint named ${name} already.`, {
+    hint: `Choose another name; \`waypoint show ${name}\` shows it.`,
+  });
+}

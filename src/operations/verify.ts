@@ -1,0 +1,68 @@
+import { availableParallelism } from "node:os";
+import type { CheckpointRow } from "../catalog/index.ts";
+import { WaypointError } from "../errors/index.ts";
+import { historyOf, resolveCheckpoint, resolveSession } from "../lineage/index.ts";
+import type { OperationOutput, OperationParsedInput, Verified } from "../protocol/index.ts";
+import { type EnginePorts, type StreamPeer, TailOutput } from "../session/index.ts";
+import { verifyMany } from "../verification/index.ts";
+import { sendLine } from "./send-line.ts";
+
+type Input = OperationParsedInput<"verify">;
+
+/** What one answer holds of all outputs together; each line before it has its own whole. */
+const ANSWER_OUTPUT_BYTES_MAX = 2 * 1024 * 1024;
+
+/** Runs a command against checkpoints; each result is sent as it comes, as one line of JSON. */
+export async function verify(
+  input: Input,
+  ports: EnginePorts,
+  peer: StreamPeer,
+): Promise<OperationOutput<"verify">> {
+  const checkpoints = wantedCheckpoints(input, ports);
+  const { command, timeoutMs } = input;
+  const results = await verifyMany(
+    checkpoints,
+    { command, timeoutMs, signal: peer.gone },
+    {
+      atOnce: input.atOnce ?? availableParallelism(),
+      onResult: (verified) => sendLine(peer, verified),
+    },
+    ports,
+  );
+  const passed = results.filter((result) => result.passed).length;
+  const notVerified = results.filter(({ error }) => error !== null).length;
+  return {
+    results: withinAnswer(results),
+    passed,
+    failed: results.length - passed - notVerified,
+    notVerified,
+  };
+}
+
+function wantedCheckpoints({ checkpoints, session }: Input, ports: EnginePorts): CheckpointRow[] {
+  const named = checkpoints.map((reference) => resolveCheckpoint(reference, ports.catalog));
+  const ofSession =
+    session === undefined ? [] : historyOf(resolveSession(session, ports.catalog), ports.catalog);
+  const wanted = [...new Map([...named, ...ofSession].map((row) => [row.id, row])).values()];
+  if (wanted.length > 0) return wanted;
+  if (session === undefined) {
+    throw new WaypointError("USAGE_INVALID", "There is no checkpoint to verify.", {
+      hint: "Name some, or give --session for all of a session's timeline.",
+    });
+  }
+  throw new WaypointError("CHECKPOINT_NOT_FOUND", `Session ${session} has no checkpoint yet.`, {
+    hint: "`waypoint checkpoint` takes one.",
+  });
+}
+
+/** Keeps less of each output where all of them together would not fit into one message. */
+function withinAnswer(results: readonly Verified[]): Verified[] {
+  const bytesMax = Math.floor(ANSWER_OUTPUT_BYTES_MAX / Math.max(1, results.length));
+  return results.map((result) => {
+    const { verification } = result;
+    if (verification === null) return result;
+    const end = new TailOutput(bytesMax);
+    end.add(Buffer.from(verification.output));
+    return { ...result, verification: { ...verification, output: end.text() } };
+  });
+}

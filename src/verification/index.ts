@@ -1,0 +1,10 @@
+/**
+ * verification owns running a command against exactly one checkpoint: in a throw-away fork, within
+ * bounds of time and memory, and keeping what came of it beside the checkpoint.
+ * {@link runInFork} records nothing, for whoever only wants to know.
+ */
+export { keepVerification, readVerifications } from "./keep-verification.ts";
+export { runInFork, type VerifyRequest } from "./run-in-fork.ts";
+export { VerificationRuns } from "./verification-runs.ts";
+export { verifyCheckpoint, verifyInBackground } from "./verify-checkpoint.ts";
+export { verifyMany } from "./verify-many.ts";
