@@ -69,6 +69,7 @@ export class VerificationRuns {
     if (signal.aborted || this.#isStopped) onAbort();
     try {
       await this.#start(run);
+      run.controller.signal.throwIfAborted();
       this.#requireMemory(run);
       const handle = {
         signal: run.controller.signal,

@@ -28,7 +28,8 @@ export const ASK_SERVER =
 /** Starts a Python server in a session; it counts in memory how often it was asked. */
 export async function startCountingServer(session: Session): Promise<void> {
   await session.exec(`cat > /root/server.py <<'END'\n${PROGRAM}\nEND`);
-  await session.exec("python3 /root/server.py > /dev/null 2>&1 &");
+  // Not as a job of the shell, which would tell of its end.
+  await session.exec("(python3 /root/server.py > /dev/null 2>&1 &)");
   await eventually(
     "the server to answer",
     () => session.exec(ASK_SERVER),
