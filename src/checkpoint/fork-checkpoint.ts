@@ -156,8 +156,8 @@ function forkNames(
   return names;
 }
 
-/** @throws FORK_REFUSED  what it captured, or would capture, uses the host's own ports. */
-export function refuseSharedPorts(checkpoint: Pick<CheckpointRow, "id" | "net" | "content">): void {
+/** @throws FORK_REFUSED  what it captured uses the host's own ports. */
+export function refuseSharedPorts(checkpoint: CheckpointRow): void {
   if (checkpoint.net !== "host" || checkpoint.content === "files") return;
   throw new WaypointError(
     "FORK_REFUSED",

@@ -6,7 +6,7 @@
 export type { CheckpointOptions } from "./checkpoint-row.ts";
 export { createCheckpoint } from "./create-checkpoint.ts";
 export { describeCheckpoint, describeCheckpoints, showCheckpoint } from "./describe-checkpoint.ts";
-export { forkCheckpoint, refuseSharedPorts } from "./fork-checkpoint.ts";
+export { forkCheckpoint } from "./fork-checkpoint.ts";
 export { captureAllHeld, releaseHeld, scheduleHeld } from "./held-checkpoints.ts";
 export { makeDurable, removeCheckpoints, scheduleDurable } from "./make-durable.ts";
 export { fromManifest } from "./manifest.ts";

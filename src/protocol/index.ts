@@ -67,7 +67,6 @@ export {
 export {
   type FullVerification,
   fullVerificationSchema,
-  VERIFY_TIMEOUT_MS_DEFAULT,
   type Verification,
   type Verified,
 } from "./verification.ts";

@@ -3,7 +3,7 @@ import { instantSchema } from "./ids.ts";
 import { checkpointRef, sessionRef } from "./inputs.ts";
 
 /** How long the command of a verification may take, unless it is told. */
-export const VERIFY_TIMEOUT_MS_DEFAULT = 10 * 60_000;
+const VERIFY_TIMEOUT_MS_DEFAULT = 10 * 60_000;
 const VERIFY_TIMEOUT_MS_MAX = 86_400_000;
 /** Checkpoints that one call verifies at most. */
 const CHECKPOINTS_MAX = 1000;

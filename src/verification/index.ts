@@ -1,10 +1,9 @@
 /**
  * verification owns running a command against exactly one checkpoint: in a throw-away fork, within
  * bounds of time and memory, and keeping what came of it beside the checkpoint.
- * {@link runInFork} records nothing, for whoever only wants to know.
+ * run-in-fork.ts is the core, which records nothing.
  */
-export { keepVerification, readVerifications } from "./keep-verification.ts";
-export { runInFork, type VerifyRequest } from "./run-in-fork.ts";
+export { readVerifications } from "./keep-verification.ts";
 export { VerificationRuns } from "./verification-runs.ts";
-export { verifyCheckpoint, verifyInBackground } from "./verify-checkpoint.ts";
+export { verifyInBackground } from "./verify-checkpoint.ts";
 export { verifyMany } from "./verify-many.ts";
