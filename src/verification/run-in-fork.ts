@@ -1,6 +1,6 @@
 import type { CheckpointRow } from "../catalog/index.ts";
 import { openThrowawayFork, type ThrowawayFork } from "../checkpoint/index.ts";
-import { hasCode } from "../errors/index.ts";
+import { hasCode, WaypointError } from "../errors/index.ts";
 import type { FullVerification } from "../protocol/index.ts";
 import { type EnginePorts, quoteCommand, TailOutput } from "../session/index.ts";
 import { startInFork } from "./start-in-fork.ts";
@@ -40,6 +40,8 @@ export async function runInFork(
   ports: EnginePorts,
 ): Promise<FullVerification> {
   return await ports.verifications.run(checkpoint, request.signal, async (handle) => {
+    // A removal takes the row first and then whatever runs; what begins after that must not.
+    requireThere(checkpoint.id, ports);
     try {
       return await runOnce(checkpoint, { ...request, handle, atOnce: false }, ports);
     } catch (error) {
@@ -48,6 +50,15 @@ export async function runInFork(
       return await runOnce(checkpoint, { ...request, handle, atOnce: true }, ports);
     }
   });
+}
+
+/** @throws CHECKPOINT_NOT_FOUND */
+export function requireThere(checkpointId: string, { catalog }: EnginePorts): void {
+  if (catalog.checkpoint(checkpointId) !== undefined) return;
+  throw new WaypointError(
+    "CHECKPOINT_NOT_FOUND",
+    `Checkpoint ${checkpointId} was removed while it was being verified.`,
+  );
 }
 
 async function runOnce(

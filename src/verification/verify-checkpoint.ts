@@ -1,9 +1,8 @@
 import type { CheckpointRow } from "../catalog/index.ts";
-import { WaypointError } from "../errors/index.ts";
 import type { FullVerification } from "../protocol/index.ts";
 import type { EnginePorts } from "../session/index.ts";
 import { keepVerification } from "./keep-verification.ts";
-import { runInFork, type VerifyRequest } from "./run-in-fork.ts";
+import { requireThere, runInFork, type VerifyRequest } from "./run-in-fork.ts";
 
 /**
  * Runs a command against exactly one checkpoint and keeps its result beside it.
@@ -18,12 +17,7 @@ export async function verifyCheckpoint(
   ports: EnginePorts,
 ): Promise<FullVerification> {
   const verification = await runInFork(checkpoint, request, ports);
-  if (ports.catalog.checkpoint(checkpoint.id) === undefined) {
-    throw new WaypointError(
-      "CHECKPOINT_NOT_FOUND",
-      `Checkpoint ${checkpoint.id} was removed while it was being verified.`,
-    );
-  }
+  requireThere(checkpoint.id, ports);
   await keepVerification(checkpoint.id, verification, ports);
   return verification;
 }

@@ -252,3 +252,17 @@ function killIfThere(pid: number): void {
     // It was quicker.
   }
 }
+
+test("a verification sees all memory, also when its pages server dies", async () => {
+  expect((await checkpoint.verify(ASK)).output).toBe("0 wrong, asked 1 times");
+
+  const running = checkpoint.verify(ASK);
+  const found = await eventually(
+    "a pages server",
+    () => pagesServersOf(own.stateDir)[0],
+    (each) => each?.server != null,
+  );
+  process.kill(found?.server ?? 0, "SIGKILL");
+
+  expect((await running).output).toBe("0 wrong, asked 1 times");
+});

@@ -81,6 +81,23 @@ test("a failing command is a result, told apart from the checkpoint's own succes
   expect(log.stdout).toMatch(/✗ \w+ {2}red/);
 });
 
+test("the result is in the JSON of checkpoint, log and show", async () => {
+  const words = ["--json", "checkpoint", "web", "--name", "told", "--verify", "echo said"];
+  const expected = { command: "echo said", exitCode: 0, timedOut: false, output: "said\n" };
+
+  const taken = await runCommand(own.stateDir, words);
+  const log = await runCommand(own.stateDir, ["--json", "log", "web"]);
+  const shown = await runCommand(own.stateDir, ["--json", "show", "told"]);
+
+  expect(taken.exitCode).toBe(0);
+  expect(JSON.parse(taken.stdout)).toMatchObject({ name: "told", verification: expected });
+  expect(JSON.parse(log.stdout).checkpoints.at(-1)).toMatchObject({ verification: expected });
+  expect(JSON.parse(shown.stdout)).toMatchObject({
+    verification: expected,
+    verifications: [{ ...expected, outputBytes: 5 }],
+  });
+});
+
 test("what takes too long is ended with everything it started, and recorded", async () => {
   const line = "(sleep 1000; echo late) & setsid sleep 1001 & echo begun; sleep 1002";
   const checkpoint = await session.checkpoint({ verify: [line], verifyTimeoutMs: 1500 });
