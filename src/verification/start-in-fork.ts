@@ -29,14 +29,17 @@ export async function startInFork(
   const { dialect } = ports.sandbox.checkBase(session.base, session.shell);
   const line = `${quoteCommand(["eval", quoteCommand(command, dialect)], dialect)} 2>&1`;
   // One that has just been started comes to its prompt.
-  if (checkpoint.content === "files" || (await isShellFree(fork))) {
+  if (checkpoint.content === "files" || (await isShellFree(fork, dialect !== "posix"))) {
     return await runInLiveShell(live, line, { shell: dialect }, ports);
   }
   return await startBeside(fork, checkpoint, line, ports);
 }
 
-/** Tells whether the shell waits for a line, or does after what it does before each prompt. */
-async function isShellFree({ live }: ThrowawayFork): Promise<boolean> {
+/**
+ * Tells whether the shell waits for a line, or does after what it does before each prompt. Of one
+ * without a line editor that is not known: it is taken to, where nothing else is in the foreground.
+ */
+async function isShellFree({ live }: ThrowawayFork, hasLineEditor: boolean): Promise<boolean> {
   const { commands } = await live.link.list();
   // Whoever waited for these is not here; they must not block on output that nobody reads.
   await Promise.all(commands.map(({ id }) => live.link.discard(id)));
@@ -44,7 +47,10 @@ async function isShellFree({ live }: ThrowawayFork): Promise<boolean> {
   const look = async () => {
     const { terminals } = await live.link.list();
     const terminal = terminals.find(({ id }) => id === live.terminalId);
-    return terminal?.isAtPrompt === true ? true : undefined;
+    const isFree = hasLineEditor
+      ? terminal?.isAtPrompt === true
+      : terminal?.isAlive === true && terminal.foreground === terminal.pid;
+    return isFree ? true : undefined;
   };
   try {
     return await pollUntil("the prompt", { timeoutMs: PROMPT_TIMEOUT_MS, intervalMs: 20 }, look);

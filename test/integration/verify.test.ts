@@ -217,3 +217,13 @@ test("nobody has to wait for it", async () => {
   );
   expect(verification).toMatchObject({ exitCode: 0, output: "later\n" });
 });
+
+test("in a shell without a line editor it runs in that shell too", async () => {
+  const plain = await own.waypoint.new({ name: "plain", shell: "dash" });
+  await plain.exec("cd /srv; A=1; export B=2");
+
+  const checkpoint = await plain.checkpoint({ verify: ["pwd; echo $A $B; exit 6"] });
+
+  expect(checkpoint.info.verification).toMatchObject({ exitCode: 6, output: "/srv\n1 2\n" });
+  await plain.remove({ force: true });
+});
