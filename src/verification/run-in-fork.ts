@@ -3,7 +3,7 @@ import { openThrowawayFork, type ThrowawayFork } from "../checkpoint/index.ts";
 import { hasCode, WaypointError } from "../errors/index.ts";
 import type { FullVerification } from "../protocol/index.ts";
 import { type EnginePorts, quoteCommand, TailOutput } from "../session/index.ts";
-import { startInFork } from "./start-in-fork.ts";
+import { startBeside, startInFork } from "./start-in-fork.ts";
 import type { RunHandle } from "./verification-runs.ts";
 
 /** The end of a command's output that is kept. */
@@ -126,9 +126,18 @@ async function runCommand(
   run: Pick<VerifyRequest, "command"> & { checkpoint: CheckpointRow; output: TailOutput },
   ports: EnginePorts,
 ): Promise<End> {
-  const commandId = await startInFork(fork, run.checkpoint, run.command, ports);
+  const { checkpoint, command } = run;
+  const first = await follow(fork, await startInFork(fork, checkpoint, command, ports), run);
+  // A shell that seemed to wait for a line did not take it: it is busy with something of its own.
+  const last =
+    first.reason === "refused"
+      ? await follow(fork, await startBeside(fork, checkpoint, command, ports), run)
+      : first;
+  return { exitCode: last.exitCode, timedOut: false };
+}
+
+async function follow(fork: ThrowawayFork, commandId: number, { output }: { output: TailOutput }) {
   const reader = fork.live.link.readCommand(commandId);
-  for await (const { bytes } of reader) run.output.add(bytes);
-  const { exitCode } = await reader.result;
-  return { exitCode, timedOut: false };
+  for await (const { bytes } of reader) output.add(bytes);
+  return await reader.result;
 }

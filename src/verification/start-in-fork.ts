@@ -2,6 +2,7 @@ import { pollUntil } from "../base/index.ts";
 import type { CheckpointRow } from "../catalog/index.ts";
 import type { ThrowawayFork } from "../checkpoint/index.ts";
 import { hasCode } from "../errors/index.ts";
+import type { ShellDialect } from "../sandbox/index.ts";
 import {
   type EnginePorts,
   quoteCommand,
@@ -27,12 +28,17 @@ export async function startInFork(
 ): Promise<number> {
   const { live, session } = fork;
   const { dialect } = ports.sandbox.checkBase(session.base, session.shell);
-  const line = `${quoteCommand(["eval", quoteCommand(command, dialect)], dialect)} 2>&1`;
+  const line = joinOutputs(command, dialect);
   // One that has just been started comes to its prompt.
   if (checkpoint.content === "files" || (await isShellFree(fork, dialect !== "posix"))) {
     return await runInLiveShell(live, line, { shell: dialect }, ports);
   }
-  return await startBeside(fork, checkpoint, line, ports);
+  return await startBeside(fork, checkpoint, command, ports);
+}
+
+/** Two pipes have no order between them; one has. */
+function joinOutputs(command: readonly string[], dialect: ShellDialect): string {
+  return `${quoteCommand(["eval", quoteCommand(command, dialect)], dialect)} 2>&1`;
 }
 
 /**
@@ -60,21 +66,21 @@ async function isShellFree({ live }: ThrowawayFork, hasLineEditor: boolean): Pro
   }
 }
 
-/** Starts a line beside a shell that is busy, with the directory and the variables of that shell. */
-async function startBeside(
+/** Starts it beside a shell that is busy, with the directory and the variables of that shell. */
+export async function startBeside(
   { live, session }: ThrowawayFork,
   checkpoint: CheckpointRow,
-  line: string,
+  command: readonly string[],
   ports: EnginePorts,
 ): Promise<number> {
   const { sandbox } = ports;
-  const { shellPath } = sandbox.checkBase(session.base, session.shell);
+  const { shellPath, dialect } = sandbox.checkBase(session.base, session.shell);
   const rootDir = sandbox.mergedDir(live.instanceId);
   const user = sandbox.findUser(rootDir, session.user);
   const { cwd, environment } = await readShellContext(checkpoint, ports);
   const isThere = cwd !== null && sandbox.isDirectoryInside(rootDir, cwd);
   const commandId = await live.link.spawn({
-    argv: [shellPath, "-c", line],
+    argv: [shellPath, "-c", joinOutputs(command, dialect)],
     env: { ...shellEnvironment(user, shellPath), ...environment },
     cwd: isThere ? cwd : "/",
     uid: user.uid,
