@@ -30,6 +30,16 @@ export interface Moment extends AsyncDisposable {
   once: <T>(key: string, load: () => Promise<T>) => Promise<T>;
 }
 
+/** A moment that a user named: a checkpoint, or a session as it is now. */
+export type MomentRef = { checkpoint: CheckpointRow } | { session: SessionRow };
+
+/** Opens what a user named. @throws CHECKPOINT_INCOMPLETE | STORE_FULL */
+export async function openMoment(ref: MomentRef, ports: EnginePorts): Promise<Moment> {
+  return "checkpoint" in ref
+    ? await openCheckpoint(ref.checkpoint, ports)
+    : await openSession(ref.session, ports);
+}
+
 /** Opens a checkpoint. @throws CHECKPOINT_INCOMPLETE  its snapshot is gone. */
 export async function openCheckpoint(row: CheckpointRow, ports: EnginePorts): Promise<Moment> {
   if (row.heldBy !== null) return openHeld(row, row.heldBy, ports);
@@ -67,7 +77,7 @@ function openHeld(row: CheckpointRow, instanceId: string, ports: EnginePorts): M
 }
 
 /** Opens a session as it is now: a snapshot of its files that goes when the moment is closed. */
-export async function openSession(session: SessionRow, ports: EnginePorts): Promise<Moment> {
+async function openSession(session: SessionRow, ports: EnginePorts): Promise<Moment> {
   const scratch = ports.store.snapshots.ofInstance(session.instance ?? "", ports.newId());
   return {
     kind: "live",
