@@ -8,6 +8,16 @@ export { type CallOptions, callOperation } from "./call-operation.ts";
 export { Checkpoint } from "./checkpoint.ts";
 export { type CollectOptions, collectOutput } from "./collect-output.ts";
 export { type ConnectOptions, connectDaemon } from "./connect.ts";
+export {
+  type CopyOptions,
+  copyPlaces,
+  type FilePath,
+  type FilePlace,
+  type GrepOptions,
+  grepMatches,
+  type MomentReference,
+  readPlaces,
+} from "./file-operations.ts";
 export { makeStateDir } from "./make-state-dir.ts";
 export { type OperationStream, openStream, type StreamEvent } from "./operation-stream.ts";
 export type {

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { checkpointSchema, contentSchema, operationRecordSchema } from "./checkpoint.ts";
+import { FILE_CONTRACT } from "./file-operations.ts";
 import {
   checkpointRef,
   diffInput,
@@ -10,6 +11,7 @@ import {
   tcpPort,
   withoutBinds,
 } from "./inputs.ts";
+import { describe } from "./operation-contract.ts";
 import {
   bindSchema,
   forwardSchema,
@@ -19,28 +21,6 @@ import {
   standbyPolicySchema,
 } from "./session.ts";
 import { changesSchema, storySchema } from "./story.ts";
-
-/**
- * Every operation of Waypoint, described once: the daemon validates with it, the command line,
- * the SDK and the documents derive from it.
- *
- * `effect` says what it may change. `stream` operations also exchange bytes while they run
- * (frames.ts); their result comes last.
- */
-export interface OperationContract<
-  I extends z.ZodType = z.ZodType,
-  O extends z.ZodType = z.ZodType,
-> {
-  summary: string;
-  effect: "read" | "write" | "destroy";
-  stream?: true;
-  input: I;
-  output: O;
-}
-
-function describe<I extends z.ZodType, O extends z.ZodType>(contract: OperationContract<I, O>) {
-  return contract;
-}
 
 const bindsLeftOut = z.array(bindSchema).describe("Binds whose source is gone: empty inside");
 
@@ -55,7 +35,10 @@ const execOutput = z.object({
   truncated: z.boolean().describe("stdout or stderr here is shorter than what was printed"),
 });
 
-/** The operations by name. */
+/**
+ * Every operation of Waypoint, described once and found by its name: the daemon validates with it,
+ * the command line, the SDK and the documents derive from it.
+ */
 export const CONTRACT = {
   new: describe({
     summary: "Start a session",
@@ -170,6 +153,7 @@ export const CONTRACT = {
       to: z.string(),
     }),
   }),
+  ...FILE_CONTRACT,
   restore: describe({
     summary: "Put a session back to a checkpoint",
     effect: "destroy",

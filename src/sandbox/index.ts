@@ -9,6 +9,7 @@ export { findUser, type SessionUser, userNames } from "./find-user.ts";
 export { findHostMounts } from "./host-mounts.ts";
 export { launchInit } from "./launch-init.ts";
 export { isBindPresent, isBindRemoved, mountBind, mountHostCopy } from "./mount-extras.ts";
+export { mountView, unmountView, type ViewLayer } from "./mount-view.ts";
 export {
   isMadeWhereMissing,
   prepareMountUpper,

@@ -78,7 +78,12 @@ function openHeld(row: CheckpointRow, instanceId: string, ports: EnginePorts): M
 
 /** Opens a session as it is now: a snapshot of its files that goes when the moment is closed. */
 async function openSession(session: SessionRow, ports: EnginePorts): Promise<Moment> {
-  const scratch = ports.store.snapshots.ofInstance(session.instance ?? "", ports.newId());
+  if (session.instance === null) {
+    throw new WaypointError("SESSION_WRONG_STATE", `Session ${session.name} has no files now.`, {
+      hint: "Its checkpoints have; `waypoint log` lists them.",
+    });
+  }
+  const scratch = ports.store.snapshots.ofInstance(session.instance, ports.newId());
   return {
     kind: "live",
     name: session.name,
