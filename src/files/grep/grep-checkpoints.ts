@@ -70,15 +70,11 @@ class Search {
   }
 
   /** Searches what programs printed. */
-  async outputs(row: CheckpointRow, ports: EnginePorts): Promise<void> {
-    const outputs = await recordedOutputs(row, ports);
-    const origins = outputs.flatMap((output) =>
-      output.lines.map((_line, number) => ({ output, number: number + 1 })),
-    );
+  async outputs(searched: Searched, ports: EnginePorts): Promise<void> {
+    const outputs = await recordedOutputs(searched, ports);
+    const origins = outputs.flatMap((output) => output.lines.map((line) => ({ ...line, output })));
     if (origins.length === 0) return;
-    const lines = await this.grep.linesIn(
-      `${outputs.flatMap((output) => output.lines).join("\n")}\n`,
-    );
+    const lines = await this.grep.linesIn(`${origins.map(({ text }) => text).join("\n")}\n`);
     const listed = new Set<object>();
     for (const { line, text } of lines) {
       const origin = origins[line - 1];
@@ -86,7 +82,7 @@ class Search {
       listed.add(origin.output);
       const { kind, command } = origin.output;
       const where = this.#input.list ? { line: null, text: null } : { line: origin.number, text };
-      const common = { checkpoint: row.id, path: null, until: null };
+      const common = { checkpoint: searched.row.id, path: null, until: null };
       await this.#send({ ...common, kind, command, ...where });
     }
   }
@@ -127,13 +123,16 @@ export async function grepCheckpoints(
   const search = new Search(input, peer);
   const selection = selectCheckpoints(input, ports);
   await search.grep.check();
+  // Outputs are at no path.
+  const isOutputWanted =
+    input.in === "outputs" || (input.in === "both" && input.path === undefined);
   const standing = new Standing(selection);
   for (const [place, searched] of selection.searched.entries()) {
     if (peer.gone.aborted) throw new WaypointError("CANCELLED", "The client left.");
     search.result.checkpoints += 1;
     if (input.in !== "outputs")
       await searchFiles(search, { searched, place, standing }, peer, ports);
-    if (input.in !== "files") await search.outputs(searched.row, ports);
+    if (isOutputWanted) await search.outputs(searched, ports);
   }
   return search.result;
 }
