@@ -6,7 +6,7 @@
 export { diffMoments } from "./diff-moments.ts";
 export { findFileChanges } from "./files/find-file-changes.ts";
 export { MomentFiles, openEntry } from "./files/moment-files.ts";
-export { linkTarget, type TreeEntry } from "./files/overlay-tree.ts";
+export type { TreeEntry } from "./files/overlay-tree.ts";
 export {
   fromText,
   isAtOrBelow,

@@ -123,7 +123,7 @@ export const FILE_COMMANDS: readonly CommandSpec[] = [
       { flags: "-l, --list", description: "Name what matches, without lines" },
     ],
     examples: [
-      ["waypoint grep TODO --session web", "In the whole history of web"],
+      ["waypoint grep listen --session web", "In the whole history of web"],
       ["waypoint grep 'port: [0-9]+' --path '*.yaml' web@ web@~1", "In two checkpoints"],
       ["waypoint grep -F 'Traceback' --outputs", "In what commands printed"],
     ],
