@@ -97,7 +97,7 @@ export const CONTRACT = {
     effect: "destroy",
     input: z.strictObject({
       session: sessionRef,
-      force: z.boolean().default(false).describe("Also when it is running"),
+      force: z.boolean().default(false).describe("Also when it is running or browsed"),
     }),
     output: z.object({
       session: z.string(),

@@ -1,7 +1,7 @@
 import { closeSync, mkdirSync, openSync, readdirSync, rmdirSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import path from "node:path";
-import { Rollback, runProcess } from "../../base/index.ts";
+import { isSystemError, Rollback, runProcess } from "../../base/index.ts";
 import { WaypointError } from "../../errors/index.ts";
 import { openWithMounts } from "../../kernel/index.ts";
 import { resolveMoment } from "../../lineage/index.ts";
@@ -151,7 +151,7 @@ export class Browses {
     try {
       const source = this.#source(id);
       await unmountIn(`/proc/${process.pid}/fd/${namespaceFd}`, (each) => each === source);
-      if (madeDir !== null) rmdirSync(madeDir);
+      if (madeDir !== null) removeDir(madeDir);
     } finally {
       closeSync(namespaceFd);
       await moment[Symbol.asyncDispose]();
@@ -184,6 +184,15 @@ async function requireEmpty(directoryFd: number, shown: string): Promise<void> {
   throw new WaypointError("FILE_REFUSED", `The directory ${shown} is not empty.`, {
     hint: "Give an empty one, or none: one is made then.",
   });
+}
+
+function removeDir(directory: string): void {
+  try {
+    rmdirSync(directory);
+  } catch (error) {
+    // Somebody has tidied up already.
+    if (!isSystemError(error, "ENOENT")) throw error;
+  }
 }
 
 function listDirs(directory: string): string[] {
