@@ -1,5 +1,7 @@
 import { createHash } from "node:crypto";
-import { rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import os from "node:os";
+import path from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Session } from "../../src/index.ts";
 import { runCommand, runShellLine } from "../support/command-line.ts";
@@ -91,6 +93,22 @@ test("what is no file is refused at once, before anything is printed", async () 
   await expect(digest(own.waypoint.cat("first", "/srv/app"))).rejects.toMatchObject({
     code: "FILE_REFUSED",
   });
+});
+
+test("what lies in a bind is in no moment, and the error says where it is", async () => {
+  const source = mkdtempSync(path.join(os.tmpdir(), "waypoint-bound-"));
+  writeFileSync(path.join(source, "file"), "of the machine\n");
+  const binds = [{ source, target: "/srv/bound" }];
+  const bound = await own.waypoint.new({ name: "bound", net: "none", binds });
+  await bound.exec("ln -s /srv/bound/file /srv/way");
+  for (const at of ["/srv/bound/file", "/srv/bound/../bound/file"]) {
+    const { exitCode, stderr } = await runCommand(own.stateDir, ["cat", `bound:${at}`]);
+    expect(exitCode).toBe(12);
+    expect(stderr).toContain(source);
+  }
+  expect((await runCommand(own.stateDir, ["cat", "bound:/srv/way"])).exitCode).toBe(10);
+  await bound.remove({ force: true });
+  rmSync(source, { recursive: true });
 });
 
 test("a name is bytes, on the command line and in the SDK", async () => {

@@ -14,6 +14,7 @@ import os from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Session } from "../../src/index.ts";
+import { readXattr, setXattr } from "../../src/kernel/index.ts";
 import { runShellLine, startCommand } from "../support/command-line.ts";
 import { eventually, openTestWaypoint, type TestWaypoint } from "../support/test-waypoint.ts";
 
@@ -99,6 +100,16 @@ test("a file of the machine goes into a live session, which sees it at once", as
   await session.checkpoint({ name: "with-file" });
   const again = await runShellLine(own.stateDir, "$W cat 'with-file:/srv/in/host file'");
   expect(again.stdout).toBe("from the machine\n");
+});
+
+test("extended attributes go in and out", async () => {
+  const file = path.join(machineDir, "attributed");
+  writeFileSync(file, "noted\n");
+  setXattr(file, "trusted.note", "kept");
+  await own.waypoint.cp({ path: file }, { moment: "web", path: "/srv/in" });
+  await own.waypoint.cp({ moment: "web", path: "/srv/in/attributed" }, { path: `${file}-back` });
+
+  expect(readXattr(Buffer.from(`${file}-back`), "trusted.note")?.toString()).toBe("kept");
 });
 
 test("a link of the session leads nowhere on the machine, also when it appears meanwhile", async () => {
