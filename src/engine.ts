@@ -4,6 +4,7 @@ import path from "node:path";
 import { type Logger, SerialQueues, type StateLayout } from "./base/index.ts";
 import { Catalog } from "./catalog/index.ts";
 import * as criu from "./criu/index.ts";
+import { Browses } from "./files/index.ts";
 import { findCriu } from "./host/index.ts";
 import { Freezer, LimitsHost } from "./limits/index.ts";
 import { NetworkHost, PortForwards } from "./network/index.ts";
@@ -39,6 +40,8 @@ export interface EngineOptions {
   /** Memory from which a checkpoint is restored lazily; `Infinity` for never. */
   lazyBytesMin?: number;
   standby: StandbySettings;
+  /** The machine's own mount namespace; `null` if it is not known. */
+  hostNamespacePath: string | null;
   logger: Logger;
 }
 
@@ -85,6 +88,8 @@ export async function openEngine(options: EngineOptions): Promise<EnginePorts> {
       lazyBytesMin: options.lazyBytesMin ?? LAZY_BYTES_MIN_DEFAULT,
       resumeHookPath,
       parkHookPath,
+      mountProgramPath: native.mountProgramPath,
+      hostNamespacePath: options.hostNamespacePath,
       shellFiles: SHELL_FILES,
       resolvConf: network.resolvConf,
       standby: options.standby,
@@ -107,6 +112,9 @@ export async function openEngine(options: EngineOptions): Promise<EnginePorts> {
     get standbys() {
       return standbys;
     },
+    get browses() {
+      return browses;
+    },
     leases: new SerialQueues(),
     background: new SerialQueues(),
     stories: new StoryQueue(),
@@ -115,6 +123,7 @@ export async function openEngine(options: EngineOptions): Promise<EnginePorts> {
     newId,
   };
   const standbys = new Standbys(ports);
+  const browses = new Browses(ports);
   await criu.warmUp(criuProgram);
   await recover(ports);
   return ports;
@@ -129,6 +138,7 @@ export function nativePaths(packageRoot: string) {
     copyProgramPath: path.join(nativeDir, "image-copy"),
     pagesServerPath: path.join(nativeDir, "waypoint-pages"),
     resumeHookPath: path.join(nativeDir, "resume-hook"),
+    mountProgramPath: path.join(nativeDir, "attach-mount"),
     parkHookPath: path.join(nativeDir, "park-hook"),
     rlimitPreloadPath: path.join(nativeDir, "rlimit-preload.so"),
   };

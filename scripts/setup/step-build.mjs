@@ -24,6 +24,7 @@ const NATIVE_NAMES = [
   "park-hook",
   "image-copy",
   "waypoint-pages",
+  "attach-mount",
   "rlimit-preload.so",
 ];
 

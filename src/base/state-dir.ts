@@ -15,6 +15,8 @@ export interface StateLayout {
   storeDir: string;
   storeImagePath: string;
   imagesDir: string;
+  /** Where moments are mounted to be browsed, if the user names no directory. */
+  browseDir: string;
   /** Logs of the last failed dumps and restores. */
   failedLogsDir: string;
   /** Short and unique on this machine for this directory; names what cannot live in it. */
@@ -35,6 +37,7 @@ export function stateLayout(stateDir: string): StateLayout {
     storeDir: path.join(root, "store"),
     storeImagePath: path.join(root, "store.img"),
     imagesDir: path.join(root, "images"),
+    browseDir: path.join(root, "browse"),
     failedLogsDir: path.join(root, "failed"),
     get key() {
       // Loading the module takes a client as long as all else that it does; only the daemon asks.

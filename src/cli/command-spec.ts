@@ -35,6 +35,8 @@ export interface CommandSpec {
   errors?: readonly ErrorCode[];
   /** Ends with the exit code of a command in the session, and with 125 for failures of its own. */
   passesExitCode?: true;
+  /** Exits as grep does: 0 when something was found, 1 when nothing was, 2 after any failure. */
+  searches?: true;
   /** Exits with 1 when what it compares differs. */
   differs?: true;
   /** Exits with {@link EXIT_CODE_NOT_PASSED} or {@link EXIT_CODE_NOT_VERIFIED} after a verification. */

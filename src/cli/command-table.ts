@@ -1,4 +1,5 @@
 import type { CommandSpec } from "./command-spec.ts";
+import { FILE_COMMANDS } from "./table/file-commands.ts";
 import { HISTORY_COMMANDS } from "./table/history-commands.ts";
 import { HOST_COMMANDS } from "./table/host-commands.ts";
 import { SESSION_COMMANDS } from "./table/session-commands.ts";
@@ -7,5 +8,6 @@ import { SESSION_COMMANDS } from "./table/session-commands.ts";
 export const COMMAND_TABLE: readonly CommandSpec[] = [
   ...SESSION_COMMANDS,
   ...HISTORY_COMMANDS,
+  ...FILE_COMMANDS,
   ...HOST_COMMANDS,
 ];

@@ -13,6 +13,8 @@ export class OutputClosed extends Error {}
 export interface Output {
   /** Columns of the terminal; `Infinity` when the output is none and must not be cut. */
   readonly columns: number;
+  /** A person sees what is printed, on a terminal that obeys what it is sent. */
+  readonly isTerminal: boolean;
   readonly paint: Paint;
   /** Prints text as it is. */
   text(text: string): Promise<void>;
@@ -40,6 +42,7 @@ export function processOutput(): Output {
   stderr.on("error", () => {});
   return {
     columns: stdout.isTTY && stdout.columns > 0 ? stdout.columns : Number.POSITIVE_INFINITY,
+    isTerminal: stdout.isTTY,
     paint: paintFor(stdout, process.env),
     text: (text) => print(text),
     lines: (lines) => print(lines.map((line) => `${line}\n`).join("")),

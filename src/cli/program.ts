@@ -137,6 +137,13 @@ function exitCodeLines(spec: CommandSpec): string[] {
       `  ${pad(EXIT_CODE_OWN_FAILURE)}  Waypoint itself failed; the message has the error's code`,
     ];
   }
+  if (spec.searches) {
+    return [
+      `  ${pad(0)}  something was found`,
+      `  ${pad(1)}  nothing was found`,
+      `  ${pad(2)}  something could not be searched, or the search failed`,
+    ];
+  }
   const byExitCode = new Map<number, ErrorCode[]>();
   for (const code of [...ERRORS_OF_ALL, ...(spec.errors ?? [])]) {
     const { exitCode } = ERROR_REGISTRY[code];

@@ -16,14 +16,14 @@ import { paintFor } from "./text/style.ts";
 
 /** Runs one command line and ends this process with its exit code. */
 export async function runCommandLine(argv: readonly string[]): Promise<never> {
-  let isPassThrough = false;
+  let failureExitCode: number | null = null;
   let exitCode = 0;
   const isJson = wantsJson(argv);
   const output = processOutput();
   const handle: Handler = async (spec, parsed) => {
     // A wrong command line is exit code 2 for every command.
     const context = makeContext(parsed.globals, output);
-    isPassThrough = spec.passesExitCode === true;
+    failureExitCode = failureExitCodeOf(spec);
     const { run } = await spec.load();
     const { args, rest, options } = parsed;
     const invocation = { context, args, rest, afterDashes: afterDashes(argv), options };
@@ -32,7 +32,7 @@ export async function runCommandLine(argv: readonly string[]): Promise<never> {
   try {
     await parse(argv, { handle, output, isJson });
   } catch (error) {
-    exitCode = report(error, { isJson, isPassThrough, command: findCommand(argv) });
+    exitCode = report(error, { isJson, failureExitCode, command: findCommand(argv) });
   }
   process.exit(exitCode);
 }
@@ -67,7 +67,7 @@ function makeContext(globals: { dir?: string; json?: boolean }, output: Output):
 /** Tells a person or a program what went wrong; returns the exit code. */
 function report(
   thrown: unknown,
-  how: { isJson: boolean; isPassThrough: boolean; command: CommandSpec | undefined },
+  how: { isJson: boolean; failureExitCode: number | null; command: CommandSpec | undefined },
 ): number {
   if (thrown instanceof OutputClosed) return EXIT_CODE_OUTPUT_CLOSED;
   // The help of a call without a command was printed, but that is a mistake.
@@ -80,8 +80,14 @@ function report(
     ? [JSON.stringify({ error: error.toJSON() })]
     : renderError(error, paintFor(process.stderr, process.env));
   process.stderr.write(`${lines.join("\n")}\n`);
-  const isOwnFailure = how.isPassThrough && error.code !== "CANCELLED";
-  return isOwnFailure ? EXIT_CODE_OWN_FAILURE : exitCodeOf(error);
+  if (error.code === "CANCELLED") return exitCodeOf(error);
+  return how.failureExitCode ?? exitCodeOf(error);
+}
+
+/** Returns the exit code of each failure where the other ones have a meaning of their own. */
+function failureExitCodeOf({ passesExitCode, searches }: CommandSpec): number | null {
+  if (passesExitCode) return EXIT_CODE_OWN_FAILURE;
+  return searches ? ERROR_REGISTRY.USAGE_INVALID.exitCode : null;
 }
 
 function usageError(thrown: CommanderError, command: CommandSpec | undefined): WaypointError {

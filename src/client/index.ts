@@ -9,6 +9,16 @@ export { Checkpoint } from "./checkpoint.ts";
 export { type CollectOptions, collectOutput } from "./collect-output.ts";
 export { type ConnectOptions, connectDaemon } from "./connect.ts";
 export { eachLine } from "./each-line.ts";
+export {
+  type CopyOptions,
+  copyPlaces,
+  type FilePath,
+  type FilePlace,
+  type GrepOptions,
+  grepMatches,
+  type MomentReference,
+  readPlaces,
+} from "./file-operations.ts";
 export { makeStateDir } from "./make-state-dir.ts";
 export { type OperationStream, openStream, type StreamEvent } from "./operation-stream.ts";
 export type {

@@ -1,6 +1,21 @@
-import type { OperationOutput, Session as SessionInfo } from "../protocol/index.ts";
+import type {
+  Browse,
+  GrepMatch,
+  OperationOutput,
+  Session as SessionInfo,
+} from "../protocol/index.ts";
 import { callOperation } from "./call-operation.ts";
 import type { Checkpoint } from "./checkpoint.ts";
+import {
+  type CopyOptions,
+  copyPlaces,
+  type FilePath,
+  type FilePlace,
+  type GrepOptions,
+  grepMatches,
+  type MomentReference,
+  readPlaces,
+} from "./file-operations.ts";
 import { findSession } from "./find-session.ts";
 import {
   type CallControl,
@@ -107,8 +122,8 @@ export class Waypoint {
    * @throws CHECKPOINT_NOT_FOUND | REFERENCE_AMBIGUOUS | CHECKPOINT_INCOMPLETE
    */
   async diff(
-    from: string | Checkpoint | Session,
-    to: string | Checkpoint | Session,
+    from: MomentReference,
+    to: MomentReference,
     options: DiffOptions = {},
   ): Promise<OperationOutput<"diff">> {
     const { control, input } = splitControl(options);
@@ -128,6 +143,72 @@ export class Waypoint {
     options: VerifyOptions = {},
   ): Promise<OperationOutput<"verify">> {
     return await verifyCheckpoints(this.stateDir, checkpoints, command, options);
+  }
+
+  /**
+   * Reads a file of any moment, exactly and in pieces. Links are followed inside the moment.
+   *
+   * @throws FILE_NOT_FOUND | FILE_REFUSED | CHECKPOINT_NOT_FOUND
+   */
+  cat(
+    moment: MomentReference,
+    path: FilePath,
+    control: CallControl = {},
+  ): AsyncGenerator<Uint8Array, OperationOutput<"cat">> {
+    return readPlaces(this.stateDir, [{ moment, path }], control);
+  }
+
+  /**
+   * Copies files and directories out of any moment to this machine, or from anywhere into a live
+   * session, as `cp -a` does. Each file is replaced as a whole or not at all.
+   *
+   * @throws FILE_NOT_FOUND | FILE_REFUSED | FILE_FAILED | STORE_FULL | SESSION_WRONG_STATE
+   */
+  async cp(
+    from: FilePlace | readonly FilePlace[],
+    to: FilePlace,
+    options: CopyOptions = {},
+  ): Promise<OperationOutput<"cp">> {
+    const places = "path" in from ? [from] : from;
+    return await copyPlaces(this.stateDir, { from: places, to }, options);
+  }
+
+  /**
+   * Mounts the files of a moment, read-only, until {@link endBrowse} or the daemon's end.
+   *
+   * @param options.directory  an empty one. @defaultValue one is made in the state directory
+   * @throws FILE_NOT_FOUND | FILE_REFUSED | CHECKPOINT_NOT_FOUND | SANDBOX_FAILED
+   */
+  async browse(
+    moment: MomentReference,
+    options: { directory?: string } & CallControl = {},
+  ): Promise<Browse> {
+    const { control, input } = splitControl(options);
+    const request = { ...input, moment: momentRef(moment) };
+    return await callOperation(this.stateDir, "browse", request, control);
+  }
+
+  /** Returns what is mounted to be browsed. */
+  async browses(control: CallControl = {}): Promise<Browse[]> {
+    return (await callOperation(this.stateDir, "browse.list", {}, control)).browses;
+  }
+
+  /** Unmounts what `which` names: an id, a directory, a checkpoint. @throws FILE_NOT_FOUND */
+  async endBrowse(which: string, control: CallControl = {}): Promise<Browse[]> {
+    return (await callOperation(this.stateDir, "browse.end", { which }, control)).ended;
+  }
+
+  /**
+   * Searches files and recorded outputs across checkpoints, newest first; matches come as they are
+   * found. What was searched is what the generator returns.
+   *
+   * @throws USAGE_INVALID | CHECKPOINT_NOT_FOUND | SESSION_NOT_FOUND | DEADLINE_EXCEEDED
+   */
+  grep(
+    pattern: string,
+    options: GrepOptions = {},
+  ): AsyncGenerator<GrepMatch, OperationOutput<"grep">> {
+    return grepMatches(this.stateDir, pattern, options);
   }
 
   /** Captures the session that `session` names. @see Session.checkpoint */

@@ -1,5 +1,6 @@
 import type { Socket } from "node:net";
 import { toWaypointError, WaypointError } from "../errors/index.ts";
+import { peerPid } from "../kernel/index.ts";
 import {
   type ControlMessage,
   encodeFrame,
@@ -63,6 +64,12 @@ class Connection implements StreamPeer {
     } finally {
       clearTimeout(timer);
     }
+  }
+
+  get pid(): number {
+    // Node shows a socket's descriptor only on its internal handle.
+    const { _handle: handle } = this.#socket as unknown as { _handle?: { fd: number } };
+    return handle === undefined ? 0 : peerPid(handle.fd);
   }
 
   async send(stream: "stdout" | "stderr", bytes: Uint8Array): Promise<void> {

@@ -71,6 +71,7 @@ export class Daemon {
   async shutDown(): Promise<void> {
     this.#stopListening();
     await this.#ports.verifications.stop();
+    await this.#ports.browses.endAll();
     await this.#ports.leases.idle();
     await captureAllHeld(this.#ports);
     await this.#ports.standbys.close();
@@ -149,6 +150,7 @@ export class Daemon {
   async #releaseEverything(): Promise<void> {
     const { live, catalog, network, leases } = this.#ports;
     await this.#ports.verifications.stop();
+    await this.#ports.browses.endAll();
     for (const instance of live.all()) {
       const { sessionId, instanceId, link } = instance;
       await leases.run(sessionId, async () => {

@@ -89,10 +89,15 @@ export function mountRun(): void {
   writeFileSync(RUN_MARKER, "");
 }
 
+/** Returns the mount namespace of whoever started the daemon; `null` if it was not noted. */
+export function hostNamespacePath(): string | null {
+  const fd = process.env[HOST_NAMESPACE_VARIABLE];
+  return fd === undefined ? null : `/proc/${process.pid}/fd/${fd}`;
+}
+
 /** Lets go of the namespace: when this daemon ends, all its mounts end with it. */
 export async function releaseNamespace(layout: StateLayout): Promise<void> {
-  const fd = Number(process.env[HOST_NAMESPACE_VARIABLE]);
-  const hostNamespace = `--mount=/proc/${process.pid}/fd/${fd}`;
+  const hostNamespace = `--mount=${hostNamespacePath()}`;
   const umount = `umount -l "$0"/mnt; umount -l "$0"; true`;
   await runProcess(["nsenter", hostNamespace, "sh", "-c", umount, layout.namespaceDir]);
 }

@@ -9,7 +9,12 @@ import { toWaypointError } from "../errors/index.ts";
 import { requireHost } from "../host/index.ts";
 import { closeInheritedOnExec } from "../kernel/index.ts";
 import { Daemon } from "./daemon.ts";
-import { enterNamespace, isInsideNamespace, mountRun } from "./enter-namespace.ts";
+import {
+  enterNamespace,
+  hostNamespacePath,
+  isInsideNamespace,
+  mountRun,
+} from "./enter-namespace.ts";
 import { standbyFromEnvironment } from "./standby-settings.ts";
 
 /** Descriptor on which whoever started the daemon learns that it is ready, or why not. */
@@ -37,6 +42,7 @@ async function main(): Promise<void> {
     limits: limitsFromEnvironment(),
     ...lazyFromEnvironment(),
     standby: standbyFromEnvironment(process.env, os.totalmem()),
+    hostNamespacePath: hostNamespacePath(),
     logger,
   });
   const daemon = new Daemon(ports);

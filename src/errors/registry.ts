@@ -1,3 +1,5 @@
+import { FILE_ERRORS } from "./file-errors.ts";
+
 /**
  * Every error code of Waypoint, one row each.
  *
@@ -126,6 +128,8 @@ export const ERROR_REGISTRY = {
     retryable: false,
     meaning: "A directory of the host that the checkpoint's session had bound is gone.",
   },
+
+  ...FILE_ERRORS,
 
   HOST_UNSUPPORTED: {
     kind: "host",

@@ -1,6 +1,6 @@
 import path from "node:path";
 
-/** What native/build.sh makes: PID 1, CRIU's actions, copying and serving images, a preload. */
+/** What native/build.sh makes: PID 1, CRIU's actions, images copied and served, mounts, a preload. */
 const NATIVE_NAMES = [
   "waypoint-init",
   "snapshot-hook",
@@ -8,6 +8,7 @@ const NATIVE_NAMES = [
   "park-hook",
   "image-copy",
   "waypoint-pages",
+  "attach-mount",
   "rlimit-preload.so",
 ] as const;
 

@@ -4,6 +4,14 @@
  * docs/notes/ has the facts about the calls.
  */
 export {
+  linkOpenFile,
+  makeFifo,
+  nextData,
+  openBelow,
+  openInside,
+  setXattrOf,
+} from "./file-calls.ts";
+export {
   bindToLoopback,
   closeInheritedOnExec,
   explainDiskError,
@@ -27,4 +35,11 @@ export {
   tryLockFile,
   unmount,
 } from "./libc.ts";
-export { addressOf, listXattrs, makePipe, openWithoutMounts, readXattr } from "./raw-files.ts";
+export {
+  addressOf,
+  listXattrs,
+  makePipe,
+  openWithMounts,
+  openWithoutMounts,
+  readXattr,
+} from "./raw-files.ts";

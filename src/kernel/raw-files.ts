@@ -10,6 +10,7 @@ const ENODATA = 61;
 const SYS_OPEN_TREE = 428;
 const AT_FDCWD = -100;
 const OPEN_TREE_CLONE = 1;
+const AT_RECURSIVE = 0x8000;
 
 const native = {
   pipe2: libc.func("int pipe2(_Out_ int *ends, int flags)"),
@@ -40,6 +41,16 @@ export function openWithoutMounts(directory: string): number {
   const flags = OPEN_TREE_CLONE | O_CLOEXEC;
   const fd = native.syscall(SYS_OPEN_TREE, AT_FDCWD, directory, flags);
   return check(`open_tree ${directory}`, fd);
+}
+
+/**
+ * Opens a copy of what is mounted at `directory`, with what is mounted in it, that is mounted nowhere.
+ *
+ * @returns a descriptor; the copy goes with it, unless it was mounted somewhere before.
+ */
+export function openWithMounts(directory: string): number {
+  const flags = OPEN_TREE_CLONE | AT_RECURSIVE | O_CLOEXEC;
+  return check(`open_tree ${directory}`, native.syscall(SYS_OPEN_TREE, AT_FDCWD, directory, flags));
 }
 
 /** Returns the names of a file's extended attributes; links are not followed. */

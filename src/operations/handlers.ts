@@ -35,6 +35,7 @@ import {
 } from "../session/index.ts";
 import { describeStandby } from "../standby/index.ts";
 import { diffMoments } from "../story/index.ts";
+import { endBrowsing, FILE_HANDLERS } from "./file-handlers.ts";
 import { refreshingStandbys } from "./refresh-standbys.ts";
 import { takeCheckpoint } from "./take-checkpoint.ts";
 import { verify } from "./verify.ts";
@@ -57,6 +58,8 @@ export type EngineOperations = {
 
 /** What each operation of the contract does: resolve names, take the lease, call the engine. */
 export const HANDLERS: EngineOperations = refreshingStandbys({
+  ...FILE_HANDLERS,
+
   new: async (input, ports, peer) => {
     const created = await createSession(input, ports);
     await undoIfGone(peer, () => removeSession(resolveSession(created.id, ports.catalog), ports));
@@ -97,11 +100,10 @@ export const HANDLERS: EngineOperations = refreshingStandbys({
       const removable = removableCheckpoints(session, ports.catalog);
       const own = ports.catalog.checkpoints(session.id);
       const kept = own.filter(({ id }) => !removable.some((row) => row.id === id)).length;
+      const removableIds = removable.map(({ id }) => id);
+      await endBrowsing(removableIds, input.force, ports);
       await removeSession(session, ports);
-      await removeCheckpoints(
-        removable.map(({ id }) => id),
-        ports,
-      );
+      await removeCheckpoints(removableIds, ports);
       return {
         session: session.id,
         name: session.name,

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { checkpointSchema, operationRecordSchema } from "./checkpoint.ts";
+import { FILE_CONTRACT } from "./file-operations.ts";
 import {
   checkpointRef,
   diffInput,
@@ -10,6 +11,7 @@ import {
   tcpPort,
   withoutBinds,
 } from "./inputs.ts";
+import { describe } from "./operation-contract.ts";
 import { bindsLeftOut, execOutput, restoreOutput } from "./outputs.ts";
 import {
   bindSchema,
@@ -29,28 +31,9 @@ import {
 } from "./verification.ts";
 
 /**
- * Every operation of Waypoint, described once: the daemon validates with it, the command line,
- * the SDK and the documents derive from it.
- *
- * `effect` says what it may change. `stream` operations also exchange bytes while they run
- * (frames.ts); their result comes last.
+ * Every operation of Waypoint, described once and found by its name: the daemon validates with it,
+ * the command line, the SDK and the documents derive from it.
  */
-export interface OperationContract<
-  I extends z.ZodType = z.ZodType,
-  O extends z.ZodType = z.ZodType,
-> {
-  summary: string;
-  effect: "read" | "write" | "destroy";
-  stream?: true;
-  input: I;
-  output: O;
-}
-
-function describe<I extends z.ZodType, O extends z.ZodType>(contract: OperationContract<I, O>) {
-  return contract;
-}
-
-/** The operations by name. */
 export const CONTRACT = {
   new: describe({
     summary: "Start a session",
@@ -109,7 +92,7 @@ export const CONTRACT = {
     effect: "destroy",
     input: z.strictObject({
       session: sessionRef,
-      force: z.boolean().default(false).describe("Also when it is running"),
+      force: z.boolean().default(false).describe("Also when it is running or browsed"),
     }),
     output: z.object({
       session: z.string(),
@@ -175,6 +158,7 @@ export const CONTRACT = {
       to: z.string(),
     }),
   }),
+  ...FILE_CONTRACT,
   restore: describe({
     summary: "Put a session back to a checkpoint",
     effect: "destroy",

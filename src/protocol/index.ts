@@ -12,7 +12,6 @@ export type {
 } from "./checkpoint.ts";
 export {
   CONTRACT,
-  type OperationContract,
   type OperationInput,
   type OperationName,
   type OperationOutput,
@@ -23,6 +22,11 @@ export type {
   FileTotals,
   FileType,
 } from "./file-change.ts";
+export type {
+  Browse,
+  GrepMatch,
+  Place,
+} from "./file-operations.ts";
 export {
   type ControlMessage,
   encodeFrame,
@@ -35,6 +39,7 @@ export {
   type RequestMessage,
 } from "./frames.ts";
 export { ID_LENGTH, isValidName, NAME_LENGTH_MAX } from "./ids.ts";
+export type { OperationContract } from "./operation-contract.ts";
 export type {
   Bind,
   Forward,

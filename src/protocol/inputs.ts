@@ -99,7 +99,8 @@ export const lossInput = {
     .describe("Do not capture what is there now, for when the store is full"),
 };
 
-const momentRef = referenceSchema.describe(
+/** The moment that an operation is about. */
+export const momentRef = referenceSchema.describe(
   "A checkpoint, or a session by its name or id: as it is now",
 );
 

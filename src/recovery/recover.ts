@@ -27,6 +27,8 @@ export async function recover(ports: EnginePorts): Promise<void> {
   await resumeForwards(ports);
   for (const { id } of ports.catalog.heldCheckpoints()) scheduleHeld(id, ports);
   ports.standbys.refresh();
+  // What a killed daemon mounted for users may show a throw-away snapshot.
+  await ports.browses.endLeft();
   ports.store.snapshots.removeScratch();
   // Nobody waits for old stories; the daemon is ready without them.
   void indexMissingStories(ports);

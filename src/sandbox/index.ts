@@ -15,6 +15,7 @@ export {
   mountBindCopy,
   mountHostCopy,
 } from "./mount-extras.ts";
+export { mountView, unmountView, type ViewLayer } from "./mount-view.ts";
 export {
   isMadeWhereMissing,
   prepareMountUpper,

@@ -1,6 +1,7 @@
 import type { Logger, SerialQueues, StateLayout } from "../base/index.ts";
 import type { Catalog } from "../catalog/index.ts";
 import type * as criu from "../criu/index.ts";
+import type { Browses } from "../files/index.ts";
 import type { Freezer, LimitsHost } from "../limits/index.ts";
 import type { NetworkHost, PortForwards } from "../network/index.ts";
 import type * as sandbox from "../sandbox/index.ts";
@@ -27,6 +28,8 @@ export interface EngineSettings {
   lazyBytesMin: number;
   resumeHookPath: string;
   parkHookPath: string;
+  mountProgramPath: string;
+  hostNamespacePath: string | null;
   /** What the shells of a session read at their start, by path below /run/waypoint. */
   shellFiles: Readonly<Record<string, string>>;
   /** Content for a session's /etc/resolv.conf, for one with a network of its own. */
@@ -56,6 +59,8 @@ export interface EnginePorts {
   /** Live incarnations, by id, whose memory is still on its way: how it ends. */
   filling: Map<string, Promise<criu.PagesState>>;
   standbys: StandbyPool;
+  /** Moments that are mounted for users. */
+  browses: Browses;
   /** One queue per session: operations that change it run one after the other. */
   leases: SerialQueues;
   /** Work that goes on after an answer: flushing, cleaning. */

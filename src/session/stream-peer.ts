@@ -12,6 +12,8 @@ export interface StreamPeer {
     /** Empty bytes are the end of input; the next bytes come when the promise resolves. */
     onInput: (bytes: Uint8Array) => Promise<void>;
   }): void;
+  /** Process id of the client, whose machine paths without a moment are of; 0 where it is unknown. */
+  readonly pid: number;
   /** Aborted when the client has gone. */
   readonly gone: AbortSignal;
 }

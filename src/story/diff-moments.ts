@@ -1,14 +1,10 @@
-import type { CheckpointRow, SessionRow } from "../catalog/index.ts";
 import type { OperationOutput, OperationParsedInput } from "../protocol/index.ts";
 import type { EnginePorts } from "../session/index.ts";
 import { compareMoments } from "./compare-moments.ts";
-import { type Moment, openCheckpoint, openSession } from "./moment.ts";
+import { type MomentRef, openMoment } from "./moment.ts";
 
 /** Entries of files that an answer holds at most; the totals count beyond it. */
 const FILES_MAX = 20_000;
-
-/** A moment that a user named: a checkpoint, or a session as it is now. */
-export type MomentRef = { checkpoint: CheckpointRow } | { session: SessionRow };
 
 /**
  * Compares any two moments, whatever lies between them.
@@ -27,14 +23,8 @@ export async function diffMoments(
   const scope = {
     ...{ under: path ?? null, isExpanded: expand, withPatches: patch, filesMax: FILES_MAX },
   };
-  await using from = await open(refs.from, ports);
-  await using to = await open(refs.to, ports);
+  await using from = await openMoment(refs.from, ports);
+  await using to = await openMoment(refs.to, ports);
   const changes = await compareMoments({ from, to }, { scope, ports, signal });
   return { from: from.name, to: to.name, ...changes };
-}
-
-function open(ref: MomentRef, ports: EnginePorts): Promise<Moment> {
-  return "checkpoint" in ref
-    ? openCheckpoint(ref.checkpoint, ports)
-    : openSession(ref.session, ports);
 }

@@ -4,8 +4,22 @@
  * Nothing here may delay, fail or harm a checkpoint. docs/story.md says who owns which section.
  */
 export { diffMoments } from "./diff-moments.ts";
+export { findFileChanges } from "./files/find-file-changes.ts";
+export { MomentFiles, openEntry } from "./files/moment-files.ts";
+export type { TreeEntry } from "./files/overlay-tree.ts";
+export {
+  fromText,
+  isAtOrBelow,
+  joinRaw,
+  type RawPath,
+  toBase64,
+  toBytes,
+  toText,
+} from "./files/raw-path.ts";
 export { indexMissingStories } from "./index-missing-stories.ts";
+export { type Moment, openMoment } from "./moment.ts";
 export { readStory } from "./read-story.ts";
 export { scheduleStory } from "./schedule-story.ts";
 export { readShellContext } from "./shell/shell-context.ts";
+export { shellDirectory } from "./shell-directory.ts";
 export { StoryQueue } from "./story-queue.ts";

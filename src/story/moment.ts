@@ -30,6 +30,16 @@ export interface Moment extends AsyncDisposable {
   once: <T>(key: string, load: () => Promise<T>) => Promise<T>;
 }
 
+/** A moment that a user named: a checkpoint, or a session as it is now. */
+export type MomentRef = { checkpoint: CheckpointRow } | { session: SessionRow };
+
+/** Opens what a user named. @throws CHECKPOINT_INCOMPLETE | STORE_FULL */
+export async function openMoment(ref: MomentRef, ports: EnginePorts): Promise<Moment> {
+  return "checkpoint" in ref
+    ? await openCheckpoint(ref.checkpoint, ports)
+    : await openSession(ref.session, ports);
+}
+
 /** Opens a checkpoint. @throws CHECKPOINT_INCOMPLETE  its snapshot is gone. */
 export async function openCheckpoint(row: CheckpointRow, ports: EnginePorts): Promise<Moment> {
   if (row.heldBy !== null) return openHeld(row, row.heldBy, ports);
@@ -67,8 +77,13 @@ function openHeld(row: CheckpointRow, instanceId: string, ports: EnginePorts): M
 }
 
 /** Opens a session as it is now: a snapshot of its files that goes when the moment is closed. */
-export async function openSession(session: SessionRow, ports: EnginePorts): Promise<Moment> {
-  const scratch = ports.store.snapshots.ofInstance(session.instance ?? "", ports.newId());
+async function openSession(session: SessionRow, ports: EnginePorts): Promise<Moment> {
+  if (session.instance === null) {
+    throw new WaypointError("SESSION_WRONG_STATE", `Session ${session.name} has no files now.`, {
+      hint: "Its checkpoints have; `waypoint log` lists them.",
+    });
+  }
+  const scratch = ports.store.snapshots.ofInstance(session.instance, ports.newId());
   return {
     kind: "live",
     name: session.name,

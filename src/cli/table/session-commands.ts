@@ -220,11 +220,11 @@ export const SESSION_COMMANDS: readonly CommandSpec[] = [
     description: "Asks first on a terminal. Checkpoints that forks descend from are kept.",
     arguments: [SESSION],
     options: [
-      { flags: "-f, --force", description: "Also when it is running" },
+      { flags: "-f, --force", description: "Also when it is running or browsed" },
       { flags: "-y, --yes", description: "Do not ask" },
     ],
     examples: [["waypoint rm probe --yes", "Without asking"]],
-    errors: ["SESSION_NOT_FOUND", "SESSION_WRONG_STATE", "CANCELLED"],
+    errors: ["SESSION_NOT_FOUND", "SESSION_WRONG_STATE", "CHECKPOINT_IN_USE", "CANCELLED"],
     load: () => import("../commands/rm.ts"),
   },
 ];

@@ -1,10 +1,10 @@
 import type { Changes } from "../../protocol/index.ts";
 import type { EnginePorts } from "../../session/index.ts";
 import type { ShellState } from "../../shells/index.ts";
-import { toBytes } from "../files/raw-path.ts";
+import { MomentFiles } from "../files/moment-files.ts";
+import { fromText, toBytes } from "../files/raw-path.ts";
 import { AnswerRoom } from "../keep-within.ts";
 import type { Moment } from "../moment.ts";
-import { findMomentFile } from "../moment-file.ts";
 import { type PictureProcess, readMemory, readPicture } from "../processes/process-picture.ts";
 import { sessionShell } from "../processes/session-shell.ts";
 import { type ChangesReader, type MomentPair, notBelowAPath } from "../section.ts";
@@ -82,11 +82,12 @@ async function readOnce(
   ports: EnginePorts,
 ): Promise<ShellState> {
   try {
-    using file = program === null ? null : findMomentFile(moment, program.path);
-    if (program === null || file === null) throw new Error("the shell's program is gone");
+    using files = new MomentFiles(moment);
+    const file = program === null ? null : files.find(fromText(program.path));
+    if (program === null || file?.type !== "file") throw new Error("the shell's program is gone");
     return await ports.shells.readShellMemory({
       programPath: program.path,
-      filePath: toBytes(file.entry.hostPath),
+      filePath: toBytes(file.hostPath),
       address: program.address,
       memory: await readMemory(moment, pid, ports),
     });

@@ -1,0 +1,9 @@
+/**
+ * files owns bringing files back from any moment: reading and copying them, copying into a live
+ * session, mounting a moment for a look, and searching across checkpoints.
+ * Links of a session never lead out of it, and names are bytes. docs/files.md tells the rules.
+ */
+export { Browses } from "./browse/browses.ts";
+export { catFiles } from "./cat-files.ts";
+export { copyFiles, copyTargetOf } from "./copy/copy-files.ts";
+export { grepCheckpoints } from "./grep/grep-checkpoints.ts";

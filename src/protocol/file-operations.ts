@@ -1,0 +1,131 @@
+import { z } from "zod";
+import { momentRef, sessionRef } from "./inputs.ts";
+import { describe } from "./operation-contract.ts";
+
+const PATH_BYTES_MAX = 4096;
+const PLACES_MAX = 1000;
+
+const pathFields = {
+  path: z
+    .string()
+    .max(PATH_BYTES_MAX)
+    .describe("Absolute, or from the directory that the session's shell was in"),
+  pathBase64: z
+    .string()
+    .max(2 * PATH_BYTES_MAX)
+    .optional()
+    .describe("The path's bytes, where they are not UTF-8; `path` is not looked at then"),
+};
+
+/** A path at a moment. */
+const momentPlace = z.strictObject({ moment: momentRef, ...pathFields });
+/** A path at a moment, or of the client's machine: then it is absolute. */
+const anyPlace = momentPlace.extend({
+  moment: momentRef.optional().describe("None for a path of the client's own machine"),
+});
+export type Place = z.input<typeof anyPlace>;
+
+/** A moment's files mounted for reading. */
+const browseSchema = z.object({
+  id: z.string(),
+  moment: z.string().describe("Id of the checkpoint, or name of the session as it was then"),
+  checkpoint: z.string().nullable().describe("null for a session as it was then"),
+  path: z.string().describe("Directory where the files are mounted"),
+  since: z.string(),
+  bindsLeftOut: z.array(z.string()).describe("Directories that were binds: not captured"),
+});
+export type Browse = z.infer<typeof browseSchema>;
+
+/** One line that `grep` found, or one file or output with a match that is not shown as lines. */
+const grepMatchSchema = z.object({
+  checkpoint: z.string(),
+  kind: z.enum(["file", "command", "screen"]).describe("What the text is from"),
+  path: z.string().nullable().describe("Of a file: its path in the session"),
+  pathBase64: z.string().optional().describe("The path's bytes, where they are not UTF-8"),
+  command: z.string().nullable().describe("Of a command's output: its command line"),
+  line: z.number().int().nullable().describe("null: it matches, but not as lines (binary, -l)"),
+  text: z.string().nullable().describe("The line; the end left out where it is very long"),
+  until: z
+    .string()
+    .nullable()
+    .describe("Last checkpoint in which this version stands; null: not known"),
+});
+export type GrepMatch = z.infer<typeof grepMatchSchema>;
+
+/** The operations on files of any moment. */
+export const FILE_CONTRACT = {
+  cat: describe({
+    summary: "Read files of any moment",
+    effect: "read",
+    stream: true,
+    input: z.strictObject({ places: z.array(momentPlace).min(1).max(PLACES_MAX) }),
+    output: z.object({ files: z.number().int(), bytes: z.number().int() }),
+  }),
+  cp: describe({
+    summary: "Copy files out of any moment, or into a live session",
+    effect: "write",
+    input: z.strictObject({
+      from: z.array(anyPlace).min(1).max(PLACES_MAX),
+      to: anyPlace,
+      owner: z
+        .string()
+        .max(256)
+        .optional()
+        .describe("Owner of the copies: USER, UID or UID:GID, a user of where they go"),
+    }),
+    output: z.object({
+      files: z.number().int(),
+      directories: z.number().int(),
+      others: z.number().int().describe("Symbolic links, FIFOs and further names of one file"),
+      bytes: z.number().int(),
+      leftOut: z
+        .array(z.object({ path: z.string(), reason: z.string() }))
+        .describe("What was not copied, or not as it was; the first of them"),
+      leftOutCount: z.number().int(),
+    }),
+  }),
+  browse: describe({
+    summary: "Mount the files of a moment, read-only",
+    effect: "write",
+    input: z.strictObject({
+      moment: momentRef,
+      directory: z.string().max(PATH_BYTES_MAX).optional().describe("Empty, absolute; one is made"),
+    }),
+    output: browseSchema,
+  }),
+  "browse.list": describe({
+    summary: "List what is mounted to be browsed",
+    effect: "read",
+    input: z.strictObject({}),
+    output: z.object({ browses: z.array(browseSchema) }),
+  }),
+  "browse.end": describe({
+    summary: "Unmount what was mounted to be browsed",
+    effect: "write",
+    input: z.strictObject({
+      which: z.string().min(1).max(PATH_BYTES_MAX).describe("Its id, directory, or checkpoint"),
+    }),
+    output: z.object({ ended: z.array(browseSchema) }),
+  }),
+  grep: describe({
+    summary: "Search files and recorded outputs across checkpoints",
+    effect: "read",
+    stream: true,
+    input: z.strictObject({
+      pattern: z.string().max(10_000).describe("An extended regular expression, as of grep -E"),
+      checkpoints: z.array(momentRef).max(PLACES_MAX).default([]).describe("All, if none is given"),
+      session: sessionRef.optional().describe("Only its history"),
+      path: z.string().max(PATH_BYTES_MAX).optional().describe("Only files that this glob fits"),
+      in: z.enum(["files", "outputs", "both"]).default("both"),
+      ignoreCase: z.boolean().default(false),
+      fixed: z.boolean().default(false).describe("The pattern is plain text"),
+      list: z.boolean().default(false).describe("Name what matches, without its lines"),
+    }),
+    output: z.object({
+      matches: z.number().int(),
+      checkpoints: z.number().int().describe("How many were searched"),
+      files: z.number().int().describe("How many versions of files were searched"),
+      unread: z.array(z.string()).describe("What could not be searched, each with why"),
+    }),
+  }),
+} as const;
