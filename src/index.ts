@@ -12,6 +12,7 @@ export {
   type ExecOptions,
   type ForkOptions,
   type ForwardOptions,
+  type LogOptions,
   type NewOptions,
   type OpenOptions,
   type OperationStream,

@@ -14,4 +14,6 @@ export type {
   SessionMirror,
   SessionRow,
   StoryRow,
+  TimelineRow,
 } from "./rows.ts";
+export type { StoryEntry, StoryIndex, TouchedKind } from "./story-index.ts";

@@ -1,33 +1,32 @@
-import type { CheckpointRow } from "../catalog/index.ts";
-import type { Checkpoint, OperationOutput } from "../protocol/index.ts";
+import type { CheckpointRow, StoryRow, TimelineRow } from "../catalog/index.ts";
+import type { Checkpoint, Intent, OperationOutput } from "../protocol/index.ts";
 import { type EnginePorts, limitsOf } from "../session/index.ts";
 import { readStory } from "../story/index.ts";
 import { requireCaptured } from "./held-checkpoints.ts";
 
-/** Returns a checkpoint as the outside sees it. @param summary  of its changes; "" without a story. */
-export function describeCheckpoint(row: CheckpointRow, summary: string): Checkpoint {
-  const { base: _b, net: _n, user: _u, cwd: _c, terminal: _t, ...rest } = row;
-  const {
-    binds: _i,
-    hostMounts: _h,
-    kernel: _k,
-    criu: _r,
-    arch: _a,
-    heldBy: _h2,
-    heldWhy: _w,
-    ...described
-  } = rest;
-  const { shell: _s, memoryLimitBytes: _m, cpuLimit: _l, pidsLimit: _p, ...shown } = described;
-  return { ...shown, verification: null, changes: { summary: summaryOf(row, summary) } };
+/** What is told of a checkpoint's story beside the checkpoint itself. */
+type ToldInBrief = Pick<StoryRow, "summary" | "intent" | "intentSource">;
+
+/** Returns a checkpoint as the outside sees it; `story` is what the catalog has of it, if any. */
+export function describeCheckpoint(row: TimelineRow, story: ToldInBrief | undefined): Checkpoint {
+  const { id, session, sessionName, parent, name, intent, trigger, content } = row;
+  const { createdAt, unchangedSince, pauseMs, totalMs, memoryBytes, stage } = row;
+  return {
+    ...{ id, session, sessionName, parent, name, intent, trigger, content },
+    ...{ createdAt, unchangedSince, pauseMs, totalMs, memoryBytes, stage },
+    derivedIntent: derivedIntentOf(row, story),
+    verification: null,
+    changes: { summary: summaryOf(row, story?.summary ?? "") },
+  };
 }
 
-/** Returns checkpoints as the outside sees them, each with the summary of its story. */
+/** Returns checkpoints as the outside sees them, each with its story in brief. */
 export function describeCheckpoints(
-  rows: readonly CheckpointRow[],
+  rows: readonly TimelineRow[],
   { catalog }: EnginePorts,
 ): Checkpoint[] {
-  const summaries = new Map(catalog.stories().map((row) => [row.checkpoint, row.summary]));
-  return rows.map((row) => describeCheckpoint(row, summaries.get(row.id) ?? ""));
+  const stories = new Map(catalog.stories.all().map((row) => [row.checkpoint, row]));
+  return rows.map((row) => describeCheckpoint(row, stories.get(row.id)));
 }
 
 /** Returns a checkpoint with its story and the processes that its images hold. */
@@ -44,7 +43,7 @@ export async function showCheckpoint(
       : [];
   const { checkpoint: _, changes, ...story } = await readStory(row, ports);
   return {
-    ...describeCheckpoint(row, changes.summary),
+    ...describeCheckpoint(row, inBrief(changes.summary, story.intent)),
     changes: { ...changes, summary: summaryOf(row, changes.summary) },
     story,
     processes: processes.map(({ pid, command }) => ({ pid, command })),
@@ -55,7 +54,18 @@ export async function showCheckpoint(
   };
 }
 
+function inBrief(summary: string, intent: Intent | null): ToldInBrief {
+  return { summary, intent: intent?.text ?? null, intentSource: intent?.source ?? null };
+}
+
+/** What somebody said needs no other telling. */
+function derivedIntentOf(row: TimelineRow, story: ToldInBrief | undefined): Intent | null {
+  const { intent: text = null, intentSource: source = null } = story ?? {};
+  const isDerived = row.intent === null && source !== "given";
+  return isDerived && text !== null && source !== null ? { text, source } : null;
+}
+
 /** What it is a person must know of a checkpoint goes before what changed. */
-function summaryOf(row: CheckpointRow, changes: string): string {
+function summaryOf(row: TimelineRow, changes: string): string {
   return row.heldWhy === null ? changes : "held in memory: it cannot be dumped";
 }

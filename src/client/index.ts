@@ -18,6 +18,7 @@ export type {
   ExecOptions,
   ForkOptions,
   ForwardOptions,
+  LogOptions,
   NewOptions,
   RestoreOptions,
 } from "./options.ts";

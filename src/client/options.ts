@@ -12,6 +12,9 @@ export type NewOptions = OperationInput<"new"> & CallControl;
 /** Options of `Session.checkpoint`. */
 export type CheckpointOptions = Omit<OperationInput<"checkpoint">, "session"> & CallControl;
 
+/** Options of `Waypoint.log` and `Session.log`: what checkpoints have to fit, all of it. */
+export type LogOptions = Omit<OperationInput<"log">, "session"> & CallControl;
+
 /** Options of `Waypoint.diff`. */
 export type DiffOptions = Omit<OperationInput<"diff">, "from" | "to"> & CallControl;
 

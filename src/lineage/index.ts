@@ -3,5 +3,5 @@
  * ancestors, and which of them others still need.
  * It changes nothing.
  */
-export { ancestry, removableCheckpoints, requireOwnHistory } from "./ancestry.ts";
+export { removableCheckpoints, requireOwnHistory } from "./ancestry.ts";
 export { resolveCheckpoint, resolveMoment, resolveSession } from "./resolve-reference.ts";

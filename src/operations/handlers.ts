@@ -1,7 +1,6 @@
 import {
   createCheckpoint,
   describeCheckpoint,
-  describeCheckpoints,
   forkCheckpoint,
   makeDurable,
   removeCheckpoints,
@@ -11,7 +10,6 @@ import {
 } from "../checkpoint/index.ts";
 import { WaypointError } from "../errors/index.ts";
 import {
-  ancestry,
   removableCheckpoints,
   requireOwnHistory,
   resolveCheckpoint,
@@ -37,10 +35,8 @@ import {
 } from "../session/index.ts";
 import { describeStandby } from "../standby/index.ts";
 import { diffMoments } from "../story/index.ts";
+import { readLog } from "./read-log.ts";
 import { refreshingStandbys } from "./refresh-standbys.ts";
-
-/** How long the timeline waits for the stories of checkpoints that were taken just now. */
-const STORIES_WAIT_MS = 200;
 
 /** Does one operation. Input is validated already. */
 export type OperationHandler<N extends OperationName> = (
@@ -125,25 +121,11 @@ export const HANDLERS: EngineOperations = refreshingStandbys({
         ports,
       );
       if (input.durable) await makeDurable(row.id, ports);
-      const summary = ports.catalog.story(row.id)?.summary ?? "";
-      return describeCheckpoint(ports.catalog.checkpoint(row.id) ?? row, summary);
+      const story = ports.catalog.stories.of(row.id);
+      return describeCheckpoint(ports.catalog.checkpoint(row.id) ?? row, story);
     }),
 
-  log: async (input, ports) => {
-    const { catalog } = ports;
-    await ports.stories.caughtUp(STORIES_WAIT_MS);
-    const sessions = catalog.sessions().map((row) => describeSession(row, ports));
-    if (input.session === undefined) {
-      const checkpoints = describeCheckpoints(catalog.checkpoints(), ports);
-      return { checkpoints, operations: catalog.operations(), sessions };
-    }
-    const session = resolveSession(input.session, catalog);
-    return {
-      checkpoints: historyOf(session, ports),
-      operations: catalog.operations(session.id),
-      sessions: sessions.filter(({ id }) => id === session.id),
-    };
-  },
+  log: (input, ports) => readLog(input, ports),
 
   show: (input, ports) => showCheckpoint(resolveCheckpoint(input.checkpoint, ports.catalog), ports),
 
@@ -241,14 +223,6 @@ async function withSession<T>(
 ): Promise<T> {
   const { id } = resolveSession(reference, ports.catalog);
   return ports.leases.run(id, () => task(resolveSession(id, ports.catalog)));
-}
-
-function historyOf(session: ReturnType<typeof resolveSession>, ports: EnginePorts) {
-  const { catalog } = ports;
-  const own = new Set(catalog.checkpoints(session.id).map(({ id }) => id));
-  for (const { id } of ancestry(session.head, catalog)) own.add(id);
-  const rows = catalog.checkpoints().filter(({ id }) => own.has(id));
-  return describeCheckpoints(rows, ports);
 }
 
 function requireFreeCheckpointName(name: string, { catalog }: EnginePorts): void {

@@ -1,15 +1,17 @@
 import { z } from "zod";
-import { checkpointSchema, contentSchema, operationRecordSchema } from "./checkpoint.ts";
+import { checkpointSchema, contentSchema } from "./checkpoint.ts";
 import {
   checkpointRef,
   diffInput,
   execInput,
+  logInput,
   lossInput,
   newInput,
   sessionRef,
   tcpPort,
   withoutBinds,
 } from "./inputs.ts";
+import { logOutput } from "./log.ts";
 import {
   bindSchema,
   forwardSchema,
@@ -138,12 +140,8 @@ export const CONTRACT = {
   log: describe({
     summary: "Show the timeline",
     effect: "read",
-    input: z.strictObject({ session: sessionRef.optional() }),
-    output: z.object({
-      checkpoints: z.array(checkpointSchema),
-      operations: z.array(operationRecordSchema),
-      sessions: z.array(sessionSchema),
-    }),
+    input: logInput,
+    output: logOutput,
   }),
   show: describe({
     summary: "Show one checkpoint in full",

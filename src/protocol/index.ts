@@ -35,6 +35,7 @@ export {
   type RequestMessage,
 } from "./frames.ts";
 export { ID_LENGTH, isValidName, NAME_LENGTH_MAX } from "./ids.ts";
+export type { Intent, IntentSource } from "./intent.ts";
 export type {
   Bind,
   Forward,
@@ -52,8 +53,6 @@ export {
   type ChangesSection,
   type Connection,
   type GitChange,
-  type Intent,
-  type IntentSource,
   type ListeningPort,
   type MomentSection,
   type NamedChange,

@@ -19,13 +19,14 @@ export type MomentRef = { checkpoint: CheckpointRow } | { session: SessionRow };
  */
 export async function diffMoments(
   refs: { from: MomentRef; to: MomentRef },
-  input: Pick<OperationParsedInput<"diff">, "path" | "expand" | "patch">,
+  input: Pick<OperationParsedInput<"diff">, "path" | "expand" | "patch" | "sections">,
   ports: EnginePorts,
   signal: AbortSignal,
 ): Promise<OperationOutput<"diff">> {
-  const { path, expand, patch } = input;
+  const { path, expand, patch, sections } = input;
   const scope = {
     ...{ under: path ?? null, isExpanded: expand, withPatches: patch, filesMax: FILES_MAX },
+    sections: sections ?? null,
   };
   await using from = await open(refs.from, ports);
   await using to = await open(refs.to, ports);
