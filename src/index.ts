@@ -16,6 +16,7 @@ export {
   type ForkOptions,
   type ForwardOptions,
   type GrepOptions,
+  type LogOptions,
   type MomentReference,
   type NewOptions,
   type OpenOptions,

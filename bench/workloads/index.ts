@@ -2,6 +2,7 @@ import { commands } from "./command-line.ts";
 import { deepLineage } from "./deep-lineage.ts";
 import { forks } from "./forks.ts";
 import { lazy } from "./lazy.ts";
+import { log } from "./log.ts";
 import { changedFiles, manyFiles } from "./many-files.ts";
 import { memory } from "./memory.ts";
 import { nodeServer } from "./node-server.ts";
@@ -16,5 +17,5 @@ import type { Workload } from "./workload.ts";
 /** All workloads, in the order in which they run. */
 export const WORKLOADS: readonly Workload[] = [
   ...[shell, standby, commands, nodeServer, redis, postgresql, memory, lazy],
-  ...[manyFiles, changedFiles, deepLineage, forks, story, space],
+  ...[manyFiles, changedFiles, deepLineage, forks, story, log, space],
 ];

@@ -2,18 +2,20 @@ import { existsSync } from "node:fs";
 import { hasCode } from "../errors/index.ts";
 import { CommandLog } from "./command-log.ts";
 import { MIGRATIONS } from "./migrations.ts";
-import type {
-  CheckpointRow,
-  ForwardRow,
-  InstanceRow,
-  OperationRow,
-  SessionMirror,
-  SessionRow,
-  StoryRow,
+import {
+  type CheckpointRow,
+  type ForwardRow,
+  type InstanceRow,
+  type OperationRow,
+  type SessionMirror,
+  type SessionRow,
+  TIMELINE_COLUMNS,
+  type TimelineRow,
 } from "./rows.ts";
 import { setAside } from "./set-aside.ts";
 import { SqliteFile } from "./sqlite-file.ts";
 import { fromStored, fromStoredIfAny, type Stored, toStored } from "./stored-lists.ts";
+import { StoryIndex } from "./story-index.ts";
 import { VerificationLog } from "./verification-log.ts";
 
 /** What never changes in a row. */
@@ -32,6 +34,8 @@ export class Catalog implements Disposable {
   readonly commands: CommandLog;
   /** What was run against checkpoints. */
   readonly verifications: VerificationLog;
+  /** What the timeline shows of stories, and finds them by. */
+  readonly stories: StoryIndex;
   readonly #file: SqliteFile;
   readonly #mirror: SessionMirror;
   readonly #changedSessions = new Set<string>();
@@ -45,6 +49,7 @@ export class Catalog implements Disposable {
     this.isNew = isNew;
     this.commands = new CommandLog(file);
     this.verifications = new VerificationLog(file);
+    this.stories = new StoryIndex(file);
   }
 
   /**
@@ -179,6 +184,12 @@ export class Catalog implements Disposable {
       .map(fromStored);
   }
 
+  /** As {@link checkpoints}, with what the timeline shows of each: there may be thousands. */
+  timeline(): TimelineRow[] {
+    const columns = TIMELINE_COLUMNS.join(", ");
+    return this.#file.all(`SELECT ${columns} FROM checkpoints ORDER BY createdAt, rowid`);
+  }
+
   checkpoint(id: string): CheckpointRow | undefined {
     return fromStoredIfAny(
       this.#file.get<Stored<CheckpointRow>>("SELECT * FROM checkpoints WHERE id = ?", id),
@@ -212,32 +223,9 @@ export class Catalog implements Disposable {
 
   deleteCheckpoint(id: string): void {
     this.#file.run("DELETE FROM checkpoints WHERE id = ?", id);
-    this.#file.run("DELETE FROM stories WHERE checkpoint = ?", id);
+    this.stories.delete(id);
     this.commands.deleteCapture(id);
     this.verifications.deleteOf(id);
-  }
-
-  stories(): StoryRow[] {
-    return this.#file.all<StoryRow>("SELECT * FROM stories");
-  }
-
-  story(checkpoint: string): StoryRow | undefined {
-    return this.#file.get<StoryRow>("SELECT * FROM stories WHERE checkpoint = ?", checkpoint);
-  }
-
-  putStory(row: StoryRow): void {
-    const { checkpoint, summary, intent, intentSource } = row;
-    this.#file.run(
-      "INSERT OR REPLACE INTO stories (checkpoint, summary, intent, intentSource) VALUES (?, ?, ?, ?)",
-      ...[checkpoint, summary, intent, intentSource],
-    );
-  }
-
-  /** Lists the checkpoints without a story's row, newest first. */
-  checkpointsWithoutStory(): { id: string }[] {
-    return this.#file.all<{ id: string }>(
-      "SELECT id FROM checkpoints WHERE heldBy IS NULL AND id NOT IN (SELECT checkpoint FROM stories) ORDER BY createdAt DESC",
-    );
   }
 
   operations(session?: string): OperationRow[] {

@@ -14,5 +14,7 @@ export type {
   SessionMirror,
   SessionRow,
   StoryRow,
+  TimelineRow,
 } from "./rows.ts";
+export type { StoryEntry, StoryIndex, TouchedKind } from "./story-index.ts";
 export type { VerificationLog, VerificationRow } from "./verification-log.ts";

@@ -73,4 +73,12 @@ export const MIGRATIONS: readonly string[] = [
      timedOut INTEGER NOT NULL, output TEXT NOT NULL, outputBytes INTEGER NOT NULL
    ) STRICT;
    CREATE INDEX verifications_checkpoint ON verifications (checkpoint, id);`,
+  // What the timeline finds a checkpoint by. Rows of an older index are written anew.
+  `ALTER TABLE stories ADD COLUMN indexVersion INTEGER NOT NULL DEFAULT 0;
+   CREATE TABLE storyTouched (
+     kind TEXT NOT NULL, name TEXT NOT NULL, checkpoint TEXT NOT NULL,
+     PRIMARY KEY (kind, name, checkpoint)
+   ) STRICT, WITHOUT ROWID;
+   CREATE INDEX storyTouched_checkpoint ON storyTouched (checkpoint);
+   CREATE TABLE storyTexts (checkpoint TEXT PRIMARY KEY, text TEXT NOT NULL) STRICT;`,
 ];

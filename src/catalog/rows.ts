@@ -105,6 +105,14 @@ export interface CheckpointRow extends ExtraMounts {
   heldWhy: string | null;
 }
 
+/** What the timeline shows of a checkpoint. */
+export const TIMELINE_COLUMNS = [
+  ...(["id", "session", "sessionName", "parent", "name", "intent", "trigger", "content"] as const),
+  ...(["createdAt", "unchangedSince", "pauseMs", "totalMs", "memoryBytes", "stage"] as const),
+  "heldWhy",
+] satisfies (keyof CheckpointRow)[];
+export type TimelineRow = Pick<CheckpointRow, (typeof TIMELINE_COLUMNS)[number]>;
+
 /** An operation as the log keeps it, with what `undo` needs to know. */
 export interface OperationRow extends OperationRecord {
   /** State of the session before the operation; `null` where it had none. */

@@ -1,5 +1,5 @@
-import type { CheckpointRow, VerificationRow } from "../catalog/index.ts";
-import type { Checkpoint, OperationOutput } from "../protocol/index.ts";
+import type { CheckpointRow, StoryRow, TimelineRow, VerificationRow } from "../catalog/index.ts";
+import type { Checkpoint, Intent, OperationOutput } from "../protocol/index.ts";
 import { type EnginePorts, limitsOf } from "../session/index.ts";
 import { readStory } from "../story/index.ts";
 import { requireCaptured } from "./held-checkpoints.ts";
@@ -7,45 +7,39 @@ import { requireCaptured } from "./held-checkpoints.ts";
 /** What one answer holds of the outputs of all verifications together. */
 const ANSWER_OUTPUT_CHARACTERS_MAX = 2 * 1024 * 1024;
 
-/**
- * Returns a checkpoint as the outside sees it.
- *
- * @param summary       of its changes; "" without a story.
- * @param verification  its newest one; `null` where it was never verified.
- */
+/** What is told of a checkpoint beside the checkpoint itself, as far as it is there. */
+export interface ToldBeside {
+  /** Its story in brief. */
+  story: Pick<StoryRow, "summary" | "intent" | "intentSource"> | undefined;
+  /** The newest one. */
+  verification: VerificationRow | undefined;
+}
+
+/** Returns a checkpoint as the outside sees it. */
 export function describeCheckpoint(
-  row: CheckpointRow,
-  summary: string,
-  verification: VerificationRow | null,
+  row: TimelineRow,
+  { story, verification }: ToldBeside,
 ): Checkpoint {
-  const { base: _b, net: _n, user: _u, cwd: _c, terminal: _t, ...rest } = row;
-  const {
-    binds: _i,
-    hostMounts: _h,
-    kernel: _k,
-    criu: _r,
-    arch: _a,
-    heldBy: _h2,
-    heldWhy: _w,
-    ...described
-  } = rest;
-  const { shell: _s, memoryLimitBytes: _m, cpuLimit: _l, pidsLimit: _p, ...shown } = described;
+  const { id, session, sessionName, parent, name, intent, trigger, content } = row;
+  const { createdAt, unchangedSince, pauseMs, totalMs, memoryBytes, stage } = row;
   return {
-    ...shown,
-    verification: verification === null ? null : describeVerification(verification),
-    changes: { summary: summaryOf(row, summary) },
+    ...{ id, session, sessionName, parent, name, intent, trigger, content },
+    ...{ createdAt, unchangedSince, pauseMs, totalMs, memoryBytes, stage },
+    derivedIntent: derivedIntentOf(row, story),
+    verification: verification === undefined ? null : describeVerification(verification),
+    changes: { summary: summaryOf(row, story?.summary ?? "") },
   };
 }
 
-/** Returns checkpoints as the outside sees them, each with the summary of its story. */
+/** Returns checkpoints as the outside sees them, each with its story in brief. */
 export function describeCheckpoints(
-  rows: readonly CheckpointRow[],
+  rows: readonly TimelineRow[],
   { catalog }: EnginePorts,
 ): Checkpoint[] {
-  const summaries = new Map(catalog.stories().map((row) => [row.checkpoint, row.summary]));
+  const stories = new Map(catalog.stories.all().map((row) => [row.checkpoint, row]));
   const newest = catalog.verifications.newest();
   return rows.map((row) =>
-    describeCheckpoint(row, summaries.get(row.id) ?? "", newest.get(row.id) ?? null),
+    describeCheckpoint(row, { story: stories.get(row.id), verification: newest.get(row.id) }),
   );
 }
 
@@ -64,7 +58,10 @@ export async function showCheckpoint(
   const { checkpoint: _, changes, ...story } = await readStory(row, ports);
   const verifications = ports.catalog.verifications.of(row.id);
   return {
-    ...describeCheckpoint(row, changes.summary, verifications[0] ?? null),
+    ...describeCheckpoint(row, {
+      story: inBrief(changes.summary, story.intent),
+      verification: verifications[0],
+    }),
     verifications: withinAnswer(verifications),
     changes: { ...changes, summary: summaryOf(row, changes.summary) },
     story,
@@ -74,6 +71,17 @@ export async function showCheckpoint(
     limits: limitsOf(row),
     diskPath: ports.store.checkpointPaths(row.id).checkpointDir,
   };
+}
+
+function inBrief(summary: string, intent: Intent | null): ToldBeside["story"] {
+  return { summary, intent: intent?.text ?? null, intentSource: intent?.source ?? null };
+}
+
+/** What somebody said needs no other telling. */
+function derivedIntentOf(row: TimelineRow, story: ToldBeside["story"]): Intent | null {
+  const { intent: text = null, intentSource: source = null } = story ?? {};
+  const isDerived = row.intent === null && source !== "given";
+  return isDerived && text !== null && source !== null ? { text, source } : null;
 }
 
 function describeVerification({ checkpoint: _, outputBytes: _b, ...shown }: VerificationRow) {
@@ -90,6 +98,6 @@ function withinAnswer(rows: readonly VerificationRow[]) {
 }
 
 /** What it is a person must know of a checkpoint goes before what changed. */
-function summaryOf(row: CheckpointRow, changes: string): string {
+function summaryOf(row: TimelineRow, changes: string): string {
   return row.heldWhy === null ? changes : "held in memory: it cannot be dumped";
 }

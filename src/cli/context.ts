@@ -58,3 +58,13 @@ export async function printResult<T>(
   if (context.isJson) await context.output.json(result);
   else await context.output.lines(render(result));
 }
+
+/** As {@link printResult}, in a pager where it is more than the terminal shows. */
+export async function printLong<T>(
+  context: CommandContext,
+  result: T,
+  render: (result: T) => readonly string[],
+): Promise<void> {
+  if (context.isJson) await context.output.json(result);
+  else await context.output.paged(render(result));
+}

@@ -1,7 +1,8 @@
 import { isSystemError } from "../base/index.ts";
 import { WaypointError } from "../errors/index.ts";
+import { choosePager, isLongerThan, showInPager } from "./pager.ts";
 import type { Paint } from "./text/style.ts";
-import { paintFor } from "./text/style.ts";
+import { paintFor, plain } from "./text/style.ts";
 
 /** Exit code when nobody reads the output any more, as a shell reports SIGPIPE. */
 export const EXIT_CODE_OUTPUT_CLOSED = 141;
@@ -20,6 +21,8 @@ export interface Output {
   text(text: string): Promise<void>;
   /** Prints lines for people. */
   lines(lines: readonly string[]): Promise<void>;
+  /** Prints lines for people, in a pager where they are more than the terminal shows. */
+  paged(lines: readonly string[]): Promise<void>;
   /** Prints the result for programs, as one line. */
   json(value: unknown): Promise<void>;
   /** Passes bytes of a program on; resolves when more can be taken. */
@@ -28,13 +31,19 @@ export interface Output {
   note(text: string): void;
 }
 
+/** How a person wants the output. */
+export interface OutputOptions {
+  hasColor: boolean;
+  hasPager: boolean;
+}
+
 /**
  * Returns the output of this process. Call it once.
  *
  * What it prints throws OutputClosed when the reader has gone, and USAGE_INVALID when standard
  * output cannot be written, for instance on a full disk.
  */
-export function processOutput(): Output {
+export function processOutput({ hasColor, hasPager }: OutputOptions): Output {
   const { stdout, stderr } = process;
   // Each write says itself what became of it; without a listener a failure would end the process.
   stdout.on("error", () => {});
@@ -43,13 +52,25 @@ export function processOutput(): Output {
   return {
     columns: stdout.isTTY && stdout.columns > 0 ? stdout.columns : Number.POSITIVE_INFINITY,
     isTerminal: stdout.isTTY,
-    paint: paintFor(stdout, process.env),
+    paint: hasColor ? paintFor(stdout, process.env) : plain,
     text: (text) => print(text),
-    lines: (lines) => print(lines.map((line) => `${line}\n`).join("")),
+    lines: (lines) => print(textOf(lines)),
+    paged: (lines) => printPaged(lines, hasPager ? choosePager(process.env) : null),
     json: (value) => print(`${JSON.stringify(value)}\n`),
     bytes: (stream, bytes) => (stream === "stdout" ? print(bytes) : remark(bytes)),
     note: (text) => void stderr.write(`${text}\n`),
   };
+}
+
+function textOf(lines: readonly string[]): string {
+  return lines.map((line) => `${line}\n`).join("");
+}
+
+async function printPaged(lines: readonly string[], pager: string | null): Promise<void> {
+  const { isTTY, columns, rows } = process.stdout;
+  const isLong = isTTY && columns > 0 && isLongerThan(lines, { columns, rows });
+  const isShown = isLong && pager !== null && (await showInPager(pager, textOf(lines)));
+  if (!isShown) await print(textOf(lines));
 }
 
 function print(data: string | Uint8Array): Promise<void> {

@@ -8,6 +8,8 @@ const FORKS_MAX = 256;
 const AT_ONCE_MAX = 64;
 const REFERENCE_LENGTH_MAX = 1024;
 const INTENT_LENGTH_MAX = 10_000;
+const FILTER_LENGTH_MAX = 4096;
+const LIMIT_MAX = 1_000_000;
 
 /** Turns "90" or "1.5" (seconds) into milliseconds. */
 export function parseSeconds(text: string): number {
@@ -37,6 +39,21 @@ function parseWhole(text: string, max: number): number {
     throw new InvalidArgumentError(`Give a whole number from 1 to ${max}.`);
   }
   return Number(text);
+}
+
+/** Turns text into how many checkpoints to show. */
+export function parseLimit(text: string): number {
+  const isWhole = /^[1-9][0-9]{0,8}$/.test(text);
+  if (isWhole && Number(text) <= LIMIT_MAX) return Number(text);
+  throw new InvalidArgumentError(
+    `Give a whole number from 1 to ${LIMIT_MAX.toLocaleString("en")}.`,
+  );
+}
+
+/** Returns what checkpoints are looked for by. */
+export function parseFilter(text: string): string {
+  if (text.length <= FILTER_LENGTH_MAX) return parseText(text);
+  throw new InvalidArgumentError(`Give at most ${FILTER_LENGTH_MAX} characters.`);
 }
 
 /** Returns what is to be kept on standby. */

@@ -12,14 +12,15 @@ import type { CommandContext } from "./context.ts";
 import { EXIT_CODE_OUTPUT_CLOSED, type Output, OutputClosed, processOutput } from "./output.ts";
 import { buildProgram, type Handler } from "./program.ts";
 import { exitCodeOf, renderError } from "./render-error.ts";
-import { paintFor } from "./text/style.ts";
+import { paintFor, plain } from "./text/style.ts";
 
 /** Runs one command line and ends this process with its exit code. */
 export async function runCommandLine(argv: readonly string[]): Promise<never> {
   let failureExitCode: number | null = null;
   let exitCode = 0;
-  const isJson = wantsJson(argv);
-  const output = processOutput();
+  const isJson = hasFlag(argv, "--json");
+  const hasColor = !hasFlag(argv, "--no-color");
+  const output = processOutput({ hasColor, hasPager: !hasFlag(argv, "--no-pager") });
   const handle: Handler = async (spec, parsed) => {
     // A wrong command line is exit code 2 for every command.
     const context = makeContext(parsed.globals, output);
@@ -32,7 +33,7 @@ export async function runCommandLine(argv: readonly string[]): Promise<never> {
   try {
     await parse(argv, { handle, output, isJson });
   } catch (error) {
-    exitCode = report(error, { isJson, failureExitCode, command: findCommand(argv) });
+    exitCode = report(error, { isJson, failureExitCode, hasColor, command: findCommand(argv) });
   }
   process.exit(exitCode);
 }
@@ -67,7 +68,12 @@ function makeContext(globals: { dir?: string; json?: boolean }, output: Output):
 /** Tells a person or a program what went wrong; returns the exit code. */
 function report(
   thrown: unknown,
-  how: { isJson: boolean; failureExitCode: number | null; command: CommandSpec | undefined },
+  how: {
+    isJson: boolean;
+    failureExitCode: number | null;
+    hasColor: boolean;
+    command: CommandSpec | undefined;
+  },
 ): number {
   if (thrown instanceof OutputClosed) return EXIT_CODE_OUTPUT_CLOSED;
   // The help of a call without a command was printed, but that is a mistake.
@@ -78,7 +84,7 @@ function report(
     thrown instanceof CommanderError ? usageError(thrown, how.command) : toWaypointError(thrown);
   const lines = how.isJson
     ? [JSON.stringify({ error: error.toJSON() })]
-    : renderError(error, paintFor(process.stderr, process.env));
+    : renderError(error, how.hasColor ? paintFor(process.stderr, process.env) : plain);
   process.stderr.write(`${lines.join("\n")}\n`);
   if (error.code === "CANCELLED") return exitCodeOf(error);
   return how.failureExitCode ?? exitCodeOf(error);
@@ -123,8 +129,8 @@ function afterDashes(argv: readonly string[]): readonly string[] {
   return end === -1 ? [] : argv.slice(end + 1);
 }
 
-/** Looks for --json without a parser, because it is the parser that may have failed. */
-function wantsJson(argv: readonly string[]): boolean {
+/** Looks for a flag without a parser, because it is the parser that may have failed. */
+function hasFlag(argv: readonly string[], flag: string): boolean {
   const end = argv.indexOf("--");
-  return (end === -1 ? argv : argv.slice(0, end)).includes("--json");
+  return (end === -1 ? argv : argv.slice(0, end)).includes(flag);
 }

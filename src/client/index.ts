@@ -29,6 +29,7 @@ export type {
   ExecOptions,
   ForkOptions,
   ForwardOptions,
+  LogOptions,
   NewOptions,
   RestoreOptions,
   VerifyOptions,

@@ -18,6 +18,8 @@ export type VerifyOptions = Omit<OperationInput<"verify">, "checkpoints" | "comm
     /** Told of each result as it comes; a promise slows the next ones down. */
     onResult?: (verified: Verified) => unknown;
   };
+/** Options of `Waypoint.log` and `Session.log`: what checkpoints have to fit, all of it. */
+export type LogOptions = Omit<OperationInput<"log">, "session"> & CallControl;
 
 /** Options of `Waypoint.diff`. */
 export type DiffOptions = Omit<OperationInput<"diff">, "from" | "to"> & CallControl;

@@ -17,6 +17,7 @@ import {
   type ExecOptions,
   type ForkOptions,
   type ForwardOptions,
+  type LogOptions,
   type RestoreOptions,
   splitControl,
 } from "./options.ts";
@@ -131,9 +132,10 @@ export class Session {
     return processes;
   }
 
-  /** Returns the session's timeline. */
-  async log(control: CallControl = {}): Promise<OperationOutput<"log">> {
-    return await callOperation(this.#stateDir, "log", { session: this.id }, control);
+  /** Returns the session's timeline; with options, only the checkpoints that fit all of them. */
+  async log(options: LogOptions = {}): Promise<OperationOutput<"log">> {
+    const { control, input } = splitControl(options);
+    return await callOperation(this.#stateDir, "log", { ...input, session: this.id }, control);
   }
 
   /**

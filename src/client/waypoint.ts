@@ -22,6 +22,7 @@ import {
   type CheckpointOptions,
   type DiffOptions,
   type ForkOptions,
+  type LogOptions,
   type NewOptions,
   splitControl,
   type VerifyOptions,
@@ -100,9 +101,14 @@ export class Waypoint {
     return sessions;
   }
 
-  /** Returns the whole timeline: checkpoints, operations, and where each session stands. */
-  async log(control: CallControl = {}): Promise<OperationOutput<"log">> {
-    return await callOperation(this.stateDir, "log", {}, control);
+  /**
+   * Returns the timeline: checkpoints, operations, and where each session stands.
+   *
+   * With options, only the checkpoints that fit all of them; `elided` says where others are.
+   */
+  async log(options: LogOptions = {}): Promise<OperationOutput<"log">> {
+    const { control, input } = splitControl(options);
+    return await callOperation(this.stateDir, "log", input, control);
   }
 
   /** Returns one checkpoint in full. @throws CHECKPOINT_NOT_FOUND | REFERENCE_AMBIGUOUS */

@@ -1,6 +1,5 @@
 import {
   createCheckpoint,
-  describeCheckpoints,
   forkCheckpoint,
   removeCheckpoints,
   restoreCheckpoint,
@@ -9,7 +8,6 @@ import {
 } from "../checkpoint/index.ts";
 import { WaypointError } from "../errors/index.ts";
 import {
-  historyOf,
   removableCheckpoints,
   requireOwnHistory,
   resolveCheckpoint,
@@ -36,13 +34,11 @@ import {
 import { describeStandby } from "../standby/index.ts";
 import { diffMoments } from "../story/index.ts";
 import { endBrowsing, FILE_HANDLERS } from "./file-handlers.ts";
+import { readLog } from "./read-log.ts";
 import { refreshingStandbys } from "./refresh-standbys.ts";
 import { takeCheckpoint } from "./take-checkpoint.ts";
 import { verify } from "./verify.ts";
 import { withSession } from "./with-session.ts";
-
-/** How long the timeline waits for the stories of checkpoints that were taken just now. */
-const STORIES_WAIT_MS = 200;
 
 /** Does one operation. Input is validated already. */
 export type OperationHandler<N extends OperationName> = (
@@ -116,21 +112,7 @@ export const HANDLERS: EngineOperations = refreshingStandbys({
 
   verify,
 
-  log: async (input, ports) => {
-    const { catalog } = ports;
-    await ports.stories.caughtUp(STORIES_WAIT_MS);
-    const sessions = catalog.sessions().map((row) => describeSession(row, ports));
-    if (input.session === undefined) {
-      const checkpoints = describeCheckpoints(catalog.checkpoints(), ports);
-      return { checkpoints, operations: catalog.operations(), sessions };
-    }
-    const session = resolveSession(input.session, catalog);
-    return {
-      checkpoints: describeCheckpoints(historyOf(session, catalog), ports),
-      operations: catalog.operations(session.id),
-      sessions: sessions.filter(({ id }) => id === session.id),
-    };
-  },
+  log: (input, ports) => readLog(input, ports),
 
   show: (input, ports) => showCheckpoint(resolveCheckpoint(input.checkpoint, ports.catalog), ports),
 

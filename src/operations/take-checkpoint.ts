@@ -72,8 +72,8 @@ function requireForkable({ name, net }: SessionRow, filesOnly: boolean): void {
 }
 
 function describe(row: CheckpointRow, { catalog }: EnginePorts): Checkpoint {
-  const summary = catalog.story(row.id)?.summary ?? "";
-  return describeCheckpoint(catalog.checkpoint(row.id) ?? row, summary, null);
+  const story = catalog.stories.of(row.id);
+  return describeCheckpoint(catalog.checkpoint(row.id) ?? row, { story, verification: undefined });
 }
 
 function requireFreeCheckpointName(name: string, { catalog }: EnginePorts): void {

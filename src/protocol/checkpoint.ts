@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { instantSchema } from "./ids.ts";
+import { intentSchema } from "./intent.ts";
 import { verificationSchema } from "./verification.ts";
 
 /** `captured` survives the daemon's death; `durable` survives the machine's loss of power. */
@@ -22,6 +23,9 @@ export const checkpointSchema = z.object({
   parent: z.string().nullable(),
   name: z.string().nullable(),
   intent: z.string().nullable().describe("What was meant, in the user's words"),
+  derivedIntent: intentSchema
+    .nullable()
+    .describe("What tells it where nobody said it; null until the story is ready"),
   trigger: triggerSchema,
   content: contentSchema,
   createdAt: instantSchema,

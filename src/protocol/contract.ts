@@ -1,16 +1,18 @@
 import { z } from "zod";
-import { checkpointSchema, operationRecordSchema } from "./checkpoint.ts";
+import { checkpointSchema } from "./checkpoint.ts";
 import { FILE_CONTRACT } from "./file-operations.ts";
 import {
   checkpointRef,
   diffInput,
   execInput,
+  logInput,
   lossInput,
   newInput,
   sessionRef,
   tcpPort,
   withoutBinds,
 } from "./inputs.ts";
+import { logOutput } from "./log.ts";
 import { describe } from "./operation-contract.ts";
 import { bindsLeftOut, execOutput, restoreOutput } from "./outputs.ts";
 import {
@@ -125,12 +127,8 @@ export const CONTRACT = {
   log: describe({
     summary: "Show the timeline",
     effect: "read",
-    input: z.strictObject({ session: sessionRef.optional() }),
-    output: z.object({
-      checkpoints: z.array(checkpointSchema),
-      operations: z.array(operationRecordSchema),
-      sessions: z.array(sessionSchema),
-    }),
+    input: logInput,
+    output: logOutput,
   }),
   show: describe({
     summary: "Show one checkpoint in full",

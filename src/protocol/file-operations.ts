@@ -39,10 +39,10 @@ export type Browse = z.infer<typeof browseSchema>;
 /** One line that `grep` found, or one file or output with a match that is not shown as lines. */
 const grepMatchSchema = z.object({
   checkpoint: z.string(),
-  kind: z.enum(["file", "command", "screen"]).describe("What the text is from"),
+  kind: z.enum(["file", "command", "screen", "verification"]).describe("What the text is from"),
   path: z.string().nullable().describe("Of a file: its path in the session"),
   pathBase64: z.string().optional().describe("The path's bytes, where they are not UTF-8"),
-  command: z.string().nullable().describe("Of a command's output: its command line"),
+  command: z.string().nullable().describe("Of an output: the command line it is from"),
   line: z.number().int().nullable().describe("null: it matches, but not as lines (binary, -l)"),
   text: z.string().nullable().describe("The line; the end left out where it is very long"),
   until: z

@@ -39,6 +39,7 @@ export {
   type RequestMessage,
 } from "./frames.ts";
 export { ID_LENGTH, isValidName, NAME_LENGTH_MAX } from "./ids.ts";
+export type { Intent, IntentSource } from "./intent.ts";
 export type { OperationContract } from "./operation-contract.ts";
 export type {
   Bind,
@@ -57,8 +58,6 @@ export {
   type ChangesSection,
   type Connection,
   type GitChange,
-  type Intent,
-  type IntentSource,
   type ListeningPort,
   type MomentSection,
   type NamedChange,

@@ -1,6 +1,7 @@
 import { z } from "zod";
-import { referenceSchema } from "./ids.ts";
+import { instantSchema, referenceSchema } from "./ids.ts";
 import { netModeSchema, standbyPolicySchema } from "./session.ts";
+import { changesSectionSchema } from "./story.ts";
 
 /** The session that an operation is about. */
 export const sessionRef = referenceSchema.describe(
@@ -99,6 +100,24 @@ export const lossInput = {
     .describe("Do not capture what is there now, for when the store is full"),
 };
 
+const wanted = z.string().min(1).max(4096).optional();
+const instant = instantSchema.optional();
+
+/** What `log` is told; a checkpoint is shown when all that is given fits it. */
+export const logInput = z.strictObject({
+  session: sessionRef.optional(),
+  path: wanted.describe("It touched this path or one below it; * fits any characters, slashes too"),
+  package: wanted.describe("It touched a package of this name; * fits any characters"),
+  grep: wanted.describe("Text in its intent, its commands, their outputs or its verification"),
+  verified: z
+    .enum(["passing", "failing", "never"])
+    .optional()
+    .describe("How its verification ended, or that it has none"),
+  since: instant.describe("Taken then or later"),
+  until: instant.describe("Taken then or earlier"),
+  limit: z.number().int().min(1).max(1_000_000).optional().describe("Only so many, the newest"),
+});
+
 /** The moment that an operation is about. */
 export const momentRef = referenceSchema.describe(
   "A checkpoint, or a session by its name or id: as it is now",
@@ -111,4 +130,9 @@ export const diffInput = z.strictObject({
   path: z.string().max(4096).optional().describe("Only what lies at or below this path"),
   expand: z.boolean().default(false).describe("List what groups stand for, one by one"),
   patch: z.boolean().default(false).describe("With the lines of texts that differ"),
+  sections: z
+    .array(changesSectionSchema)
+    .min(1)
+    .optional()
+    .describe("Only these; the others are null, and nothing is read for them"),
 });

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { fileChangeSchema, fileTotalsSchema } from "./file-change.ts";
 import { instantSchema } from "./ids.ts";
+import { intentSchema } from "./intent.ts";
 
 /** Something before and after; `null` where there was none. */
 const beforeAfter = z.object({ before: z.string().nullable(), after: z.string().nullable() });
@@ -112,17 +113,11 @@ export const changesSchema = z.object({
 export type Changes = z.infer<typeof changesSchema>;
 
 /** The sections of changes that are read from two moments. */
-export type ChangesSection = Exclude<keyof Changes, "summary" | "unknown" | "fileTotals">;
-
-/** What was meant, and where that was found. */
-export const intentSchema = z.object({
-  text: z.string(),
-  source: z
-    .enum(["given", "command", "agent", "git"])
-    .describe("Said with the checkpoint, the command just run, the agent, or the last commit"),
-});
-export type Intent = z.infer<typeof intentSchema>;
-export type IntentSource = Intent["source"];
+export const changesSectionSchema = z.enum([
+  ...(["files", "packages", "processes", "ports", "connections"] as const),
+  ...(["env", "functions", "cwd", "virtualenv", "git"] as const),
+]);
+export type ChangesSection = z.infer<typeof changesSectionSchema>;
 
 /** The terminal's screen as it looked at that moment. */
 export const screenSchema = z.object({

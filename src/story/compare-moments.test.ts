@@ -32,6 +32,23 @@ test("a reader that fails makes its own sections unknown, and no others", async 
   expect(Object.keys(changes.unknown)).not.toContain("env");
 });
 
+test("with some sections asked for, no others are read, nor is a neighbour's answer kept", async () => {
+  const asked = { ...context(), scope: { ...WHOLE_SCOPE, sections: ["ports"] as const } };
+
+  const changes = await compareMoments(PAIR, asked, [
+    reader(["processes", "ports"], async () => ({
+      processes: { started: [], ended: [], still: [] },
+      ports: { opened: [], closed: [] },
+    })),
+    reader(["env"], () => Promise.reject(new Error("this was read")), "env"),
+  ]);
+
+  expect(changes).toMatchObject({ ports: { opened: [] }, processes: null, env: null, summary: "" });
+  expect(changes.unknown).toMatchObject({ processes: "it was not asked for" });
+  expect(changes.unknown["env"]).toBe("it was not asked for");
+  expect(changes.unknown["ports"]).toBeUndefined();
+});
+
 test("a reader whose summary fails is left out of it", async () => {
   const broken = {
     ...reader(["env"], async () => ({ env: [] })),

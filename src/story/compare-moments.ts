@@ -8,10 +8,12 @@ const SECTIONS: Record<ChangesSection, true> = {
   ...{ env: true, functions: true, cwd: true, virtualenv: true, git: true },
 };
 const NOT_READ = "this version of Waypoint does not read it";
+const NOT_ASKED_FOR = "it was not asked for";
 
 /** What a comparison lists, unless it is asked for something else. */
 export const WHOLE_SCOPE: CompareScope = {
   ...{ under: null, isExpanded: false, filesMax: 10_000, withPatches: false },
+  sections: null,
 };
 
 /**
@@ -25,17 +27,24 @@ export async function compareMoments(
   context: ReadContext,
   readers: readonly ChangesReader[] = CHANGES_READERS,
 ): Promise<Changes> {
-  const parts = await Promise.all(readers.map((reader) => readPart(reader, pair, context)));
+  const { sections: asked } = context.scope;
+  const isAsked = (section: ChangesSection) => asked === null || asked.includes(section);
+  const needed = readers.filter((reader) => reader.sections.some(isAsked));
+  const parts = await Promise.all(needed.map((reader) => readPart(reader, pair, context)));
   const changes = Object.assign(nothingKnown(NOT_READ), ...parts) as Changes;
   const sections = Object.keys(SECTIONS) as ChangesSection[];
   const reasons = Object.assign({}, ...parts.map(({ unknown }) => unknown ?? {}));
   const missing = sections.filter((section) => changes[section] === null);
+  const left = sections.filter((section) => !isAsked(section));
   // A reader may also name a part of a section that it could not read.
   changes.unknown = {
     ...Object.fromEntries(missing.map((section) => [section, NOT_READ])),
     ...reasons,
+    ...Object.fromEntries(left.map((section) => [section, NOT_ASKED_FOR])),
   };
-  changes.summary = readers
+  for (const section of left) changes[section] = null;
+  if (!isAsked("files")) changes.fileTotals = null;
+  changes.summary = needed
     .map((reader) => summarize(reader, changes))
     .filter((part) => part !== null)
     .join(", ");

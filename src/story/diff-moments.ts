@@ -15,13 +15,14 @@ const FILES_MAX = 20_000;
  */
 export async function diffMoments(
   refs: { from: MomentRef; to: MomentRef },
-  input: Pick<OperationParsedInput<"diff">, "path" | "expand" | "patch">,
+  input: Pick<OperationParsedInput<"diff">, "path" | "expand" | "patch" | "sections">,
   ports: EnginePorts,
   signal: AbortSignal,
 ): Promise<OperationOutput<"diff">> {
-  const { path, expand, patch } = input;
+  const { path, expand, patch, sections } = input;
   const scope = {
     ...{ under: path ?? null, isExpanded: expand, withPatches: patch, filesMax: FILES_MAX },
+    sections: sections ?? null,
   };
   await using from = await openMoment(refs.from, ports);
   await using to = await openMoment(refs.to, ports);

@@ -3,11 +3,11 @@ import { indexStory, loadStory } from "./keep-story.ts";
 import { scheduleStory } from "./schedule-story.ts";
 
 /**
- * Finds the checkpoints that the catalog knows no story of, newest first: one that was kept is
+ * Finds the checkpoints whose story the catalog does not know, or not whole, newest first: one that was kept is
  * noted in the catalog again, another is built in the background.
  */
 export async function indexMissingStories(ports: EnginePorts): Promise<void> {
-  for (const { id } of ports.catalog.checkpointsWithoutStory()) {
+  for (const id of ports.catalog.stories.missing()) {
     if (ports.stories.isStopped) return;
     try {
       const story = await loadStory(id, ports);

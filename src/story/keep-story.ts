@@ -1,26 +1,23 @@
 import { z } from "zod";
 import { type Story, storySchema } from "../protocol/index.ts";
 import type { EnginePorts } from "../session/index.ts";
+import { indexEntry } from "./index-entry.ts";
 
 /** Version of story.json; one of another version is built anew. */
 const STORY_FORMAT = 2;
 
 const keptSchema = z.object({ format: z.literal(STORY_FORMAT), story: storySchema });
 
-/** Keeps a story beside its checkpoint, and in the catalog what the timeline shows of it. */
+/** Keeps a story beside its checkpoint, and in the catalog what the timeline needs of it. */
 export async function keepStory(story: Story, ports: EnginePorts): Promise<void> {
   await ports.store.stories.write(story.checkpoint, { format: STORY_FORMAT, story });
   indexStory(story, ports);
 }
 
-/** Notes in the catalog what the timeline shows of a story. */
+/** Notes in the catalog what the timeline shows of a story and finds it by. */
 export function indexStory(story: Story, ports: EnginePorts): void {
   if (ports.catalog.checkpoint(story.checkpoint) === undefined) return;
-  const { checkpoint, changes, intent } = story;
-  ports.catalog.putStory({
-    ...{ checkpoint, summary: changes.summary },
-    ...{ intent: intent?.text ?? null, intentSource: intent?.source ?? null },
-  });
+  ports.catalog.stories.put(indexEntry(story));
 }
 
 /** Returns a story that was kept, or `null` when it must be built. */

@@ -18,6 +18,8 @@ export interface CompareScope {
   filesMax: number;
   /** Add the lines of texts that differ. */
   withPatches: boolean;
+  /** Only these sections; `null` for all. */
+  sections: readonly ChangesSection[] | null;
 }
 
 /** What a reader works with besides the two moments. */

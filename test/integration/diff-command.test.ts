@@ -54,6 +54,29 @@ test("where nothing differs the exit code is 0, as with JSON", async () => {
   expect(JSON.parse(json.stdout)).toMatchObject({ files: [], summary: "" });
 });
 
+test("some sections alone are compared, and decide on the exit code", async () => {
+  const files = await waypoint("diff", "before", "after", "--stat", "--section", "files,env");
+  const ports = await waypoint("diff", "before", "after", "--section", "ports");
+  const json = await waypoint("diff", "before", "after", "--section", "packages", "--json");
+  const wrong = await waypoint("diff", "before", "after", "--section", "colours");
+
+  expect([files.code, files.stdout.split("\n")[0]]).toEqual([1, "+ /srv/␛[31m  0 B"]);
+  expect(ports).toEqual({ stdout: "", stderr: "", code: 0 });
+  expect(JSON.parse(json.stdout)).toMatchObject({ files: null, fileTotals: null, packages: [] });
+  expect([wrong.code, wrong.stdout]).toEqual([2, ""]);
+});
+
+test("a checkpoint is shown with files, commands and their output, whole or by section", async () => {
+  const whole = await waypoint("show", "after");
+  const files = await waypoint("show", "after", "--section", "files");
+  const commands = await waypoint("show", "after", "--section", "commands");
+
+  expect(whole.stdout).toContain("\nFiles\n+ /srv/␛[31m  0 B\n+ /srv/dir/\n~ /srv/file  4 B\n");
+  expect(whole.stdout).toMatch(/\nCommands\nEXIT +TOOK +COMMAND\n +0 +\d/);
+  expect(files.stdout).toBe("Files\n+ /srv/␛[31m  0 B\n+ /srv/dir/\n~ /srv/file  4 B\n");
+  expect(commands.stdout).toMatch(/^Commands\n.*\n +0 .+echo two > \/srv\/file/);
+});
+
 test("what does not exist is an error, not a difference", async () => {
   const { code, stderr } = await waypoint("diff", "before", "nosuch");
 

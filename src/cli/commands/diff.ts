@@ -1,10 +1,12 @@
-import { call, type Invocation, printResult } from "../context.ts";
+import type { ChangesSection } from "../../protocol/index.ts";
+import { call, type Invocation, printLong } from "../context.ts";
 import { isDifferent, renderDiff } from "../diff/render-diff.ts";
 
 interface DiffOptions {
   stat?: boolean;
   nameOnly?: boolean;
   expand?: boolean;
+  section?: ChangesSection[];
 }
 
 /** Exit code when the two moments differ, as diff(1) has it. */
@@ -17,15 +19,16 @@ export async function run({
   options,
 }: Invocation<DiffOptions>): Promise<number | undefined> {
   const [from = "", to = "", path] = args;
-  const { stat = false, nameOnly = false, expand = false } = options;
+  const { stat = false, nameOnly = false, expand = false, section: sections } = options;
   const style = nameOnly ? "names" : stat ? "stat" : "patches";
   const result = await call(context, "diff", {
     ...{ from, to, expand, patch: style === "patches" },
     ...(path === undefined ? {} : { path }),
+    ...(sections === undefined ? {} : { sections }),
   });
   const { paint } = context.output;
-  await printResult(context, result, (shown) =>
-    renderDiff(shown, { style, isBelowPath: path !== undefined, paint }),
+  await printLong(context, result, (shown) =>
+    renderDiff(shown, { style, isBelowPath: path !== undefined, sections, paint }),
   );
-  return isDifferent(result) ? EXIT_CODE_DIFFERENT : undefined;
+  return isDifferent(result, sections) ? EXIT_CODE_DIFFERENT : undefined;
 }

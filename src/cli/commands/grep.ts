@@ -69,5 +69,6 @@ export function renderMatch(
 
 function nameOf({ kind, path, command }: GrepMatch): string {
   if (kind === "file") return printable(path ?? "");
-  return kind === "command" ? `$ ${printable(command ?? "")}` : "(screen)";
+  if (kind === "screen") return "(screen)";
+  return `${kind === "command" ? "$" : "verified with"} ${printable(command ?? "")}`;
 }

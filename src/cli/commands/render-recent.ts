@@ -1,4 +1,6 @@
+import { stripVTControlCharacters } from "node:util";
 import type { OperationOutput } from "../../protocol/index.ts";
+import { headed } from "../text/headed.ts";
 import { printable, printableLines } from "../text/printable.ts";
 import { formatDuration } from "../text/quantities.ts";
 import type { Paint } from "../text/style.ts";
@@ -8,8 +10,17 @@ type Story = OperationOutput<"show">["story"];
 
 /** Longest command line that is shown. */
 const COMMAND_CHARACTERS_MAX = 200;
-/** Commands that are shown; all of them are in the JSON. */
+/** Commands that are shown unless they are asked for. */
 const COMMANDS_MAX = 20;
+/** Lines of a command's output, the last ones, likewise. */
+const OUTPUT_LINES_MAX = 8;
+const OUTPUT_INDENT = "      ";
+
+const COMMAND_COLUMNS = [
+  { title: "EXIT", align: "right" },
+  { title: "TOOK", align: "right" },
+  { title: "COMMAND" },
+] as const;
 
 const SOURCES = {
   given: "",
@@ -26,25 +37,43 @@ export function renderIntent({ intent }: Story, paint: Paint): string[] {
   return ["", ...text, ...(source === "" ? [] : [paint("dim", `(${source})`)])].map(indent);
 }
 
-/** Returns the last commands that were run since the parent. */
-export function renderCommands({ commands }: Story, paint: Paint): string[] {
+/** Returns the last commands that were run since the parent, each with the end of its output. */
+export function renderCommands(
+  { commands }: Story,
+  paint: Paint,
+  { isWhole }: { isWhole: boolean },
+): string[] {
   if (commands === null || commands.length === 0) return [];
-  const rows = commands
-    .slice(-COMMANDS_MAX)
-    .map(({ command, exitCode, durationMs }) => [
-      exitCode === null ? "-" : String(exitCode),
-      durationMs === null ? "runs" : formatDuration(durationMs),
-      printable(command).slice(0, COMMAND_CHARACTERS_MAX),
-    ]);
-  const left = commands.length - rows.length;
+  const shown = isWhole ? commands : commands.slice(-COMMANDS_MAX);
+  const rows = shown.map(({ command, exitCode, durationMs }) => [
+    exitCode === null ? "-" : String(exitCode),
+    durationMs === null ? "runs" : formatDuration(durationMs),
+    isWhole ? printable(command) : printable(command).slice(0, COMMAND_CHARACTERS_MAX),
+  ]);
+  const [titles = "", ...lines] = layoutTable(COMMAND_COLUMNS, rows);
+  const linesMax = isWhole ? Number.POSITIVE_INFINITY : OUTPUT_LINES_MAX;
+  const left = commands.length - shown.length;
   return [
-    "",
-    ...layoutTable(
-      [{ title: "EXIT", align: "right" }, { title: "TOOK", align: "right" }, { title: "COMMAND" }],
-      rows,
-    ),
-    ...(left > 0 ? [paint("dim", `… and ${left} before them`)] : []),
+    ...(left > 0 ? [paint("dim", `… ${left} before these: --section commands`)] : []),
+    titles,
+    ...lines.flatMap((line, index) => [line, ...renderOutput(shown[index], linesMax, paint)]),
   ];
+}
+
+/** Of what a program has drawn over, a carriage return is all that is left: it begins a line, too. */
+function renderOutput(
+  command: { output: string } | undefined,
+  linesMax: number,
+  paint: Paint,
+): string[] {
+  const output = stripVTControlCharacters(command?.output ?? "").trimEnd();
+  if (output === "") return [];
+  const lines = printableLines(output.replace(/\r+\n?/g, "\n")).split("\n");
+  const left = lines.length - linesMax;
+  return [
+    ...(left > 0 ? [`… ${left.toLocaleString("en")} lines`] : []),
+    ...lines.slice(-Math.min(linesMax, lines.length)),
+  ].map((line) => `${OUTPUT_INDENT}${paint("dim", `│ ${line}`)}`);
 }
 
 /** Returns the screen as text, without the empty lines at its end. */
@@ -53,7 +82,11 @@ export function renderScreen({ terminal }: Story, paint: Paint): string[] {
   const last = lines.findLastIndex((line) => line !== "");
   return last === -1
     ? []
-    : ["", ...lines.slice(0, last + 1).map((line) => `${paint("dim", "│")} ${line}`)];
+    : headed(
+        "Screen",
+        lines.slice(0, last + 1).map((line) => `${paint("dim", "│")} ${line}`),
+        paint,
+      );
 }
 
 function indent(line: string): string {

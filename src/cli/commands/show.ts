@@ -1,21 +1,29 @@
 import type { OperationOutput, SessionLimits } from "../../protocol/index.ts";
-import { type CommandContext, call, type Invocation, printResult } from "../context.ts";
-import { renderOthers } from "../diff/render-diff.ts";
+import { type CommandContext, call, type Invocation, printLong } from "../context.ts";
+import type { ShowSection } from "../parse-sections.ts";
 import { renderBinds } from "../render-binds.ts";
 import { renderOutput, renderVerdict } from "../render-verification.ts";
+import { headed } from "../text/headed.ts";
 import { printable } from "../text/printable.ts";
 import { formatAge, formatClock, formatDuration, formatSize } from "../text/quantities.ts";
 import type { Paint } from "../text/style.ts";
 import { layoutFields, layoutTable } from "../text/table.ts";
-import { renderCommands, renderIntent, renderScreen } from "./render-recent.ts";
+import { renderScreen } from "./render-recent.ts";
+import { renderAsked, renderStory, renderUntold } from "./render-story.ts";
+
+interface ShowOptions {
+  section?: ShowSection[];
+}
 
 /** Shows one checkpoint in full. */
-export async function run({ context, args }: Invocation): Promise<undefined> {
+export async function run({ context, args, options }: Invocation<ShowOptions>): Promise<undefined> {
   const result = await call(context, "show", { checkpoint: args[0] ?? "" });
   const isRemoved = context.isJson ? false : await isSessionRemoved(context, result.session);
   const { paint } = context.output;
-  await printResult(context, result, (shown) =>
-    renderCheckpoint(shown, { nowMs: context.nowMs, isRemoved, paint }),
+  await printLong(context, result, (shown) =>
+    options.section === undefined
+      ? renderCheckpoint(shown, { nowMs: context.nowMs, isRemoved, paint })
+      : renderAsked(shown, options.section, paint),
   );
 }
 
@@ -55,19 +63,12 @@ export function renderCheckpoint(
   ];
   return [
     ...layoutFields(fields),
-    ...renderIntent(shown.story, paint),
-    ...renderChanges(shown.changes, paint),
-    ...renderCommands(shown.story, paint),
-    ...renderProcesses(shown.processes),
+    ...renderStory(shown, paint),
+    ...renderProcesses(shown.processes, paint),
     ...renderScreen(shown.story, paint),
     ...renderVerifications(shown.verifications, { nowMs, paint }),
+    ...renderUntold(shown, paint),
   ];
-}
-
-/** What changed beside files, which `diff` lists. */
-function renderChanges(changes: OperationOutput<"show">["changes"], paint: Paint): string[] {
-  const lines = renderOthers(changes, { paint, isBrief: false });
-  return lines.length === 0 ? [] : ["", ...lines];
 }
 
 function renderLimits({ memoryBytes, cpus, pids }: SessionLimits): string {
@@ -91,8 +92,12 @@ function renderVerifications(
   ]);
 }
 
-function renderProcesses(processes: readonly { pid: number; command: string }[]): string[] {
+function renderProcesses(
+  processes: readonly { pid: number; command: string }[],
+  paint: Paint,
+): string[] {
   if (processes.length === 0) return [];
   const rows = processes.map(({ pid, command }) => [String(pid), printable(command)]);
-  return ["", ...layoutTable([{ title: "PID", align: "right" }, { title: "COMMAND" }], rows)];
+  const columns = [{ title: "PID", align: "right" }, { title: "COMMAND" }] as const;
+  return headed("Running", layoutTable(columns, rows), paint);
 }

@@ -145,6 +145,25 @@ test("what differs in processes or the shell alone is a difference", () => {
   expect(isDifferent({ ...none, cwd: { before: "/", after: "/" } })).toBe(false);
 });
 
+test("who asks for some sections is told what is unknown of these alone", () => {
+  const options = { style: "stat", isBelowPath: false, paint: plain } as const;
+  const none = {
+    ...RUNNING,
+    files: null,
+    fileTotals: null,
+    cwd: null,
+    virtualenv: null,
+    env: null,
+  };
+  const only = { ...none, processes: null, ports: null, connections: null, functions: null };
+
+  expect(renderDiff(only, { ...options, sections: ["functions"] })).toEqual([
+    "Unknown: functions (no bash)",
+  ]);
+  expect(isDifferent(only, ["functions"])).toBe(true);
+  expect(isDifferent({ ...only, functions: [] }, ["functions"])).toBe(false);
+});
+
 test("who asks for a path is told nothing of what lies at none", () => {
   const none = { ...RUNNING, processes: null, ports: null, connections: null, cwd: null };
   const options = { style: "stat", isBelowPath: true, paint: plain } as const;

@@ -1,4 +1,4 @@
-import type { Changes } from "../../protocol/index.ts";
+import type { Changes, ChangesSection } from "../../protocol/index.ts";
 import { printable } from "../text/printable.ts";
 import { type Paint, plain } from "../text/style.ts";
 import { renderFiles } from "./render-files.ts";
@@ -16,11 +16,14 @@ export interface DiffStyle {
   style: "names" | "stat" | "patches";
   /** A path was asked for, so that nobody misses what lies at none. */
   isBelowPath: boolean;
+  /** The sections that were asked for, if not all. */
+  sections?: readonly ChangesSection[] | undefined;
   paint: Paint;
 }
 
 /** Returns what differs, section by section; nothing at all where nothing differs. */
-export function renderDiff(changes: Changes, { style, isBelowPath, paint }: DiffStyle): string[] {
+export function renderDiff(changes: Changes, diffStyle: DiffStyle): string[] {
+  const { style, paint } = diffStyle;
   const files = changes.files ?? [];
   const options = { paint, isBrief: style === "names" };
   const listed = [...renderFiles(changes, options), ...renderOthers(changes, options)];
@@ -32,16 +35,21 @@ export function renderDiff(changes: Changes, { style, isBelowPath, paint }: Diff
   return [
     ...listed,
     ...(style === "patches" ? texts : []),
-    ...renderUnknown(changes, { isBelowPath, paint }),
+    ...renderUnknown(changes.unknown, diffStyle),
   ];
 }
 
-/** Tells whether anything differs, or may: of files that are unknown nobody can say. */
-export function isDifferent(changes: Changes): boolean {
+/**
+ * Tells whether anything differs, or may: of files that are unknown nobody can say, and neither of
+ * another section that was asked for by its name.
+ */
+export function isDifferent(changes: Changes, sections?: readonly ChangesSection[]): boolean {
   const { summary, files } = changes;
   const options = { paint: plain, isBrief: true };
   const others = renderOthers(changes, options);
-  return summary !== "" || files === null || files.length + others.length > 0;
+  const listed = (files?.length ?? 0) + others.length;
+  const asked = sections ?? (["files"] as const);
+  return summary !== "" || listed > 0 || asked.some((section) => changes[section] === null);
 }
 
 /** Returns what differs beside files. */
@@ -57,14 +65,19 @@ export function renderOthers(
   ];
 }
 
-/** Sections with one reason share a line. */
-function renderUnknown(
-  { unknown }: Changes,
-  { isBelowPath, paint }: Omit<DiffStyle, "style">,
+/** Returns what is unknown and why; sections with one reason share a line. */
+export function renderUnknown(
+  unknown: Changes["unknown"],
+  {
+    isBelowPath,
+    sections,
+    paint,
+  }: { isBelowPath: boolean; sections?: readonly string[] | undefined; paint: Paint },
 ): string[] {
+  const isAsked = (part: string) => sections?.some((section) => part.startsWith(section)) ?? true;
   const byReason = new Map<string, string[]>();
   for (const [section, reason] of Object.entries(unknown)) {
-    if (isBelowPath && !LIES_AT_PATHS.test(section)) continue;
+    if (!isAsked(section) || (isBelowPath && !LIES_AT_PATHS.test(section))) continue;
     byReason.set(reason, [...(byReason.get(reason) ?? []), section]);
   }
   return [...byReason].map(([reason, sections]) =>

@@ -1,6 +1,7 @@
 import type { CommandSpec, OptionSpec } from "../command-spec.ts";
-import { parseCount, parseIntent, parsePolicy, parseReference } from "../parse-values.ts";
-import { CHECKPOINT, LOSS_OPTIONS, SESSION, SESSION_OPTIONAL } from "./references.ts";
+import { parseCount, parseIntent, parsePolicy } from "../parse-values.ts";
+import { CHECKPOINT, LOSS_OPTIONS, SESSION } from "./references.ts";
+import { STORY_COMMANDS } from "./story-commands.ts";
 import { VERIFY_COMMAND, VERIFY_OPTIONS } from "./verify-command.ts";
 
 const WITHOUT_BINDS: OptionSpec = {
@@ -8,7 +9,7 @@ const WITHOUT_BINDS: OptionSpec = {
   description: "Go on without the binds whose source is gone",
 };
 
-/** Commands about checkpoints: making them, reading them, going back to them. */
+/** Commands about checkpoints: making them, reading what they tell, going back to them. */
 export const HISTORY_COMMANDS: readonly CommandSpec[] = [
   {
     name: "checkpoint",
@@ -36,59 +37,7 @@ export const HISTORY_COMMANDS: readonly CommandSpec[] = [
     load: () => import("../commands/checkpoint.ts"),
   },
   VERIFY_COMMAND,
-  {
-    name: "log",
-    summary: "Show the timeline, newest last",
-    arguments: [SESSION_OPTIONAL],
-    examples: [
-      ["waypoint log", "Every session and its branches"],
-      ["waypoint log web", "The timeline of web"],
-    ],
-    errors: ["SESSION_NOT_FOUND", "REFERENCE_AMBIGUOUS"],
-    load: () => import("../commands/log.ts"),
-  },
-  {
-    name: "show",
-    summary: "Show one checkpoint in full",
-    arguments: [CHECKPOINT],
-    examples: [
-      ["waypoint show web@", "The checkpoint where web stands"],
-      ["waypoint show web@~1", "The one before"],
-    ],
-    errors: ["CHECKPOINT_NOT_FOUND", "REFERENCE_AMBIGUOUS"],
-    load: () => import("../commands/show.ts"),
-  },
-  {
-    name: "diff",
-    summary: "Show what differs between two moments",
-    description:
-      "Any two: checkpoints of the same or of different branches, or sessions as they are now. " +
-      "Exits with 1 when they differ, as diff does.",
-    arguments: [
-      ["<from>", "A checkpoint, as in `waypoint show`, or a session: as it is now", parseReference],
-      ["<to>", "The same", parseReference],
-      ["[path]", "Only what lies at or below this path of the session"],
-    ],
-    options: [
-      { flags: "--stat", description: "List what differs, without the lines of texts" },
-      { flags: "--name-only", description: "List names alone" },
-      { flags: "--expand", description: "List what groups such as node_modules stand for" },
-    ],
-    examples: [
-      ["waypoint diff web@~1 web@", "What the last checkpoint of web changed"],
-      ["waypoint diff web@ web --stat", "What web changed since then"],
-      ["waypoint diff green web@ /etc", "Only below /etc"],
-    ],
-    errors: [
-      "CHECKPOINT_NOT_FOUND",
-      "SESSION_NOT_FOUND",
-      "REFERENCE_AMBIGUOUS",
-      "CHECKPOINT_INCOMPLETE",
-      "STORE_FULL",
-    ],
-    differs: true,
-    load: () => import("../commands/diff.ts"),
-  },
+  ...STORY_COMMANDS,
   {
     name: "restore",
     summary: "Put a session back to a checkpoint",

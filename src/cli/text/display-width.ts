@@ -11,14 +11,17 @@ const COMBINING_ONLY = /^(?:\p{Mark}|[\u200b-\u200d])+$/u;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: colours begin with one.
 const COLOUR = /(\u001b\[[0-9;]*m)/;
 
-const ASCII_ONLY = /^[ -~]*$/;
+/** Text in which each character takes one column, as most does: ASCII, Latin, arrows, lines, marks. */
+const NARROW_ONLY =
+  /^[ -~\u00a1-\u02ff\u2010-\u2027\u2190-\u22ff\u2400-\u2426\u2442\u2500-\u25fc\u2713\u2717]*$/;
 
 let segmenter: Intl.Segmenter | undefined;
 
 /** Returns how many columns `text` takes on a terminal; colours take none. */
 export function displayWidth(text: string): number {
+  if (NARROW_ONLY.test(text)) return text.length;
   const plain = stripVTControlCharacters(text);
-  if (ASCII_ONLY.test(plain)) return plain.length;
+  if (NARROW_ONLY.test(plain)) return plain.length;
   let columns = 0;
   for (const character of graphemes(plain)) columns += graphemeWidth(character);
   return columns;

@@ -39,10 +39,19 @@ export function formatSize(sizeBytes: number): string {
 export function formatClock(instant: string, nowMs: number): string {
   const at = new Date(instant);
   const time = [at.getHours(), at.getMinutes(), at.getSeconds()].map(twoDigits).join(":");
-  return at.toDateString() === new Date(nowMs).toDateString() ? time : `${formatDay(at)} ${time}`;
+  const isToday = formatDay(at.getTime()) === formatDay(nowMs);
+  return isToday ? time : `${formatDay(at.getTime())} ${time}`;
 }
 
-function formatDay(at: Date): string {
+/** Returns the local time of day to the minute: "09:58". */
+export function formatMinute(instant: string): string {
+  const at = new Date(instant);
+  return [at.getHours(), at.getMinutes()].map(twoDigits).join(":");
+}
+
+/** Returns the local day: "2026-03-04". */
+export function formatDay(atMs: number): string {
+  const at = new Date(atMs);
   return [at.getFullYear(), twoDigits(at.getMonth() + 1), twoDigits(at.getDate())].join("-");
 }
 

@@ -35,6 +35,7 @@ function checkpoint(minute: number, id: string, facts: Partial<Checkpoint> = {})
     parent: null,
     name: null,
     intent: null,
+    derivedIntent: null,
     trigger: "manual",
     content: "full",
     createdAt: at(minute),
@@ -117,7 +118,10 @@ const LOG: OperationOutput<"log"> = {
       intent: "upgrade\u001b[31m the framework",
       pauseMs: 250,
     }),
-    checkpoint(9, "ee", { parent: "bb00000000", session: "s2", content: "files" }),
+    checkpoint(9, "ee", {
+      ...{ parent: "bb00000000", session: "s2", content: "files" },
+      derivedIntent: { text: "npm run dev", source: "command" },
+    }),
   ],
   operations: [
     operation(0, { readyMs: 80 }),
@@ -125,39 +129,44 @@ const LOG: OperationOutput<"log"> = {
     operation(8, { kind: "fork", session: "s2", checkpoint: "bb00000000", readyMs: 28 }),
   ],
   sessions: [session("s1", "web", "dd"), session("s2", "try", "ee")],
+  ...{ elided: [], notShown: 0, notSearched: 0 },
 };
 
 test("a wide terminal shows the whole tree", () => {
   const lines = renderTimeline(LOG, { nowMs: NOW_MS, columns: 120, paint: plain });
 
   expect(lines).toEqual([
-    "14:00:00         + web started, 80 ms",
-    "14:01:00  ●        aa0000  clean fresh checkout                      12 ms",
-    "14:03:00  ●      ✓ bb0000  npm ci                      +1200 files   12 ms",
-    "          ├─┬─╮",
-    "14:05:00  ● │ │  ✗ cc0000  before the restore of aa                  12 ms",
-    "14:06:00    │ │  ↶ web restored to bb0000, before it cc0000, 35 ms",
-    "14:07:00    ● │    dd0000  upgrade␛[31m the framework               250 ms  ● web",
-    "14:08:00      │  ⑂ try forked from bb0000, 28 ms",
-    "14:09:00      ○    ee0000                                            12 ms  ● try",
+    "14:00         + web started, 80 ms",
+    "14:01  ●        aa0000  clean fresh checkout                      12 ms",
+    "14:03  ●      ✓ bb0000  npm ci                      +1200 files   12 ms",
+    "       ├─┬─╮",
+    "14:05  ● │ │  ✗ cc0000  before the restore of aa                  12 ms",
+    "14:06    │ │  ↶ web restored to bb0000, before it cc0000, 35 ms",
+    "14:07    ● │    dd0000  upgrade␛[31m the framework               250 ms  ● web",
+    "14:08      │  ⑂ try forked from bb0000, 28 ms",
+    "14:09      ○    ee0000  $ npm run dev                             12 ms  ● try",
   ]);
 });
 
-test("a narrow terminal leaves facts out and keeps tree, titles and places", () => {
-  const lines = renderTimeline(LOG, { nowMs: NOW_MS, columns: 58, paint: plain });
+test("a narrow terminal has changes and places in a second line", () => {
+  const lines = renderTimeline(LOG, { nowMs: NOW_MS, columns: 56, paint: plain });
 
   expect(lines).toEqual([
-    "       + web started, 80 ms",
-    "●        aa0000  clean fresh checkout         12 ms",
-    "●      ✓ bb0000  npm ci                       12 ms",
-    "├─┬─╮",
-    "● │ │  ✗ cc0000  before the restore of aa     12 ms",
-    "  │ │  ↶ web restored to bb0000, before it cc0000, 35 ms",
-    "  ● │    dd0000  upgrade␛[31m the framework  250 ms  ● web",
-    "    │  ⑂ try forked from bb0000, 28 ms",
-    "    ○    ee0000                               12 ms  ● try",
+    "14:00         + web started, 80 ms",
+    "14:01  ●        aa0000  clean fresh checkout",
+    "14:03  ●      ✓ bb0000  npm ci",
+    "       │      +1200 files",
+    "       ├─┬─╮",
+    "14:05  ● │ │  ✗ cc0000  before the restore of aa",
+    "14:06    │ │  ↶ web restored to bb0000, before it",
+    "         │ │  cc0000, 35 ms",
+    "14:07    ● │    dd0000  upgrade␛[31m the framework",
+    "           │  ● web",
+    "14:08      │  ⑂ try forked from bb0000, 28 ms",
+    "14:09      ○    ee0000  $ npm run dev",
+    "              ● try",
   ]);
-  for (const line of lines) expect(line.length).toBeLessThanOrEqual(58);
+  for (const line of lines) expect(line.length).toBeLessThanOrEqual(56);
 });
 
 const MANY: OperationOutput<"log"> = {
@@ -180,9 +189,13 @@ test("of many sessions that stand at one checkpoint the first are named, and fac
 test("on a very narrow terminal operations go on in the next line", () => {
   const lines = renderTimeline(MANY, { nowMs: NOW_MS, columns: 40, paint: plain });
 
-  expect(lines).toContain("  │ │  ↶ web restored to bb0000, before");
-  expect(lines).toContain("  │ │  it cc0000, 35 ms");
+  expect(lines).toContain("14:06    │ │  ↶ web restored to bb0000,");
+  expect(lines).toContain("         │ │  before it cc0000, 35 ms");
   for (const line of lines) expect(line.length).toBeLessThanOrEqual(40);
+
+  const narrower = renderTimeline(MANY, { nowMs: NOW_MS, columns: 30, paint: plain });
+  expect(narrower).toContain("●      ✓ bb0000  npm ci");
+  for (const line of narrower) expect(line.length).toBeLessThanOrEqual(30);
 });
 
 test("a colour is switched off again where a line is cut", () => {
@@ -222,17 +235,19 @@ test("an output that is no terminal is never cut", () => {
   expect(lines.join("\n")).toContain("x".repeat(500));
 });
 
-test("moments of another day carry their date", () => {
+test("a day that is not today stands above what happened on it", () => {
   const lines = renderTimeline(
     { ...LOG, operations: [] },
     { nowMs: NOW_MS + 86_400_000, columns: 120, paint: plain },
   );
 
-  expect(lines[0]).toMatch(/^2026-03-04 14:01:00 {2}●/);
+  expect(lines[0]?.trim()).toBe("2026-03-04");
+  expect(lines[1]).toMatch(/^14:01 {2}●/);
+  expect(lines.filter((line) => line.includes("2026-"))).toHaveLength(1);
 });
 
 test("an empty timeline says how to begin", () => {
-  const empty = { checkpoints: [], operations: [], sessions: [] };
+  const empty = { ...LOG, checkpoints: [], operations: [], sessions: [] };
 
   expect(renderTimeline(empty, { nowMs: NOW_MS, columns: 80, paint: plain })).toEqual([
     "No checkpoints yet. Make one with `waypoint checkpoint`.",

@@ -5,14 +5,18 @@ import type {
   Session,
 } from "../../protocol/index.ts";
 import { printable } from "../text/printable.ts";
-import { formatClock, formatDuration } from "../text/quantities.ts";
+import { formatDay, formatDuration, formatMinute } from "../text/quantities.ts";
 import type { Paint } from "../text/style.ts";
 import { verificationMark } from "../text/verification-mark.ts";
 import { describeOperation } from "./describe-operation.ts";
-import { drawNode, drawOpenings, drawPassing } from "./draw-tree.ts";
+import { drawBelow, drawNode, drawOpenings, drawPassing } from "./draw-tree.ts";
 import { fitLines, type TimelineLine } from "./fit-lines.ts";
 import { assignLanes, type LaneRow } from "./lanes.ts";
 import { shortenIds } from "./shorten-ids.ts";
+import { tellLeftOut } from "./tell-left-out.ts";
+import { titleOf } from "./title.ts";
+
+type Log = OperationOutput<"log">;
 
 /** How the timeline is drawn. */
 export interface TimelineOptions {
@@ -22,93 +26,114 @@ export interface TimelineOptions {
   paint: Paint;
 }
 
+/** What the lines of one timeline share. */
+interface Drawing {
+  ids: ReadonlyMap<string, string>;
+  sessions: readonly Session[];
+  /** Names of the sessions that stand at a checkpoint. */
+  standing: ReadonlyMap<string, readonly string[]>;
+  /** How many checkpoints are left out right before one. */
+  gaps: ReadonlyMap<string, number>;
+  options: TimelineOptions;
+}
+
 /** Returns the timeline, newest last: checkpoints as a tree, operations between them. */
-export function renderTimeline(log: OperationOutput<"log">, options: TimelineOptions): string[] {
-  if (log.checkpoints.length === 0 && log.operations.length === 0) {
+export function renderTimeline(log: Log, options: TimelineOptions): string[] {
+  const isEmpty = log.checkpoints.length === 0 && log.operations.length === 0;
+  if (isEmpty && log.notShown === 0) {
     return ["No checkpoints yet. Make one with `waypoint checkpoint`."];
   }
   const checkpoints = log.checkpoints.toSorted(byTime((checkpoint) => checkpoint.createdAt));
   const operations = log.operations.toSorted(byTime((operation) => operation.at));
   const lines = buildLines({ ...log, checkpoints, operations }, options);
-  return fitLines(lines, options);
+  return [...fitLines(lines, options), ...tellLeftOut(log, options)];
 }
 
 function byTime<T>(instantOf: (item: T) => string): (a: T, b: T) => number {
-  return (a, b) => Date.parse(instantOf(a)) - Date.parse(instantOf(b));
+  // Instants are written alike, so their texts are in order as they are.
+  return (a, b) => (instantOf(a) < instantOf(b) ? -1 : instantOf(a) > instantOf(b) ? 1 : 0);
 }
 
-function buildLines(log: OperationOutput<"log">, options: TimelineOptions): TimelineLine[] {
-  const ids = shortenIds(log.checkpoints.map(({ id }) => id));
-  const rows = assignLanes(log.checkpoints);
+function buildLines(log: Log, options: TimelineOptions): TimelineLine[] {
+  const drawing = prepare(log, options);
+  const parents = new Map(log.elided.map(({ checkpoint, ancestor }) => [checkpoint, ancestor]));
+  const rows = assignLanes(
+    log.checkpoints.map(({ id, parent, session }) => {
+      return { id, parent: parents.has(id) ? (parents.get(id) ?? null) : parent, session };
+    }),
+  );
   const lines: TimelineLine[] = [];
-  const pending = [...log.operations];
+  const pending = log.operations[Symbol.iterator]();
+  let next = pending.next();
   let last: LaneRow | undefined;
+  let day = formatDay(options.nowMs);
+  const addDay = (instant: string) => {
+    const itsDay = formatDay(Date.parse(instant));
+    if (itsDay !== day) lines.push(sentence("", drawPassing(last), itsDay));
+    day = itsDay;
+  };
   const addOperationsUntil = (untilMs: number) => {
-    while (pending[0] !== undefined && Date.parse(pending[0].at) <= untilMs) {
-      const operation = pending.shift() as OperationRecord;
-      const title = describeOperation(operation, { sessions: log.sessions, ids });
-      const at = formatClock(operation.at, options.nowMs);
-      lines.push({ ...emptyLine(at, drawPassing(last)), title });
+    for (; !next.done && Date.parse(next.value.at) <= untilMs; next = pending.next()) {
+      addDay(next.value.at);
+      lines.push(operationLine(next.value, last, drawing));
     }
   };
   for (const [index, checkpoint] of log.checkpoints.entries()) {
     const row = rows[index] as LaneRow;
     // A restore's own checkpoint is taken before it; the operation's time is when it was done.
     addOperationsUntil(Date.parse(checkpoint.createdAt) - 1);
-    lines.push(checkpointLine(checkpoint, { row, ids, sessions: log.sessions, options }));
-    for (const tree of drawOpenings(row)) lines.push(emptyLine("", tree));
+    addDay(checkpoint.createdAt);
+    const gap = drawing.gaps.get(checkpoint.id);
+    if (gap !== undefined) lines.push(sentence("", drawPassing(last), `… ${gap} not shown`));
+    lines.push(checkpointLine(checkpoint, row, drawing));
+    for (const tree of drawOpenings(row)) lines.push(sentence("", tree, ""));
     last = row;
   }
   addOperationsUntil(Number.POSITIVE_INFINITY);
   return lines;
 }
 
-function emptyLine(at: string, tree: string): TimelineLine {
-  return { at, tree, id: "", title: "", changes: "", pause: "", standing: [] };
-}
-
-function checkpointLine(
-  checkpoint: Checkpoint,
-  how: {
-    row: LaneRow;
-    ids: ReadonlyMap<string, string>;
-    sessions: readonly Session[];
-    options: TimelineOptions;
-  },
-): TimelineLine {
-  const { row, ids, sessions } = how;
-  const { paint, nowMs } = how.options;
-  const mark = checkpoint.content === "files" ? "○" : "●";
-  const standing = sessions.filter(({ head }) => head === checkpoint.id);
+function prepare(log: Log, options: TimelineOptions): Drawing {
+  const standing = new Map<string, string[]>();
+  for (const { head, name } of log.sessions) {
+    if (head !== null) standing.set(head, [...(standing.get(head) ?? []), printable(name)]);
+  }
   return {
-    at: formatClock(checkpoint.createdAt, nowMs),
-    tree: drawNode(row, mark),
-    id: `${verificationMark(checkpoint.verification, paint)} ${paint("yellow", shortId(ids, checkpoint.id))}`,
-    title: titleOf(checkpoint, { row, ids, paint }),
-    changes: printable(checkpoint.changes.summary),
-    pause: formatDuration(checkpoint.pauseMs),
-    standing: standing.map(({ name }) => printable(name)),
+    ids: shortenIds(log.checkpoints.map(({ id }) => id)),
+    sessions: log.sessions,
+    standing,
+    gaps: new Map(log.elided.map(({ checkpoint, count }) => [checkpoint, count])),
+    options,
   };
 }
 
-function titleOf(
-  checkpoint: Checkpoint,
-  { row, ids, paint }: { row: LaneRow; ids: ReadonlyMap<string, string>; paint: Paint },
-): string {
-  const { name, intent, trigger, parent } = checkpoint;
-  const isManual = trigger === "manual";
-  const said = intent ?? (isManual ? "" : trigger.replaceAll("-", " "));
-  const from =
-    row.isDetached && parent !== null ? paint("dim", `(from ${shortId(ids, parent)})`) : "";
-  return [
-    name === null ? "" : paint("bold", printable(name)),
-    isManual || said === "" ? printable(said) : paint("dim", printable(said)),
-    from,
-  ]
-    .filter((part) => part !== "")
-    .join(" ");
+function operationLine(
+  operation: OperationRecord,
+  last: LaneRow | undefined,
+  { sessions, ids }: Drawing,
+): TimelineLine {
+  const title = describeOperation(operation, { sessions, ids });
+  return sentence(formatMinute(operation.at), drawPassing(last), title);
 }
 
-function shortId(ids: ReadonlyMap<string, string>, id: string): string {
-  return ids.get(id) ?? id;
+function sentence(at: string, tree: string, title: string): TimelineLine {
+  return { at, tree, treeBelow: "", id: "", title, changes: "", pause: "", standing: [] };
+}
+
+function checkpointLine(checkpoint: Checkpoint, row: LaneRow, drawing: Drawing): TimelineLine {
+  const { ids, standing } = drawing;
+  const { paint } = drawing.options;
+  const { id, parent, createdAt, content, pauseMs } = checkpoint;
+  const short = (of: string) => ids.get(of) ?? of;
+  const from = row.isDetached && parent !== null ? short(parent) : null;
+  return {
+    at: formatMinute(createdAt),
+    tree: drawNode(row, content === "files" ? "○" : "●"),
+    treeBelow: drawBelow(row),
+    id: `${verificationMark(checkpoint.verification, paint)} ${paint("yellow", short(id))}`,
+    title: titleOf(checkpoint, from, paint),
+    changes: printable(checkpoint.changes.summary),
+    pause: formatDuration(pauseMs),
+    standing: standing.get(id) ?? [],
+  };
 }

@@ -55,7 +55,7 @@ export async function withNewVersions(
   }
   await using from = await openMoment({ checkpoint: before }, ports);
   using filesBefore = new MomentFiles(from);
-  const scope = { under: null, isExpanded: true, filesMax: 0, withPatches: false };
+  const scope = { under: null, isExpanded: true, filesMax: 0, withPatches: false, sections: null };
   const pair = { from, to };
   const both = { from: filesBefore, to: files };
   const { changes, unknown } = await findFileChanges(pair, { ports, signal, scope }, both);

@@ -26,12 +26,22 @@ export async function recordedOutputs(
   ports: EnginePorts,
 ): Promise<RecordedOutput[]> {
   const story = await readStory(row, ports);
-  return [...outputsOfCommands(story), ...(await newOnScreen(story, before, ports))];
+  return [
+    ...outputsOfCommands(story),
+    ...(await newOnScreen(story, before, ports)),
+    ...outputsOfVerifications(row, ports),
+  ];
+}
+
+function outputsOfVerifications({ id }: CheckpointRow, { catalog }: EnginePorts): RecordedOutput[] {
+  return catalog.verifications
+    .of(id)
+    .map(({ command, output }) => ({ kind: "verification", command, lines: linesOf(output) }));
 }
 
 function outputsOfCommands({ commands }: Story): RecordedOutput[] {
   return (commands ?? []).map(({ command, output }) => ({
-    ...{ kind: "command", command, lines: numbered(output.replace(/\n$/, "").split("\n")) },
+    ...{ kind: "command", command, lines: linesOf(output) },
   }));
 }
 
@@ -46,6 +56,10 @@ async function newOnScreen(
   const known = new Set(earlier?.lines ?? []);
   const lines = numbered(terminal.lines).filter(({ text }) => !known.has(text));
   return [{ kind: "screen", command: null, lines }];
+}
+
+function linesOf(output: string): OutputLine[] {
+  return numbered(output.replace(/\n$/, "").split("\n"));
 }
 
 function numbered(lines: readonly string[]): OutputLine[] {

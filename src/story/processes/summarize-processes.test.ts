@@ -41,7 +41,7 @@ test("services that came, went, or began again are named, their workers are not 
   const [old, redis, worker] = [process(5), process(7), process(8, 7)];
 
   expect(summary({ started: [redis, worker] }, { opened: [port(7, "redis-server")] })).toBe(
-    "redis up",
+    "redis up on 80",
   );
   expect(summary({ ended: [redis, worker] }, { closed: [port(7, "redis-server")] })).toBe(
     "redis down",
@@ -58,9 +58,19 @@ test("a process that goes on and takes or leaves ports is neither up nor down", 
   const still = { still: [process(7)] };
   const owned = [port(7, "node app.js")];
 
-  expect(summary(still, { opened: owned })).toBe("app.js listens");
+  expect(summary(still, { opened: owned })).toBe("app.js answers on 80");
   expect(summary(still, { closed: owned })).toBe("app.js listens no more");
-  expect(summary(still, { opened: owned, closed: owned })).toBe("app.js on other ports");
+  expect(summary(still, { opened: owned, closed: owned })).toBe("app.js answers on 80");
+});
+
+test("ports are named where there are few, and sockets without a number not at all", () => {
+  const many = [80, 81, 82].map((number) => ({ ...port(7, "redis-server"), port: number }));
+  const socket = { ...port(7, "app.js"), protocol: "unix", address: "/run/x", port: null } as const;
+  const started = { started: [process(7)] };
+
+  expect(summary(started, { opened: many })).toBe("redis up");
+  expect(summary(started, { opened: many.slice(0, 2) })).toBe("redis up on 80 and 81");
+  expect(summary({ still: [process(7)] }, { opened: [socket] })).toBe("app.js listens");
 });
 
 test("other processes are counted, and where nothing changed nothing is said", () => {

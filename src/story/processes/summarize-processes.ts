@@ -2,6 +2,8 @@ import type { Changes, ListeningPort } from "../../protocol/index.ts";
 
 /** Services that the summary names. */
 const SERVICES_NAMED_MAX = 3;
+/** A service with more ports is named without them. */
+const PORTS_NAMED_MAX = 2;
 /** Programs that run others: what they run is the service. */
 const INTERPRETERS = /^(python|perl|ruby|php|node|bun|deno|java|sh|bash|dash)[\d.]*$/;
 
@@ -21,15 +23,26 @@ function tellServices(ports: Ports, processes: Processes): string[] {
   const told = [...new Set([...opened.keys(), ...closed.keys()])].map((name) => {
     const [came, went] = [opened.get(name) ?? [], closed.get(name) ?? []];
     const isSame = [...came, ...went].every((pid) => pid !== null && still.has(pid));
-    if (went.length === 0) return `${name} ${isSame ? "listens" : "up"}`;
+    const on = describePorts(
+      ports.opened.filter(({ command }) => serviceName(command ?? "") === name),
+    );
     if (came.length === 0) return `${name} ${isSame ? "listens no more" : "down"}`;
-    return `${name} ${isSame ? "on other ports" : "restarted"}`;
+    if (isSame) return on === "" ? `${name} listens` : `${name} answers${on}`;
+    return went.length === 0 ? `${name} up${on}` : `${name} restarted`;
   });
   const others = told.length - SERVICES_NAMED_MAX;
   return [
     ...told.slice(0, SERVICES_NAMED_MAX),
     ...(others > 0 ? [`${others} other ${others === 1 ? "service" : "services"}`] : []),
   ];
+}
+
+/** Returns " on 3000", where that is brief. */
+function describePorts(opened: readonly ListeningPort[]): string {
+  const tcp = opened.filter(({ protocol }) => protocol === "tcp").map(({ port }) => port);
+  const numbers = [...new Set(tcp)].filter((port) => port !== null);
+  const isBrief = numbers.length > 0 && numbers.length <= PORTS_NAMED_MAX;
+  return isBrief ? ` on ${numbers.join(" and ")}` : "";
 }
 
 type Owners = Map<string, (number | null)[]>;

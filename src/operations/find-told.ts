@@ -1,0 +1,86 @@
+import type { Checkpoint, OperationParsedInput } from "../protocol/index.ts";
+import type { EnginePorts } from "../session/index.ts";
+
+type Asked = Pick<OperationParsedInput<"log">, "path" | "package" | "grep" | "verified">;
+
+/** Who fits one question, and of whom nobody can say. */
+interface Answer {
+  fits: (checkpoint: Checkpoint) => boolean;
+  isUnknown: (checkpoint: Checkpoint) => boolean;
+}
+
+/**
+ * Returns the checkpoints whose stories fit all that is asked for.
+ *
+ * `notSearched` counts those left out of which nobody can say whether they would fit.
+ */
+export async function findTold(
+  checkpoints: readonly Checkpoint[],
+  asked: Asked,
+  ports: EnginePorts,
+): Promise<{ told: Checkpoint[]; notSearched: number }> {
+  const answers = await Promise.all(ANSWERS.map((answer) => answer(asked, ports)));
+  const given = answers.filter((answer) => answer !== null);
+  const told = checkpoints.filter((each) => given.every(({ fits }) => fits(each)));
+  const unknown = checkpoints.filter(
+    (each) =>
+      given.some(({ fits }) => !fits(each)) &&
+      given.every(({ fits, isUnknown }) => fits(each) || isUnknown(each)),
+  );
+  return { told, notSearched: unknown.length };
+}
+
+type Question = (asked: Asked, ports: EnginePorts) => Promise<Answer | null>;
+
+const byPath: Question = async ({ path }, { catalog: { stories } }) => {
+  if (path === undefined) return null;
+  return among(stories.touchingPath(path), stories.unknown("files"), stories.missing());
+};
+
+const byPackage: Question = async ({ package: name }, { catalog: { stories } }) => {
+  if (name === undefined) return null;
+  return among(stories.touchingPackage(name), stories.unknown("packages"), stories.missing());
+};
+
+/** What was said with it and what verified it can be searched before the story is ready. */
+const byText: Question = async ({ grep }, { catalog: { stories, verifications } }) => {
+  if (grep === undefined) return null;
+  const missing = stories.missing();
+  const answer = among(await stories.saying(grep), stories.unknown("commands"), missing);
+  const wanted = grep.toLowerCase();
+  const has = (text: string | null) => text?.toLowerCase().includes(wanted) === true;
+  // All of them, and their whole output: a checkpoint has only the end of its newest one.
+  const verified = new Set(
+    verifications
+      .all()
+      .filter(({ command, output }) => has(command) || has(output))
+      .map(({ checkpoint }) => checkpoint),
+  );
+  const fits = (checkpoint: Checkpoint) =>
+    answer.fits(checkpoint) ||
+    verified.has(checkpoint.id) ||
+    has(checkpoint.name) ||
+    has(checkpoint.intent);
+  return { ...answer, fits };
+};
+
+const byVerification: Question = async ({ verified }) => {
+  if (verified === undefined) return null;
+  const fits = ({ verification }: Checkpoint) => {
+    if (verification === null) return verified === "never";
+    const isPassing = verification.exitCode === 0 && !verification.timedOut;
+    return verified === (isPassing ? "passing" : "failing");
+  };
+  return { fits, isUnknown: () => false };
+};
+
+const ANSWERS: readonly Question[] = [byPath, byPackage, byText, byVerification];
+
+function among(
+  found: ReadonlySet<string>,
+  unread: ReadonlySet<string>,
+  missing: readonly string[],
+): Answer {
+  const unknown = new Set([...unread, ...missing]);
+  return { fits: ({ id }) => found.has(id), isUnknown: ({ id }) => unknown.has(id) };
+}

@@ -1,0 +1,73 @@
+import type { TimelineRow } from "../catalog/index.ts";
+import { describeCheckpoints } from "../checkpoint/index.ts";
+import { resolveSession } from "../lineage/index.ts";
+import type { Checkpoint, OperationOutput, OperationParsedInput } from "../protocol/index.ts";
+import { describeSession, type EnginePorts } from "../session/index.ts";
+import { findTold } from "./find-told.ts";
+import { linkOverElided } from "./link-over-elided.ts";
+
+/** How long the timeline waits for the stories of checkpoints that were taken just now. */
+const STORIES_WAIT_MS = 200;
+
+type LogInput = OperationParsedInput<"log">;
+
+/**
+ * Returns the timeline, or of it the checkpoints that fit all that was asked for.
+ *
+ * Operations have no story: with a question to stories, none is returned.
+ *
+ * @throws SESSION_NOT_FOUND | REFERENCE_AMBIGUOUS
+ */
+export async function readLog(
+  input: LogInput,
+  ports: EnginePorts,
+): Promise<OperationOutput<"log">> {
+  const { catalog } = ports;
+  const session = input.session === undefined ? null : resolveSession(input.session, catalog);
+  await ports.stories.caughtUp(STORIES_WAIT_MS);
+  const rows = catalog.timeline();
+  const scope = session === null ? rows : historyOf(session, rows);
+  const all = describeCheckpoints(scope, ports);
+  const inTime = all.filter(({ createdAt }) => isWithin(createdAt, input));
+  const { told, notSearched } = await findTold(inTime, input, ports);
+  const checkpoints = input.limit === undefined ? told : told.slice(-input.limit);
+  const operations = catalog.operations(session?.id);
+  const sessions = session === null ? catalog.sessions() : [session];
+  return {
+    checkpoints,
+    operations: asksStories(input) ? [] : operations.filter(isShownWith(checkpoints, input)),
+    sessions: sessions.map((row) => describeSession(row, ports)),
+    elided: linkOverElided(checkpoints, all),
+    notShown: all.length - checkpoints.length,
+    notSearched,
+  };
+}
+
+/** Its own checkpoints, and those that it descends from. */
+function historyOf(
+  { id, head }: { id: string; head: string | null },
+  rows: readonly TimelineRow[],
+): TimelineRow[] {
+  const parents = new Map(rows.map((row) => [row.id, row.parent]));
+  const own = new Set(rows.filter(({ session }) => session === id).map((row) => row.id));
+  for (let next = head; next !== null; next = parents.get(next) ?? null) own.add(next);
+  return rows.filter((row) => own.has(row.id));
+}
+
+function asksStories(input: LogInput): boolean {
+  const { path, package: packageName, grep, verified } = input;
+  return [path, packageName, grep, verified].some((asked) => asked !== undefined);
+}
+
+function isWithin(instant: string, { since, until }: LogInput): boolean {
+  const atMs = Date.parse(instant);
+  const isAfter = since === undefined || atMs >= Date.parse(since);
+  return isAfter && (until === undefined || atMs <= Date.parse(until));
+}
+
+/** With only the newest checkpoints, what happened before them is not told either. */
+function isShownWith(checkpoints: readonly Checkpoint[], input: LogInput) {
+  const oldest = input.limit === undefined ? undefined : checkpoints[0]?.createdAt;
+  return ({ at }: { at: string }) =>
+    isWithin(at, input) && (oldest === undefined || Date.parse(at) >= Date.parse(oldest));
+}
