@@ -3,11 +3,13 @@ import os from "node:os";
 import path from "node:path";
 import { NotMeasured } from "./measuring/not-measured.ts";
 import { runInTurn } from "./measuring/run-in-turn.ts";
+import { WarmMemory } from "./measuring/warm-memory.ts";
 import { compile } from "./programs/program.ts";
 import { toLine, type WorkloadResult } from "./report/results.ts";
 import type { Workload } from "./workloads/workload.ts";
 
 const WARM_UP_ROUNDS = 1;
+const WARM_MEBIBYTES = 256;
 /** For one contender: some take a hundred times as long as others for the same work. */
 const BUDGET_MS = { quick: 15_000, full: 120_000 };
 
@@ -43,16 +45,28 @@ export async function runWorkload(
     options.say(`${name}: preparing`);
     const ticker = await compile("ticker", buildDir);
     const { isFull, mebibytes } = options;
+    const memory = new WarmMemory(await compile("warm", buildDir), buildDir);
+    const [first, again]: [number[], number[]] = [[], []];
+    const warmMebibytes = workload.warmMebibytes?.(options) ?? WARM_MEBIBYTES;
     const context = { isFull, mebibytes, stack, buildDir, ticker, skip };
     const contenders = await workload.prepare(context);
     const series = await runInTurn(contenders, {
       ...{ rounds, warmUpRounds, signal: options.signal },
       budgetMs: options.isFull ? BUDGET_MS.full : BUDGET_MS.quick,
+      beforeEach: async () => {
+        const { firstMs, againMs } = await memory.touch(warmMebibytes);
+        first.push(firstMs);
+        again.push(againMs);
+      },
       onRound: (round) =>
         options.say(`${name}: ${round < 0 ? "warming up" : `round ${round + 1} of ${rounds}`}`),
       onFailure: (contender, error) => skip(contender.name, `it failed: ${firstLine(error)}`),
     });
-    result.lines = series.map(toLine).filter(({ count }) => count > 0);
+    const machine = [
+      { contender: "the machine", figure: "1 GiB of memory touched", values: first },
+      { contender: "the machine", figure: "the same, once more", values: again },
+    ];
+    result.lines = [...series, ...machine].map(toLine).filter(({ count }) => count > 0);
   } catch (error) {
     if (!(error instanceof NotMeasured)) throw error;
     skip("all", error.message);

@@ -22,6 +22,8 @@ export async function runInTurn(
     /** A contender that has taken longer sits out, once it has run twice. @defaultValue no bound */
     budgetMs?: number;
     onRound?: (round: number) => void;
+    /** Makes the machine the same for whoever comes next. */
+    beforeEach?: () => Promise<void>;
     /** Ends the run before the next contender starts. */
     signal?: AbortSignal;
     /** Hears of a contender that failed; it does not run again. */
@@ -42,6 +44,7 @@ export async function runInTurn(
       options.signal?.throwIfAborted();
       if (failed.has(contender) || isSpent(contender, round)) continue;
       const { name } = contender;
+      await options.beforeEach?.();
       const startedAtMs = performance.now();
       const measured = await contender.run().catch((error: unknown) => {
         failed.add(contender);

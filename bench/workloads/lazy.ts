@@ -22,6 +22,7 @@ export const lazy: Workload = {
   name: "lazy",
   title: "much memory (--mebibytes), restored lazily or at once",
   rounds: { quick: 0, full: 5 },
+  warmMebibytes: ({ mebibytes }) => 3 * mebibytes,
   prepare: async (context) => [
     await contender("lazy", "auto", context),
     await contender("at once", "off", context),

@@ -13,6 +13,7 @@ export const memory: Workload = {
   name: "memory",
   title: "a program with much memory (--mebibytes, 2 GiB unless said otherwise)",
   rounds: { quick: 3, full: 8 },
+  warmMebibytes: ({ mebibytes }) => 3 * mebibytes,
   prepare: async (context) => {
     if (os.freemem() < COPIES_MAX * context.mebibytes * 1024 * 1024) {
       throw new NotMeasured(`less than ${COPIES_MAX * context.mebibytes} MiB of memory are free`);

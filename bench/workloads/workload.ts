@@ -22,6 +22,8 @@ export interface Workload {
   title: string;
   /** How often each contender runs; no rounds: only in a full run. */
   rounds: { quick: number; full: number };
+  /** How much new memory a contender may need; so much is touched before. @defaultValue 256 MiB */
+  warmMebibytes?: (options: { mebibytes: number }) => number;
   /** A round takes minutes and is not faster the second time. */
   withoutWarmUp?: true;
   /**

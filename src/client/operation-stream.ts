@@ -13,8 +13,10 @@ import {
   type OperationOutput,
   WAYPOINT_VERSION,
 } from "../protocol/index.ts";
-import { type ConnectOptions, connectDaemon } from "./connect.ts";
+import type { ConnectOptions } from "./connect.ts";
 import { drained } from "./drained.ts";
+import { keepConnection } from "./kept-connections.ts";
+import { type SentRequest, sendRequest } from "./send-request.ts";
 
 /** Something that arrives while an operation runs. */
 export type StreamEvent =
@@ -53,35 +55,36 @@ export async function openStream<N extends OperationName>(
   input: OperationInput<N>,
   options: ConnectOptions = {},
 ): Promise<OperationStream<OperationOutput<N>>> {
-  const socket = await connectDaemon(stateDir, options).catch((error: unknown) => {
+  const request = { version: WAYPOINT_VERSION, operation, input };
+  const connection = await sendRequest(stateDir, request, options).catch((error: unknown) => {
     throw options.signal?.aborted ? cancelled(operation) : error;
   });
-  return new SocketStream<OperationOutput<N>>(socket, operation, input, options.signal);
+  return new SocketStream<OperationOutput<N>>(connection, operation, options.signal);
 }
 
 class SocketStream<Output> implements OperationStream<Output> {
   readonly result: Promise<Output>;
   readonly #socket: Socket;
+  readonly #socketPath: string;
   readonly #operation: string;
   readonly #signal: AbortSignal | undefined;
   readonly #onAbort = () => this.#socket.destroy();
   readonly #settle: { resolve: (output: Output) => void; reject: (error: unknown) => void };
   #isClosed = false;
+  #hasAnswer = false;
+  #isLast = false;
 
-  constructor(socket: Socket, operation: string, input: unknown, signal?: AbortSignal) {
+  constructor({ socket, socketPath }: SentRequest, operation: string, signal?: AbortSignal) {
     const { promise, resolve, reject } = Promise.withResolvers<Output>();
     this.result = promise;
     this.#settle = { resolve, reject };
     this.#socket = socket;
+    this.#socketPath = socketPath;
     this.#operation = operation;
     this.#signal = signal;
     // The iteration throws the same error; a caller who reads only that must not crash here.
     promise.catch(() => {});
-    // A write to a daemon that has just died; the reading side reports the loss.
-    socket.on("error", () => {});
     signal?.addEventListener("abort", this.#onAbort, { once: true });
-    const request = { version: WAYPOINT_VERSION, operation, input };
-    socket.write(encodeFrame(FRAME_KIND.request, JSON.stringify(request)));
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<StreamEvent, void> {
@@ -102,6 +105,8 @@ class SocketStream<Output> implements OperationStream<Output> {
     const decoder = new FrameDecoder();
     for await (const chunk of this.#chunks()) {
       for (const frame of decoder.push(chunk)) {
+        if (frame.kind === FRAME_KIND.last) this.#isLast = true;
+        this.#hasAnswer = frame.kind === FRAME_KIND.result || frame.kind === FRAME_KIND.error;
         if (frame.kind === FRAME_KIND.result) return parsePayload<Output>(frame);
         if (frame.kind === FRAME_KIND.error) {
           throw WaypointError.fromJSON(parsePayload<ErrorWire>(frame));
@@ -115,7 +120,8 @@ class SocketStream<Output> implements OperationStream<Output> {
 
   async *#chunks(): AsyncGenerator<Uint8Array> {
     try {
-      for await (const chunk of this.#socket) yield chunk as Uint8Array;
+      const chunks = this.#socket.iterator({ destroyOnReturn: false });
+      for await (const chunk of chunks) yield chunk as Uint8Array;
     } catch (cause) {
       if (this.#signal?.aborted) throw cancelled(this.#operation);
       throw lost(this.#operation, cause);
@@ -131,22 +137,29 @@ class SocketStream<Output> implements OperationStream<Output> {
   }
 
   endInput(): void {
-    if (this.#socket.writable) this.#socket.write(encodeFrame(FRAME_KIND.input, ""));
+    if (this.#isWritable) this.#socket.write(encodeFrame(FRAME_KIND.input, ""));
   }
 
   control(message: ControlMessage): void {
-    if (!this.#socket.writable) return;
+    if (!this.#isWritable) return;
     this.#socket.write(encodeFrame(FRAME_KIND.control, JSON.stringify(message)));
   }
 
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    this.#socket.destroy();
+    // The next operation may use it; before the answer, its end is how the daemon knows we left.
+    if (this.#hasAnswer && !this.#isLast) keepConnection(this.#socketPath, this.#socket);
+    else this.#socket.destroy();
+  }
+
+  /** After the answer the connection may belong to another operation. */
+  get #isWritable(): boolean {
+    return this.#socket.writable && !this.#hasAnswer && !this.#isClosed;
   }
 
   async #send(frame: Buffer): Promise<void> {
-    if (!this.#socket.writable || this.#socket.write(frame)) return;
+    if (!this.#isWritable || this.#socket.write(frame)) return;
     await drained(this.#socket);
   }
 }

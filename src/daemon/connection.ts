@@ -1,93 +1,99 @@
 import type { Socket } from "node:net";
 import { toWaypointError, WaypointError } from "../errors/index.ts";
-import { peerPid } from "../kernel/index.ts";
 import {
-  type ControlMessage,
   encodeFrame,
   FRAME_KIND,
   type Frame,
   FrameDecoder,
-  type FrameKind,
   type RequestMessage,
 } from "../protocol/index.ts";
 import type { StreamPeer } from "../session/index.ts";
+import { Exchange } from "./exchange.ts";
 
-const REQUEST_TIMEOUT_MS = 10_000;
+const FIRST_REQUEST_TIMEOUT_MS = 10_000;
 
 /** Answers one request; what it returns is sent as the result. */
 export type Answer = (request: RequestMessage, peer: StreamPeer) => Promise<unknown>;
 
 /**
- * Serves one connection: one request, its stream frames, one result or error.
- *
- * Never rejects; a client that leaves or talks nonsense only ends its own connection.
+ * One client's connection: requests one after the other, each with its stream frames and its one
+ * result or error.
  */
-export async function serveConnection(socket: Socket, answer: Answer): Promise<void> {
-  const gone = new AbortController();
-  socket.on("close", () => gone.abort());
-  // A client that breaks off is an everyday event; "close" follows.
-  socket.on("error", () => {});
-  const connection = new Connection(socket, gone.signal);
-  try {
-    const request = await connection.readRequest();
-    const result = await answer(request, connection);
-    await connection.finish(FRAME_KIND.result, result);
-  } catch (error) {
-    await connection.finish(FRAME_KIND.error, toWaypointError(error).toJSON());
-  }
-}
-
-class Connection implements StreamPeer {
-  readonly gone: AbortSignal;
+export class Connection {
   readonly #socket: Socket;
   readonly #decoder = new FrameDecoder();
   readonly #waiting: Frame[] = [];
-  readonly #request = Promise.withResolvers<RequestMessage>();
-  #handlers: Parameters<StreamPeer["listen"]>[0] | undefined;
+  #exchange: Exchange | undefined;
+  #onRequest: ((frame: Frame | undefined) => void) | undefined;
   #isPumping = false;
+  #isLast = false;
 
-  constructor(socket: Socket, gone: AbortSignal) {
+  constructor(socket: Socket) {
     this.#socket = socket;
-    this.gone = gone;
     socket.on("data", (chunk: Buffer) => this.#take(chunk));
-    gone.addEventListener("abort", () =>
-      this.#request.reject(new WaypointError("CANCELLED", "The client left.")),
-    );
+    // A client that breaks off is an everyday event; "close" follows.
+    socket.on("error", () => {});
+    socket.on("close", () => {
+      this.#exchange?.abandon();
+      this.#onRequest?.(undefined);
+    });
   }
 
-  async readRequest(): Promise<RequestMessage> {
-    const timer = setTimeout(() => {
-      this.#request.reject(new WaypointError("USAGE_INVALID", "No request came in time."));
-    }, REQUEST_TIMEOUT_MS);
+  /**
+   * Answers requests until the client leaves or {@link endWhenIdle} was called.
+   *
+   * Never rejects; a client that leaves or talks nonsense only ends its own connection.
+   */
+  async serve(answer: Answer): Promise<void> {
+    const refuse = () => this.#refuse("No request came in time.");
+    const timer = setTimeout(refuse, FIRST_REQUEST_TIMEOUT_MS);
     try {
-      return await this.#request.promise;
+      for (;;) {
+        const frame = await this.#nextRequest();
+        clearTimeout(timer);
+        if (frame === undefined) return;
+        await this.#answer(frame, this.#exchange as Exchange, answer);
+        if (this.#isLast) return;
+      }
     } finally {
       clearTimeout(timer);
+      this.#socket.destroySoon();
     }
   }
 
-  get pid(): number {
-    // Node shows a socket's descriptor only on its internal handle.
-    const { _handle: handle } = this.#socket as unknown as { _handle?: { fd: number } };
-    return handle === undefined ? 0 : peerPid(handle.fd);
+  /** Takes no further request: ends now, or after the answer that is under way. */
+  endWhenIdle(): void {
+    this.#isLast = true;
+    if (this.#exchange === undefined) this.#socket.destroySoon();
   }
 
-  async send(stream: "stdout" | "stderr", bytes: Uint8Array): Promise<void> {
-    await this.#write(FRAME_KIND[stream], bytes);
+  async #answer(frame: Frame, exchange: Exchange, answer: Answer): Promise<void> {
+    try {
+      const request = parseRequest(frame);
+      const result = await answer(request, exchange);
+      await exchange.finish(FRAME_KIND.result, result, this.#isLast);
+    } catch (error) {
+      await exchange.finish(FRAME_KIND.error, toWaypointError(error).toJSON(), this.#isLast);
+    }
+    this.#exchange = undefined;
   }
 
-  notice(text: string): void {
-    void this.#write(FRAME_KIND.notice, JSON.stringify({ notice: text }));
+  /** Resolves with the next request, or `undefined` when none comes any more. */
+  #nextRequest(): Promise<Frame | undefined> {
+    if (this.#socket.destroyed) return Promise.resolve(undefined);
+    return new Promise((resolve) => {
+      this.#onRequest = (frame) => {
+        this.#onRequest = undefined;
+        resolve(frame);
+      };
+      void this.#pump();
+    });
   }
 
-  listen(handlers: Parameters<StreamPeer["listen"]>[0]): void {
-    this.#handlers = handlers;
-    void this.#pump();
-  }
-
-  async finish(kind: FrameKind, message: unknown): Promise<void> {
-    await this.#write(kind, JSON.stringify(message));
-    this.#socket.end();
+  #refuse(message: string): void {
+    const error = new WaypointError("USAGE_INVALID", message);
+    this.#socket.write(encodeFrame(FRAME_KIND.error, JSON.stringify(error.toJSON())));
+    this.#socket.destroySoon();
   }
 
   #take(chunk: Buffer): void {
@@ -106,9 +112,7 @@ class Connection implements StreamPeer {
     this.#isPumping = true;
     this.#socket.pause();
     try {
-      while (this.#waiting.length > 0) {
-        const isForLater = this.#waiting[0]?.kind !== FRAME_KIND.request && !this.#handlers;
-        if (isForLater) break;
+      while (this.#waiting.length > 0 && this.#isWanted(this.#waiting[0] as Frame)) {
         await this.#handle(this.#waiting.shift() as Frame);
       }
     } catch {
@@ -119,24 +123,27 @@ class Connection implements StreamPeer {
     }
   }
 
-  async #handle(frame: Frame): Promise<void> {
-    if (frame.kind === FRAME_KIND.input) return await this.#handlers?.onInput(frame.payload);
-    const message: unknown = JSON.parse(Buffer.from(frame.payload).toString("utf8"));
-    if (frame.kind === FRAME_KIND.request) this.#request.resolve(message as RequestMessage);
-    if (frame.kind === FRAME_KIND.control) this.#handlers?.onControl(message as ControlMessage);
+  #isWanted(frame: Frame): boolean {
+    if (frame.kind === FRAME_KIND.request) return this.#onRequest !== undefined;
+    return this.#exchange === undefined || this.#exchange.isListening;
   }
 
-  #write(kind: FrameKind, payload: Uint8Array | string): Promise<void> {
-    if (this.gone.aborted) return Promise.resolve();
-    if (this.#socket.write(encodeFrame(kind, payload))) return Promise.resolve();
-    return new Promise((resolve) => {
-      const done = () => {
-        this.#socket.off("drain", done);
-        this.gone.removeEventListener("abort", done);
-        resolve();
-      };
-      this.#socket.once("drain", done);
-      this.gone.addEventListener("abort", done, { once: true });
-    });
+  async #handle(frame: Frame): Promise<void> {
+    if (frame.kind !== FRAME_KIND.request) {
+      // Without an exchange it was meant for a command that has ended meanwhile.
+      await this.#exchange?.take(frame);
+      return;
+    }
+    // At once, so that the frames behind it are known to be its own.
+    this.#exchange = new Exchange(this.#socket, () => void this.#pump());
+    this.#onRequest?.(frame);
+  }
+}
+
+function parseRequest(frame: Frame): RequestMessage {
+  try {
+    return JSON.parse(Buffer.from(frame.payload).toString("utf8")) as RequestMessage;
+  } catch (cause) {
+    throw new WaypointError("USAGE_INVALID", "The request is no JSON.", { cause });
   }
 }

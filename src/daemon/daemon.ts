@@ -13,7 +13,7 @@ import {
   WAYPOINT_VERSION,
 } from "../protocol/index.ts";
 import { type EnginePorts, endInstance, type StreamPeer } from "../session/index.ts";
-import { serveConnection } from "./connection.ts";
+import { Connection } from "./connection.ts";
 import { releaseNamespace } from "./enter-namespace.ts";
 
 /** What a client of another version may ask for: it must be able to look at the daemon and end it. */
@@ -28,7 +28,7 @@ export class Daemon {
   readonly #server: Server;
   readonly #stopped = Promise.withResolvers<void>();
   readonly #handlers: { [N in OperationName]: OperationHandler<N> };
-  #activeCount = 0;
+  readonly #connections = new Set<Connection>();
 
   constructor(ports: EnginePorts) {
     this.#ports = ports;
@@ -40,10 +40,10 @@ export class Daemon {
     };
     this.#handlers = { ...(HANDLERS satisfies EngineOperations), ...own };
     this.#server = createServer({ allowHalfOpen: false }, (socket) => {
-      this.#activeCount += 1;
-      void serveConnection(socket, (request, peer) => this.#answer(request, peer)).finally(() => {
-        this.#activeCount -= 1;
-      });
+      const connection = new Connection(socket);
+      this.#connections.add(connection);
+      const serving = connection.serve((request, peer) => this.#answer(request, peer));
+      void serving.finally(() => this.#connections.delete(connection));
     });
   }
 
@@ -109,6 +109,7 @@ export class Daemon {
   }
 
   #stopListening(): void {
+    for (const connection of this.#connections) connection.endWhenIdle();
     if (!this.#server.listening) return;
     this.#server.close();
     rmSync(this.#layout.socketPath, { force: true });

@@ -1,16 +1,17 @@
 /**
  * How a client and the daemon talk over `daemon.sock`: length-prefixed frames, both ways.
  *
- * One connection carries one operation: the client sends REQUEST, the daemon answers with any
- * number of stream frames and exactly one RESULT or ERROR, and closes. Bytes of programs travel as
- * they are, so that binary output and back-pressure of the socket need no encoding.
+ * A connection carries one operation after the other: the client sends REQUEST, the daemon answers
+ * with any number of stream frames and exactly one RESULT or ERROR. Then the client may send the
+ * next REQUEST, unless LAST came before the result. Bytes of programs travel as they are, so that
+ * binary output and back-pressure of the socket need no encoding.
  */
 export const FRAME_KIND = {
-  /** JSON {@link RequestMessage}, client → daemon, first and once. */
+  /** JSON {@link RequestMessage}, client → daemon, first. */
   request: 1,
-  /** JSON output of the operation, daemon → client, last. */
+  /** JSON output of the operation, daemon → client, ends it. */
   result: 2,
-  /** JSON {@link ErrorWire}, daemon → client, last. */
+  /** JSON {@link ErrorWire}, daemon → client, ends it. */
   error: 3,
   /** JSON {@link ControlMessage}, client → daemon, during a stream operation. */
   control: 4,
@@ -22,11 +23,13 @@ export const FRAME_KIND = {
   stderr: 7,
   /** JSON {@link NoticeMessage}, daemon → client: something a person should know meanwhile. */
   notice: 8,
+  /** Empty, daemon → client: the connection takes no request after the result that follows. */
+  last: 9,
 } as const;
 
 export type FrameKind = (typeof FRAME_KIND)[keyof typeof FRAME_KIND];
 
-/** First message of a connection. */
+/** First message of an operation. */
 export interface RequestMessage {
   /** Version of the client's package; the daemon refuses another one than its own. */
   version: string;

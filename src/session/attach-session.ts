@@ -8,6 +8,7 @@ import { keepShellAlive } from "./exec-in-session.ts";
 import type { LiveInstance, TerminalSize } from "./live-sessions.ts";
 import type { EnginePorts } from "./ports.ts";
 import { quoteCommand } from "./quote-command.ts";
+import { sessionShell } from "./shell.ts";
 import type { StreamPeer } from "./stream-peer.ts";
 
 type AttachInput = OperationParsedInput<"attach">;
@@ -207,7 +208,7 @@ class Attachment {
 
   async #commandEnd(live: LiveInstance, command: readonly string[]): Promise<AttachOutput> {
     const { base, shell } = this.#session;
-    const { dialect } = this.#ports.sandbox.checkBase(base, shell);
+    const { dialect } = sessionShell({ base, shell }, this.#ports);
     const line = quoteCommand(command, dialect);
     const options = { tty: true, shell: dialect };
     const entry = this.#ports.journal.begin(live, line);

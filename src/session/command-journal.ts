@@ -19,6 +19,7 @@ export class CommandJournal {
   readonly #log: CommandLog;
   readonly #logger: Logger;
   readonly #running = new Map<string, Set<JournalEntry>>();
+  readonly #ended: CommandRow[] = [];
 
   constructor(log: CommandLog, logger: Logger) {
     this.#log = log;
@@ -33,7 +34,7 @@ export class CommandJournal {
     const entry = new JournalEntry(facts, (row) => {
       started.delete(entry);
       if (started.size === 0) this.#running.delete(instanceId);
-      this.#try("note a command", () => this.#log.add(row));
+      this.#noteSoon(row);
     });
     started.add(entry);
     return entry;
@@ -41,6 +42,7 @@ export class CommandJournal {
 
   /** Returns what was run in an incarnation until now, or `null` where it cannot be told. */
   soFar(instance: string): CommandsSoFar | null {
+    this.#noteEnded();
     return this.#try("list commands", () => {
       const running = [...(this.#running.get(instance) ?? [])].map((entry) => entry.describe());
       return { instance, lastCommand: this.#log.last(), running };
@@ -53,6 +55,18 @@ export class CommandJournal {
     this.#try("note the commands of a checkpoint", () => {
       this.#log.putCapture({ checkpoint, ...soFar });
     });
+  }
+
+  /** A command's answer does not wait for its note. */
+  #noteSoon(row: CommandRow): void {
+    this.#ended.push(row);
+    if (this.#ended.length === 1) setImmediate(() => this.#noteEnded());
+  }
+
+  #noteEnded(): void {
+    for (const row of this.#ended.splice(0)) {
+      this.#try("note a command", () => this.#log.add(row));
+    }
   }
 
   #try<T>(what: string, step: () => T): T | null {

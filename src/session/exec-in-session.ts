@@ -11,7 +11,7 @@ import type { LiveInstance } from "./live-sessions.ts";
 import type { EnginePorts } from "./ports.ts";
 import { quoteCommand } from "./quote-command.ts";
 import { isLimited, tellHits, withEndReason, withSpawnReason } from "./session-limits.ts";
-import { requireDirectory, shellEnvironment } from "./shell.ts";
+import { requireDirectory, sessionShell, shellEnvironment } from "./shell.ts";
 import type { StreamPeer } from "./stream-peer.ts";
 
 const { ESRCH } = constants.errno;
@@ -40,7 +40,7 @@ export async function execInSession(
   ports: EnginePorts,
 ): Promise<ExecOutput> {
   const live = requireLive(session, ports);
-  const { dialect } = ports.sandbox.checkBase(session.base, session.shell);
+  const { dialect } = sessionShell(session, ports);
   const entry = ports.journal.begin(live, quoteCommand(input.command, dialect));
   try {
     const result = await runCommand({ session, live, entry }, input, peer, ports);
@@ -118,7 +118,7 @@ async function startCommand(
   input: ExecInput,
   ports: EnginePorts,
 ): Promise<number> {
-  const { shellPath, dialect } = ports.sandbox.checkBase(session.base, session.shell);
+  const { shellPath, dialect } = sessionShell(session, ports);
   const line = quoteCommand(input.command, dialect);
   if (input.shell === "live") {
     if (input.stdin || input.cwd !== undefined) {

@@ -1,6 +1,6 @@
 import type { SessionRow } from "../catalog/index.ts";
 import { WaypointError } from "../errors/index.ts";
-import type { ShellDialect } from "../sandbox/index.ts";
+import type { BaseShell, ShellDialect } from "../sandbox/index.ts";
 import type { InitLink } from "../terminal/index.ts";
 import type { EnginePorts } from "./ports.ts";
 
@@ -14,6 +14,25 @@ const STARTUPS: Record<ShellDialect, { argv: string[]; env: Record<string, strin
   zsh: { argv: [], env: { ZDOTDIR: "/run/waypoint/zsh" } },
   fish: { argv: ["--init-command", "source /run/waypoint/keys.fish"], env: {} },
 };
+
+const shellsByBase = new Map<string, BaseShell>();
+
+/**
+ * Returns the shell that a session was started with.
+ *
+ * Looked for once for each base: every command asks, and the answer takes 20 system calls.
+ *
+ * @throws BASE_INVALID  as `checkBase` does.
+ */
+export function sessionShell(
+  session: Pick<SessionRow, "base" | "shell">,
+  ports: EnginePorts,
+): BaseShell {
+  const key = `${session.base}\0${session.shell ?? ""}`;
+  const known = shellsByBase.get(key) ?? ports.sandbox.checkBase(session.base, session.shell);
+  shellsByBase.set(key, known);
+  return known;
+}
 
 /** How a session's first shell is started. */
 export interface ShellOptions {

@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { isSystemError, pollUntil, stateLayout } from "../../base/index.ts";
 import { hasCode } from "../../errors/index.ts";
 import { type CommandContext, call, type Invocation, printResult } from "../context.ts";
@@ -41,11 +41,12 @@ async function stop(context: CommandContext, isWithSessions: boolean): Promise<b
   }
 }
 
+/** A daemon that has ended stays a zombie while the program that started it is busy. */
 function isAlive(pid: number): boolean {
   try {
-    process.kill(pid, 0);
-    return true;
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    return !/^[ZX]/.test(stat.slice(stat.lastIndexOf(")") + 2));
   } catch (error) {
-    return !isSystemError(error, "ESRCH");
+    return !isSystemError(error, "ENOENT", "ESRCH");
   }
 }

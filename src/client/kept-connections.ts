@@ -1,0 +1,45 @@
+import type { Socket } from "node:net";
+
+/** Per daemon; whoever calls more operations at once than these opens further connections. */
+const KEPT_MAX = 4;
+/** A descriptor of the caller's process is not held for ever. */
+const KEPT_MS_MAX = 30_000;
+
+interface Kept {
+  socket: Socket;
+  onClose: () => void;
+}
+
+const keptBySocketPath = new Map<string, Kept[]>();
+
+/** Returns a connection to the daemon that waits for its next operation, if there is one. */
+export function takeKept(socketPath: string): Socket | undefined {
+  const kept = keptBySocketPath.get(socketPath)?.pop();
+  if (kept === undefined) return undefined;
+  const { socket, onClose } = kept;
+  socket.off("close", onClose).removeAllListeners("data").removeAllListeners("timeout");
+  return socket.setTimeout(0).pause().ref();
+}
+
+/** Keeps a connection whose operation has ended; it does not keep the process alive. */
+export function keepConnection(socketPath: string, socket: Socket): void {
+  const kept = keptBySocketPath.get(socketPath) ?? [];
+  if (kept.length >= KEPT_MAX || socket.destroyed || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const onClose = () => forget(socketPath, socket);
+  keptBySocketPath.set(socketPath, [...kept, { socket, onClose }]);
+  socket.unref();
+  // Read on, so that the end of the daemon is noticed; nothing else may come.
+  socket.on("data", () => socket.destroy());
+  socket.setTimeout(KEPT_MS_MAX, () => socket.destroy());
+  socket.once("close", onClose);
+  socket.resume();
+}
+
+function forget(socketPath: string, socket: Socket): void {
+  const left = (keptBySocketPath.get(socketPath) ?? []).filter((kept) => kept.socket !== socket);
+  if (left.length > 0) keptBySocketPath.set(socketPath, left);
+  else keptBySocketPath.delete(socketPath);
+}
