@@ -11,6 +11,8 @@ const OUTPUT_BYTES_MAX = 64 * 1024;
 const OTHER_SCREEN = /\u001b\[\?(?:1049|1047|47)h[\s\S]*?(?:\u001b\[\?(?:1049|1047|47)l|$)/g;
 /** Of a line that was written over, a progress bar for instance, the last state is what one reads. */
 const WRITTEN_OVER = /[^\n]*\r(?=[^\n])/g;
+/** zsh makes sure that its prompt begins a line. */
+const BLANK_END = / *\r$/;
 
 /**
  * Returns what was typed into the session's terminal between two moments, oldest first.
@@ -65,5 +67,5 @@ function tell(typed: TypedCommand, { output, outputStart }: KeptTerminal): Story
 
 function readable(shown: string): string {
   const lines = stripVTControlCharacters(shown.replace(OTHER_SCREEN, ""));
-  return lines.replace(/\r+\n/g, "\n").replace(WRITTEN_OVER, "");
+  return lines.replace(/\r+\n/g, "\n").replace(WRITTEN_OVER, "").replace(BLANK_END, "");
 }
