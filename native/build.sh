@@ -32,7 +32,7 @@ compile() {
 
 sources=
 for name in main launch sandbox seccomp capabilities init connection requests stream list protocol \
-  terminal command shell shell-files shell-kind shell-signal program ring; do
+  terminal command shell shell-files shell-kind shell-signal program ring typed; do
   sources="$sources $here/$name.c"
 done
 

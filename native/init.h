@@ -16,6 +16,7 @@
 #define TERMINAL_RING_BYTES (256u * 1024)
 #define STREAM_RING_BYTES (64u * 1024)
 #define INPUT_RING_BYTES (64u * 1024)
+#define CONTROL_LINE_BYTES (16u * 1024) /* a typed command is reported on one line */
 #define PAYLOAD_BYTES_MAX (64u * 1024)
 #define CONNECTIONS_MAX 128
 #define SCRIPT_BYTES_MAX (1024u * 1024)
@@ -74,13 +75,14 @@ pid_t program_start(const struct program *program, const char *tty_path, const i
  * Of the images of a dump the daemon reads what a terminal showed. It finds one by the mark at the
  * beginning of a page; what follows is in docs/init-protocol.md and in src/terminal/read-init-memory.ts.
  */
-#define TERMINAL_MARK "waypoint-term-1"
+#define TERMINAL_MARK "waypoint-term-2"
 
 struct terminal {
   char mark[16];
   uint32_t id;
   uint16_t cols, rows; /* as last seen: a program may have changed them */
   struct ring output;
+  struct ring typed; /* what was typed into the shell, as lines of text (typed.c) */
   struct terminal *next;
   int master;
   int poll_slot, control_slot;
@@ -97,7 +99,7 @@ struct terminal {
 
   /* the live shell (shell.c) */
   int control_fd; /* FIFO on which the shell reports */
-  char control_line[128];
+  int answer_fd;  /* FIFO from which it learns that a report was taken */
   uint32_t control_length;
   struct command *current;
   uint64_t typed_at_ms, retry_at_ms, idle_since_ms;
@@ -106,9 +108,13 @@ struct terminal {
   int keys_kind;        /* the kind of the shell that said that it knows our key sequence */
   bool has_no_keys;     /* the shell does not answer to it all the same: type lines */
   bool is_sync_pending; /* POSIX shells: the line that reports the prompt is typed */
+  uint64_t typed_number;
+  bool is_typed_running;
+  char control_line[CONTROL_LINE_BYTES];
 };
 
 _Static_assert(offsetof(struct terminal, id) == 16 && offsetof(struct terminal, output) == 24 &&
+                   offsetof(struct terminal, typed) == 56 &&
                    offsetof(struct ring, size_bytes) == 8 && offsetof(struct ring, end) == 24,
                "the daemon reads this from images");
 
@@ -222,6 +228,12 @@ void shell_read_control(struct terminal *terminal);
 void shell_before_output(struct terminal *terminal);
 void shell_ended(struct terminal *terminal, int wait_status);
 void shell_forget_command(struct command *command);
+
+/* typed.c: what a person types into the shell */
+/* Takes a report of a typed command; false when the line is none. */
+bool typed_take_report(struct terminal *terminal, const char *line);
+/* Notes the end of the typed command that runs, if one does; -1 where nobody knows how it ended. */
+void typed_end(struct terminal *terminal, int exit_code);
 /* Signals what a running command has in the terminal's foreground. */
 int shell_signal(struct command *command, int signal_number);
 /* Delivers a signal that came with the start; returns how long to wait for that, -1 for ever. */

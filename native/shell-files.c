@@ -210,15 +210,31 @@ void shell_remove_files(const struct command *command) {
   }
 }
 
-int shell_prepare_terminal(struct terminal *terminal) {
-  char path[96];
-  if (shell_create_directory(terminal) < 0 || shell_write_helpers(terminal) < 0) return -1;
-  shell_path(path, sizeof path, terminal, "control");
-  terminal->control_fd = shell_open_fifo(path, terminal);
-  if (terminal->control_fd < 0) return -1;
-  /* Read and write: our own write end keeps the FIFO from reporting an end after each message. */
+/*
+ * Makes a FIFO and opens it for reading and writing: our own write end keeps one that is read from
+ * having an end after each message, our own read end lets one that is written to be opened.
+ */
+static int make_fifo(const struct terminal *terminal, const char *name) {
+  char path[PATH_BYTES];
+  shell_path(path, sizeof path, terminal, name);
+  int reading = shell_open_fifo(path, terminal);
+  if (reading < 0) return -1;
   int both = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW);
-  close(terminal->control_fd);
-  terminal->control_fd = both;
-  return both < 0 ? -1 : 0;
+  close(reading);
+  return both;
+}
+
+int shell_prepare_terminal(struct terminal *terminal) {
+  if (shell_create_directory(terminal) < 0 || shell_write_helpers(terminal) < 0) return -1;
+  int answer_fd = make_fifo(terminal, "go");
+  int control_fd = answer_fd < 0 ? -1 : make_fifo(terminal, "control");
+  if (control_fd < 0) {
+    int error = errno;
+    if (answer_fd >= 0) close(answer_fd);
+    errno = error;
+    return -1;
+  }
+  terminal->answer_fd = answer_fd;
+  terminal->control_fd = control_fd;
+  return 0;
 }

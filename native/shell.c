@@ -35,12 +35,14 @@ static bool restore_files(struct terminal *terminal) {
   char path[96];
   shell_path(path, sizeof path, terminal, "control");
   if (access(path, F_OK) == 0 || errno != ENOENT) return false;
-  int old_fd = terminal->control_fd;
+  int old_fd = terminal->control_fd, old_answer_fd = terminal->answer_fd;
   if (shell_prepare_terminal(terminal) == 0) {
     close(old_fd);
+    close(old_answer_fd);
     return true;
   }
   terminal->control_fd = old_fd;
+  terminal->answer_fd = old_answer_fd;
   return false;
 }
 
@@ -51,6 +53,7 @@ void shell_forget_terminal(struct terminal *terminal) {
     command->terminal = NULL;
   }
   if (terminal->control_fd >= 0) close(terminal->control_fd);
+  if (terminal->answer_fd >= 0) close(terminal->answer_fd);
   if (terminal->program != NULL) shell_remove_directory(terminal);
 }
 
@@ -105,6 +108,7 @@ void shell_ended(struct terminal *terminal, int wait_status) {
     int code = signal_number != 0 ? 128 + signal_number : WEXITSTATUS(wait_status);
     command_end(current, code, (uint32_t)signal_number, END_SHELL);
   }
+  typed_end(terminal, WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status));
   for (struct command *command = commands; command != NULL; command = command->next) {
     if (command->terminal == terminal && command->state != COMMAND_ENDED) {
       command_end(command, 126, 0, END_REFUSED);
@@ -117,6 +121,7 @@ static void take_report(struct terminal *terminal, const char *line) {
   struct command *current = terminal->current;
   unsigned id = 0;
   int code = 0;
+  if (typed_take_report(terminal, line)) return;
   if (strcmp(line, "ready") == 0) shell_show_tty();
   if (strcmp(line, "keys") == 0) shell_knows_keys(terminal);
   if (current == NULL) return;

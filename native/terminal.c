@@ -69,6 +69,7 @@ static void terminal_free(struct terminal *terminal) {
   shell_forget_terminal(terminal);
   if (terminal->master >= 0) close(terminal->master);
   ring_close(&terminal->output);
+  ring_close(&terminal->typed);
   ring_close(&terminal->input);
   program_free(terminal->program);
   munmap(terminal, sizeof *terminal);
@@ -87,7 +88,7 @@ struct terminal *terminal_open(struct program *program, uint16_t cols, uint16_t 
   terminal->id = next_object_id();
   terminal->cols = cols;
   terminal->rows = rows;
-  terminal->control_fd = -1;
+  terminal->control_fd = terminal->answer_fd = -1;
   terminal->poll_slot = terminal->control_slot = -1;
   terminal->program = program;
   terminal->master = open_master(cols, rows);

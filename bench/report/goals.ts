@@ -70,6 +70,11 @@ const GOALS: readonly Goal[] = [
     atMost: 150,
     figure: ["story", "waypoint", "story ready"],
   },
+  {
+    what: "story in a git repository of 5,000 files",
+    atMost: 150,
+    figure: ["story", "waypoint", "story ready, in a repository"],
+  },
   { what: "log of 5,000 checkpoints", atMost: 300, figure: ["log", "command line", "log"] },
   { what: "100,000 files, one changed: diff", atMost: 100, figure: ["story", "waypoint", "diff"] },
   {

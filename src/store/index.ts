@@ -4,8 +4,8 @@
  * docs/FORMAT.md has the layout, docs/notes/btrfs the facts.
  */
 
-export type { SubvolumeChanges } from "./compare-subvolumes.ts";
 export { openStore, type StoreLimits } from "./open-store.ts";
 export type { CheckpointPaths, ProcessImages } from "./process-images.ts";
+export type { SubvolumeChanges } from "./send-difference.ts";
 export type { ScratchSubvolume } from "./snapshots.ts";
 export { Store } from "./store.ts";

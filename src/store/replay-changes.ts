@@ -41,6 +41,7 @@ const RANGES_MAX = 1024;
 export class ChangesReplay {
   readonly #root = newNode("");
   readonly #nodes: Node[] = [];
+  readonly #byOrigin = new Map<string, Node>();
 
   /** Carries out one command. @throws Error  it does not fit to what came before. */
   apply(command: SendCommand): void {
@@ -84,6 +85,19 @@ export class ChangesReplay {
   finish(): TouchedNode[] {
     this.#findPaths(this.#root, "");
     return this.#nodes.filter(isTouched);
+  }
+
+  /**
+   * Returns where something is now; nothing when it is gone. Asks for {@link finish} to have run.
+   *
+   * What no command has named has gone where the directory it lies in has gone.
+   */
+  pathsAfter(origin: string): string[] {
+    for (let end = origin.length; end > 0; end = origin.lastIndexOf("/", end - 1)) {
+      const node = this.#byOrigin.get(origin.slice(0, end));
+      if (node !== undefined) return node.paths.map((path) => path + origin.slice(end));
+    }
+    return [origin];
   }
 
   #findPaths(directory: Node, prefix: string): void {
@@ -141,6 +155,7 @@ export class ChangesReplay {
 
   #remember(node: Node): Node {
     this.#nodes.push(node);
+    if (node.origin !== null) this.#byOrigin.set(node.origin, node);
     return node;
   }
 }

@@ -3,7 +3,7 @@ import path from "node:path";
 import { SerialQueues } from "../base/index.ts";
 import { explainDiskError } from "../kernel/index.ts";
 import { createSnapshot, createSubvolume, deleteSubvolume, setReadOnly } from "./btrfs-ioctl.ts";
-import { compareSubvolumes, type SubvolumeChanges } from "./compare-subvolumes.ts";
+import { compareSubvolumes, type SubvolumePair } from "./compare-subvolumes.ts";
 import { highestInode } from "./highest-inode.ts";
 import {
   type InstancePaths,
@@ -12,6 +12,7 @@ import {
   layerPathsOf,
   makeLayers,
 } from "./instance-layers.ts";
+import type { SubvolumeChanges } from "./send-difference.ts";
 
 /** A subvolume made to be read and thrown away; disposing of it removes it. */
 export interface ScratchSubvolume extends AsyncDisposable, InstancePaths {
@@ -90,20 +91,22 @@ export class Snapshots {
   }
 
   /**
-   * Finds where two read-only subvolumes differ, in time proportional to that.
+   * Finds where two read-only subvolumes differ, in time proportional to what has changed in each
+   * since their common ancestor.
    *
    * It ends early when one of them is about to be removed ({@link release}) or `signal` aborts.
    *
    * @throws STORE_FAILED
    */
-  async compare(fromPath: string, toPath: string, signal: AbortSignal): Promise<SubvolumeChanges> {
+  async compare(pair: SubvolumePair, signal: AbortSignal): Promise<SubvolumeChanges> {
     const removal = new AbortController();
     const settled = Promise.withResolvers<void>();
-    const reading: Reading = { paths: [fromPath, toPath], removal, settled: settled.promise };
+    const paths = Object.values(pair).filter((each): each is string => each !== null);
+    const reading: Reading = { paths, removal, settled: settled.promise };
     this.#readings.add(reading);
     try {
       const both = AbortSignal.any([signal, removal.signal]);
-      return await this.#turns.run("compare", () => compareSubvolumes(fromPath, toPath, both));
+      return await this.#turns.run("compare", () => compareSubvolumes(pair, both));
     } finally {
       this.#readings.delete(reading);
       settled.resolve();

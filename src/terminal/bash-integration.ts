@@ -32,6 +32,51 @@ if [[ -p /run/waypoint/t/${"$"}{WAYPOINT_TERMINAL-}/control ]]; then
     done <"$__waypoint_dir/$2.sh" >/dev/tty
   }
 
+  # What a person types is told to init, before and after it runs; see native/typed.c. Whatever the
+  # shell keeps out of its history, a line that begins with a space for instance, is not told.
+  __waypoint_tell() {
+    local answer token=$SRANDOM
+    [[ -p $__waypoint_dir/control && -p $__waypoint_dir/go ]] || return 0
+    printf '%s\n' "$1 $token $2" >"$__waypoint_dir/control"
+    while read -t 1 -r answer && [[ $answer != "$token" ]]; do :; done <"$__waypoint_dir/go"
+  }
+
+  # Runs in a process of its own, of PS0.
+  __waypoint_typed() {
+    local line text
+    line=$(HISTTIMEFORMAT= history 1)
+    [[ $line =~ ^\ *([0-9]+)[*\ ]\ (.*) ]] || return 0
+    text=${"$"}{BASH_REMATCH[2]:0:4000}
+    # Only a new line of the history is what was typed; without rules also one that repeats the last.
+    if [[ ${"$"}{BASH_REMATCH[1]} == "${"$"}{__waypoint_number-}" ]]; then
+      [[ :${"$"}{HISTCONTROL-}: != *:ignore@(space|both):* && -z ${"$"}{HISTIGNORE-} ]] || return 0
+    fi
+    text=${"$"}{text//\\/\\\\}
+    __waypoint_tell typed "${"$"}{text//$'\n'/\\n}"
+  }
+
+  __waypoint_done() {
+    local status=$? last='\!'
+    last=${"$"}{last@P}
+    # It is 1 also while there is none.
+    [[ $last != 1 || -n $(fc -l -1) ]] || last=0
+    __waypoint_number=$last
+    unset __waypoint_ours
+    ((${"$"}{__waypoint_ran:-0})) || return "$status"
+    __waypoint_ran=0
+    __waypoint_tell done "$status"
+    return "$status"
+  }
+
+  # Before 5.1 there is one PROMPT_COMMAND only, which is the user's.
+  __waypoint_watch_typing() {
+    ((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] >= 501)) && shopt -q promptvars || return 0
+    [[ ${"$"}{PS0-} == *__waypoint_typed* ]] ||
+      PS0='${"$"}{__waypoint_ours-${"$"}{__waypoint_none:$((__waypoint_ran=1)):0}$({ __waypoint_typed; } 2>/dev/null)}'${"$"}{PS0-}
+    [[ " ${"$"}{PROMPT_COMMAND[*]-} " == *__waypoint_done* ]] ||
+      PROMPT_COMMAND=('{ __waypoint_done; } 2>/dev/null' "${"$"}{PROMPT_COMMAND[@]}")
+  }
+
   __waypoint_begin() {
     local status=$? id show prompt visible
     if ((${"$"}{__waypoint_more:-0})); then
@@ -59,6 +104,7 @@ if [[ -p /run/waypoint/t/${"$"}{WAYPOINT_TERMINAL-}/control ]]; then
       __waypoint_history=${"$"}{HISTCONTROL-}
       HISTCONTROL=ignorespace
     }
+    __waypoint_ours=
     bind '"\e[7773~": "\C-m\e[7772~"'
     return "$status"
   }
@@ -67,12 +113,15 @@ if [[ -p /run/waypoint/t/${"$"}{WAYPOINT_TERMINAL-}/control ]]; then
     local status=$?
     READLINE_LINE=${"$"}{__waypoint_line-} READLINE_POINT=${"$"}{__waypoint_point:-0}
     __waypoint_line= __waypoint_point=0
+    unset __waypoint_ours
     __waypoint_watch_lines
+    __waypoint_watch_typing
     printf 'prompt %d\n' "$status" >"$__waypoint_dir/control"
     return "$status"
   }
 
   __waypoint_watch_lines
+  __waypoint_watch_typing
   for __waypoint_map in emacs vi-insert vi-command; do
     bind -m "$__waypoint_map" -x '"\e[7771~": __waypoint_begin'
     bind -m "$__waypoint_map" -x '"\e[7772~": __waypoint_end'

@@ -34,6 +34,22 @@ if status is-interactive; and test -p /run/waypoint/t/$WAYPOINT_TERMINAL/control
     printf 'prompt %d\n' $code >$__waypoint_dir/control
   end
 
+  # What a person types is told to init, before and after it runs; see native/typed.c. fish keeps
+  # lines that begin with a space out of its history, and cannot wait for an answer.
+  function __waypoint_typed --on-event fish_preexec
+    string match -q -- ' *' $argv[1]; and return
+    set -l text (string sub -l 4000 -- $argv[1] | string replace -a '\\' '\\\\' | string join '\\n')
+    set -g __waypoint_ran 1
+    printf 'typed 0 %s\n' $text >$__waypoint_dir/control
+  end
+
+  function __waypoint_done --on-event fish_postexec
+    set -l code $status
+    set -q __waypoint_ran; or return
+    set -e __waypoint_ran
+    printf 'done 0 %d\n' $code >$__waypoint_dir/control
+  end
+
   for __waypoint_mode in default insert visual
     bind -M $__waypoint_mode \e\[7770~ __waypoint_begin
   end

@@ -11,6 +11,7 @@ export type {
   InitState,
   TerminalState,
 } from "./init-state.ts";
+export type { TypedCommand } from "./parse-typed.ts";
 export type { ProgramSpec } from "./program-spec.ts";
 export { findTerminals, type KeptTerminal } from "./read-init-memory.ts";
 export {

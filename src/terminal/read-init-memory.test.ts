@@ -28,7 +28,7 @@ test("a terminal is found in memory with what was printed last", () => {
   const [terminal, ...others] = findTerminals(memoryWith(Buffer.from("hello")));
 
   expect(others).toEqual([]);
-  expect(terminal).toMatchObject({ id: 3, columns: 80, rows: 24, isCut: false });
+  expect(terminal).toMatchObject({ id: 3, columns: 80, rows: 24, outputStart: 0, typed: null });
   expect(terminal?.output.toString()).toBe("hello");
 });
 
@@ -37,7 +37,7 @@ test("a ring that has gone round is put in order", () => {
   const [terminal] = findTerminals(memoryWith(printed));
 
   expect(terminal?.output.equals(printed.subarray(-RING_BYTES))).toBe(true);
-  expect(terminal?.isCut).toBe(true);
+  expect(terminal?.outputStart).toBe(20_000 - RING_BYTES);
 });
 
 test("pages that are not there are zeros, and a damaged head is refused", () => {
@@ -49,4 +49,22 @@ test("pages that are not there are zeros, and a damaged head is refused", () => 
   head.writeBigUInt64LE(10_000_000n, 48);
   expect(() => findTerminals(memory)).toThrow("unknown way");
   expect(findTerminals([])).toEqual([]);
+});
+
+test("what was typed is in a ring of its own, which is there when something was", () => {
+  const memory = memoryWith(Buffer.from("hello"));
+  const head = memory[0]?.bytes.subarray(4096) ?? Buffer.alloc(0);
+  const notes = Buffer.from("begin 1 2 3 0 echo hello\nend 1 10 5 0\n");
+  head.write("waypoint-term-2\0", "latin1");
+  expect(findTerminals(memory)[0]?.typed).toEqual([]);
+
+  head.writeBigUInt64LE(0x6000_0000n, 56);
+  head.writeUInt32LE(4096, 64);
+  head.writeBigUInt64LE(0n, 72);
+  head.writeBigUInt64LE(BigInt(notes.length), 80);
+  const [terminal] = findTerminals([...memory, { address: 0x6000_0000, bytes: notes }]);
+
+  expect(terminal?.typed).toMatchObject([{ command: "echo hello", exitCode: 0, outputEnd: 5 }]);
+  head.write("waypoint-term-9\0", "latin1");
+  expect(findTerminals(memory)).toEqual([]);
 });

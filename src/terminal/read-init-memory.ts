@@ -1,10 +1,16 @@
+import { parseTyped, type TypedCommand } from "./parse-typed.ts";
+
 /** Sizes and places of what init keeps of a terminal; docs/init-protocol.md has the layout. */
 const PAGE_BYTES = 4096;
-const MARK = Buffer.from("waypoint-term-1\0", "latin1");
-const AT = { id: 16, columns: 20, rows: 22, data: 24, sizeBytes: 32, start: 40, end: 48 } as const;
-const HEAD_BYTES = 56;
+const MARK = Buffer.from("waypoint-term-", "latin1");
+/** A terminal of the first layout has no notes of what was typed. */
+const LAYOUTS = ["1\0", "2\0"];
+const AT = { id: 16, columns: 20, rows: 22, output: 24, typed: 56 } as const;
+const RING_AT = { data: 0, sizeBytes: 8, start: 16, end: 24 } as const;
+const HEAD_BYTES = 88;
 /** No ring of a terminal is larger; more is no ring. */
 const RING_BYTES_MAX = 16 * 1024 * 1024;
+const UNKNOWN_WAY = "the first process keeps its terminals in an unknown way";
 
 /** A part of a process's memory, which begins with a page. */
 export interface MemoryPart {
@@ -19,8 +25,10 @@ export interface KeptTerminal {
   rows: number;
   /** What was printed last. */
   output: Buffer;
-  /** Whether more had been printed before. */
-  isCut: boolean;
+  /** How much had been printed before that. */
+  outputStart: number;
+  /** What was typed into its shell; `null` where init does not note it. */
+  typed: TypedCommand[] | null;
 }
 
 /**
@@ -33,32 +41,47 @@ export function findTerminals(memory: readonly MemoryPart[]): KeptTerminal[] {
     const found: KeptTerminal[] = [];
     for (let at = 0; at + HEAD_BYTES <= bytes.length; at += PAGE_BYTES) {
       if (bytes.compare(MARK, 0, MARK.length, at, at + MARK.length) !== 0) continue;
-      found.push(readTerminal(bytes.subarray(at, at + HEAD_BYTES), memory));
+      const layout = bytes.toString("latin1", at + MARK.length, at + AT.id);
+      if (!LAYOUTS.includes(layout)) continue;
+      found.push(readTerminal(bytes.subarray(at, at + HEAD_BYTES), memory, layout));
     }
     return found;
   });
 }
 
-function readTerminal(head: Buffer, memory: readonly MemoryPart[]): KeptTerminal {
-  const sizeBytes = head.readUInt32LE(AT.sizeBytes);
-  const [start, end] = [head.readBigUInt64LE(AT.start), head.readBigUInt64LE(AT.end)];
-  const usedBytes = Number(end - start);
-  if (sizeBytes === 0 || sizeBytes > RING_BYTES_MAX || usedBytes < 0 || usedBytes > sizeBytes) {
-    throw new Error("the first process keeps its terminals in an unknown way");
-  }
-  const data = Number(head.readBigUInt64LE(AT.data));
-  const from = Number(start % BigInt(sizeBytes));
-  const firstBytes = Math.min(usedBytes, sizeBytes - from);
+function readTerminal(head: Buffer, memory: readonly MemoryPart[], layout: string): KeptTerminal {
+  const output = readRing(head.subarray(AT.output), memory);
+  if (output.sizeBytes === 0) throw new Error(UNKNOWN_WAY);
+  const shownUntil = output.start + output.bytes.length;
+  const isNoted = layout !== LAYOUTS[0];
+  const notes = isNoted ? readRing(head.subarray(AT.typed), memory).bytes.toString("utf8") : "";
   return {
     id: head.readUInt32LE(AT.id),
     columns: head.readUInt16LE(AT.columns),
     rows: head.readUInt16LE(AT.rows),
-    output: Buffer.concat([
-      copyFrom(memory, data + from, firstBytes),
-      copyFrom(memory, data, usedBytes - firstBytes),
-    ]),
-    isCut: start > 0n,
+    output: output.bytes,
+    outputStart: output.start,
+    typed: isNoted ? parseTyped(notes, shownUntil) : null,
   };
+}
+
+/** Returns what a ring holds, oldest first, and how much it has forgotten. */
+function readRing(ring: Buffer, memory: readonly MemoryPart[]) {
+  const sizeBytes = ring.readUInt32LE(RING_AT.sizeBytes);
+  const [start, end] = [ring.readBigUInt64LE(RING_AT.start), ring.readBigUInt64LE(RING_AT.end)];
+  const usedBytes = Number(end - start);
+  if (sizeBytes > RING_BYTES_MAX || usedBytes < 0 || usedBytes > sizeBytes) {
+    throw new Error(UNKNOWN_WAY);
+  }
+  if (sizeBytes === 0) return { sizeBytes, start: 0, bytes: Buffer.alloc(0) };
+  const data = Number(ring.readBigUInt64LE(RING_AT.data));
+  const from = Number(start % BigInt(sizeBytes));
+  const firstBytes = Math.min(usedBytes, sizeBytes - from);
+  const bytes = Buffer.concat([
+    copyFrom(memory, data + from, firstBytes),
+    copyFrom(memory, data, usedBytes - firstBytes),
+  ]);
+  return { sizeBytes, start: Number(start), bytes };
 }
 
 /** Pages that were never written are not in the images; they hold zeros. */

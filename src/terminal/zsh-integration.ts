@@ -44,6 +44,33 @@ if [[ -o interactive && -p /run/waypoint/t/${"$"}{WAYPOINT_TERMINAL-}/control ]]
     print prompt $code >$__waypoint_dir/control
   }
 
+  # What a person types is told to init, before and after it runs; see native/typed.c.
+  __waypoint_tell() {
+    emulate -L zsh
+    local answer token=$RANDOM$RANDOM
+    [[ -p $__waypoint_dir/control && -p $__waypoint_dir/go ]] || return 0
+    print -r -- "$1 $token $2" >$__waypoint_dir/control
+    while read -t 1 -r answer && [[ $answer != $token ]]; do :; done <$__waypoint_dir/go
+  }
+
+  __waypoint_typed() {
+    [[ -z $1 || $1 == *" $__waypoint_dir/"* ]] && return
+    [[ -o histignorespace && $1 == ' '* ]] && return
+    emulate -L zsh
+    local text=${"$"}{1[1,4000]//\\/\\\\}
+    typeset -g __waypoint_ran=1
+    __waypoint_tell typed "${"$"}{text//$'\n'/\\n}"
+  }
+
+  __waypoint_done() {
+    local -i code=$?
+    [[ -n ${"$"}{__waypoint_ran-} ]] || return
+    unset __waypoint_ran
+    __waypoint_tell done $code
+  }
+  preexec_functions+=(__waypoint_typed)
+  precmd_functions=(__waypoint_done $precmd_functions)
+
   # Returning 1 keeps our line out of the history file, and out of the history after the next one.
   __waypoint_history() { [[ $1 != " \\. $__waypoint_dir/"* ]]; }
   zshaddhistory_functions+=(__waypoint_history)

@@ -185,6 +185,20 @@ describe.each(["zsh", "fish"] as const)("a session started with --shell %s", (sh
     await terminal.waitFor(/^half-typYed$/);
   });
 
+  test("tells what a person types, with exit code and output", async () => {
+    await using terminal = await TestTerminal.attach(session);
+    await terminal.type("echo ty''ped; false\r");
+    await terminal.waitFor(/^typed$/);
+    await session.exec("true");
+
+    const { commands } = (await (await session.checkpoint()).show()).story;
+
+    const typed = (commands ?? []).filter(({ command }) => command === "echo ty''ped; false");
+    expect(typed).toMatchObject([{ by: "terminal", exitCode: 1 }]);
+    // fish does not wait until init has taken what the terminal showed.
+    if (shell === "zsh") expect(typed[0]?.output).toBe("typed\n");
+  });
+
   test("keeps what exec runs out of the history", async () => {
     await session.exec("echo of-exec");
     await session.exec("echo of-exec");

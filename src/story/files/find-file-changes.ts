@@ -1,8 +1,10 @@
 import path from "node:path";
 import { isSystemError } from "../../base/index.ts";
+import type { CheckpointRow } from "../../catalog/index.ts";
 import { WaypointError } from "../../errors/index.ts";
 import type { EnginePorts } from "../../session/index.ts";
 import type { SubvolumeChanges } from "../../store/index.ts";
+import { type Moment, openCheckpoint } from "../moment.ts";
 import { nearestAncestor } from "../nearest-ancestor.ts";
 import type { MomentPair, ReadContext } from "../section.ts";
 import { TreeComparison } from "./compare-trees.ts";
@@ -52,11 +54,9 @@ export async function findFileChanges(
   { ports, signal }: ReadContext,
   files: BothFiles,
 ): Promise<FoundChanges> {
-  const { from, to } = pair;
   requireSameBase(pair);
   const pace = new Pace(signal);
-  const changes = await ports.store.snapshots.compare(from.subvolumePath, to.subvolumePath, signal);
-  const sharedInodeMax = highestShared(pair, ports);
+  const { changes, sharedInodeMax } = await compareSubvolumes(pair, ports, signal);
   const { layers, unknown } = layersOf(pair);
   const found: RawChange[] = [];
   for (const layer of layers) {
@@ -77,14 +77,38 @@ export async function findFileChanges(
   return { changes: await findCopiedMoves(found, pace), unknown };
 }
 
-/** Returns the highest inode number that both have from a common ancestor; 0 without a known one. */
-function highestShared(pair: MomentPair, { catalog, store }: EnginePorts): number {
-  const ancestor = nearestAncestor(pair, catalog);
-  if (ancestor === null) return 0;
-  // One that is held has no snapshot of its own yet.
-  const itself = [pair.from, pair.to].find(({ checkpoint }) => checkpoint?.id === ancestor.id);
-  const snapshotPath = itself?.subvolumePath ?? store.checkpointPaths(ancestor.id).snapshotPath;
-  return store.snapshots.exists(snapshotPath) ? store.snapshots.highestInode(snapshotPath) : 0;
+/** Compares the subvolumes, and finds up to which number inodes are the same in both. */
+async function compareSubvolumes(
+  { from, to }: MomentPair,
+  ports: EnginePorts,
+  signal: AbortSignal,
+) {
+  await using ancestor = await openAncestor({ from, to }, ports);
+  const ancestorPath = ancestor?.subvolumePath ?? null;
+  const paths = { fromPath: from.subvolumePath, toPath: to.subvolumePath, ancestorPath };
+  const { snapshots } = ports.store;
+  const changes = await snapshots.compare(paths, signal);
+  return {
+    changes,
+    sharedInodeMax: ancestorPath === null ? 0 : snapshots.highestInode(ancestorPath),
+  };
+}
+
+/** Opens the newest moment that both descend from, perhaps one of them; `null` without a known one. */
+async function openAncestor(
+  pair: MomentPair,
+  ports: EnginePorts,
+): Promise<(Pick<Moment, "subvolumePath"> & AsyncDisposable) | null> {
+  const row = nearestAncestor(pair, ports.catalog);
+  if (row === null) return null;
+  const itself = [pair.from, pair.to].find(({ checkpoint }) => checkpoint?.id === row.id);
+  if (itself === undefined) return canOpen(row, ports) ? await openCheckpoint(row, ports) : null;
+  return { subvolumePath: itself.subvolumePath, [Symbol.asyncDispose]: async () => {} };
+}
+
+/** Damage to the store costs time here, not the answer. */
+function canOpen({ id, heldBy }: CheckpointRow, { store }: EnginePorts): boolean {
+  return heldBy !== null || store.snapshots.exists(store.checkpointPaths(id).snapshotPath);
 }
 
 function requireSameBase({ from, to }: MomentPair): void {

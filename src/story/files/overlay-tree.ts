@@ -18,6 +18,8 @@ const TYPES: ReadonlyMap<number, FileType> = new Map([
 const OPAQUE = "trusted.overlay.opaque";
 const REDIRECT = "trusted.overlay.redirect";
 const WHITEOUT = "trusted.overlay.whiteout";
+/** Merged directories that are remembered. */
+const MERGED_MAX = 10_000;
 
 /** A directory as the overlay merges it; a part that is missing is `null`. */
 export interface MergedDirectory {
@@ -53,6 +55,8 @@ export class OverlayTree implements Disposable {
   readonly root: TreeEntry;
   readonly #baseFd: number;
   readonly #baseRoot: RawPath;
+  /** The layers stand still while a tree is open, so what was read once holds. */
+  readonly #merged = new Map<RawPath, MergedDirectory>();
 
   constructor(upperDir: string, baseDir: string) {
     this.#baseFd = openWithoutMounts(baseDir);
@@ -121,7 +125,17 @@ export class OverlayTree implements Disposable {
     return entry;
   }
 
+  /** Paths are followed from the root each time, through the same few directories. */
   #merge(upper: RawPath, basePath: RawPath | null): MergedDirectory {
+    const known = this.#merged.get(upper);
+    if (known !== undefined) return known;
+    if (this.#merged.size >= MERGED_MAX) this.#merged.clear();
+    const merged = this.#readMerged(upper, basePath);
+    this.#merged.set(upper, merged);
+    return merged;
+  }
+
+  #readMerged(upper: RawPath, basePath: RawPath | null): MergedDirectory {
     const bytes = toBytes(upper);
     const opaque = readXattr(bytes, OPAQUE)?.toString("latin1");
     const hasFileWhiteouts = opaque === "x";

@@ -12,13 +12,14 @@ export const INTENT_READER: MomentReader = {
   read: async (pair, context) => {
     const said = pair.to.checkpoint?.intent ?? null;
     if (said !== null) return { intent: { text: said, source: "given" } };
-    return { intent: lastCommand(pair, context) ?? (await lastCommit(pair, context)) };
+    return { intent: (await lastCommand(pair, context)) ?? (await lastCommit(pair, context)) };
   },
 };
 
-function lastCommand(pair: MomentPair, context: ReadContext): Intent | null {
+async function lastCommand(pair: MomentPair, context: ReadContext): Promise<Intent | null> {
   try {
-    const command = listCommands(pair, context).at(-1)?.command.trim() ?? "";
+    const { commands } = await listCommands(pair, context);
+    const command = commands.at(-1)?.command.trim() ?? "";
     const text = command.replace(/\s*\n\s*/g, " ").slice(0, COMMAND_CHARACTERS_MAX);
     return text === "" ? null : { text, source: "command" };
   } catch {

@@ -1,8 +1,7 @@
 import type { Screen } from "../../protocol/index.ts";
-import { readMemory } from "../processes/process-picture.ts";
 import type { MomentReader } from "../section.ts";
+import { readMainTerminal } from "./main-terminal.ts";
 
-const INIT_PID = 1;
 /** So long a sequence may have lost its beginning where the ring has gone round. */
 const CUT_SEQUENCE_BYTES_MAX = 256;
 
@@ -15,17 +14,13 @@ const CUT_SEQUENCE_BYTES_MAX = 256;
 export const TERMINAL_READER: MomentReader = {
   sections: ["terminal"],
   read: async ({ to }, { ports }) => {
-    const id = to.checkpoint?.terminal ?? null;
-    const terminals = ports.findTerminals(await readMemory(to, INIT_PID, ports));
-    if (terminals.length === 0) throw new Error("the first process is of an older Waypoint");
-    const kept = terminals.find((each) => each.id === id) ?? terminals[0];
-    if (kept === undefined || kept.columns === 0 || kept.rows === 0) {
-      throw new Error("the terminal has no size");
-    }
-    const { columns, rows, output, isCut } = kept;
+    const kept = await readMainTerminal(to, ports);
+    if (kept === null) throw new Error("the first process is of an older Waypoint");
+    if (kept.columns === 0 || kept.rows === 0) throw new Error("the terminal has no size");
+    const { columns, rows, output, outputStart } = kept;
     const screen = ports.createScreen(columns, rows);
     try {
-      await screen.write(isCut ? withoutCutSequence(output) : output);
+      await screen.write(outputStart > 0 ? withoutCutSequence(output) : output);
       const terminal: Screen = {
         ...{ columns, rows, lines: screen.text() },
         ...{ ansi: screen.serialize({ withHistory: false }), cursor: screen.cursor() },
