@@ -33,13 +33,13 @@ export function waypointFork(checkpoint: Checkpoint, count = 1): Contender {
   return {
     name: "waypoint",
     run: async () => {
-      const { value: forks, tookMs } = await timed(async () => {
-        const made = await checkpoint.fork(count);
-        await Promise.all(made.map(answer));
-        return made;
-      });
+      const { value: forks, tookMs: madeMs } = await timed(() => checkpoint.fork(count));
+      const { tookMs: answeredMs } = await timed(() => Promise.all(forks.map(answer)));
       for (const fork of forks) await fork.remove({ force: true });
-      return { [count === 1 ? "fork" : `${count} forks`]: tookMs };
+      const tookMs = madeMs + answeredMs;
+      return count === 1
+        ? { fork: tookMs, "fork, of which the first command": answeredMs }
+        : { [`${count} forks`]: tookMs };
     },
   };
 }
