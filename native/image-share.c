@@ -4,6 +4,7 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "image-copy.h"
@@ -23,8 +24,34 @@ struct pending {
   uint64_t from, to, length;
 };
 
+/* What a file shares nowhere, while it is shared in place. */
+static struct {
+  struct range {
+    uint64_t at, length;
+  } *all;
+  size_t count, room;
+  uint64_t bytes;
+} unshared;
+
 static uint8_t source_bytes[CHUNK_PAGES * PAGE];
 static uint8_t reference_bytes[CHUNK_PAGES * PAGE];
+
+static void note_unshared(uint64_t at, uint64_t length) {
+  unshared.bytes += length;
+  struct range *last = unshared.count == 0 ? NULL : &unshared.all[unshared.count - 1];
+  if (last != NULL && last->at + last->length == at) {
+    last->length += length;
+    return;
+  }
+  if (unshared.count == unshared.room) {
+    size_t room = unshared.room == 0 ? 256 : 2 * unshared.room;
+    void *grown = realloc(unshared.all, room * sizeof *unshared.all);
+    if (grown == NULL) fail("allocate", "the ranges");
+    unshared.all = grown;
+    unshared.room = room;
+  }
+  unshared.all[unshared.count++] = (struct range){at, length};
+}
 
 static bool is_zero(const uint8_t *page) {
   return page[0] == 0 && memcmp(page, page + 1, PAGE - 1) == 0;
@@ -86,7 +113,10 @@ static void share_pending(const struct job *job, struct pending *pending, const 
     return;
   }
   totals->written += length;
-  if (job->in_place) return;
+  if (job->in_place) {
+    note_unshared(pending->to, length);
+    return;
+  }
   for (uint64_t done = 0; done < length;) {
     uint64_t part = length - done < sizeof bytes ? length - done : sizeof bytes;
     uint64_t at = pending->to + done;
@@ -119,15 +149,37 @@ static void carry_chunk(const struct job *job, uint64_t address, uint64_t pages,
     }
     if (kind == HOLE && make_hole(job, at, length)) totals->holes += length;
     else if (kind != SHARE) {
-      if (!job->in_place) write_range(job, source_bytes + page * PAGE, length, at, name);
+      if (job->in_place) note_unshared(at, length);
+      else write_range(job, source_bytes + page * PAGE, length, at, name);
       totals->written += length;
     }
     page += count;
   }
 }
 
+/*
+ * btrfs frees the space of an extent (up to 128 MiB) when nothing of it is used any more. One page
+ * that stays where it is would keep all around it, which is shared now. The same bytes, written once
+ * more, go elsewhere; where most of a file is its own, that would cost more than it saves.
+ */
+static void leave_extents(const struct job *job, const char *name) {
+  if (unshared.bytes > job->size / 2) return;
+  for (size_t index = 0; index < unshared.count; index++) {
+    const struct range *range = &unshared.all[index];
+    for (uint64_t done = 0; done < range->length;) {
+      uint64_t left = range->length - done, at = range->at + done;
+      uint64_t part = left < sizeof source_bytes ? left : sizeof source_bytes;
+      errno = EIO;
+      if (read_range(job->source_fd, source_bytes, part, at) != part) fail("read", name);
+      write_range(job, source_bytes, part, at, name);
+      done += part;
+    }
+  }
+}
+
 void carry(const struct job *job, const char *name, struct totals *totals) {
   struct pending pending = {0};
+  unshared.count = unshared.bytes = 0;
   uint64_t reached = 0;
   for (size_t index = 0; index < job->layout.count; index++) {
     const struct run *run = &job->layout.runs[index];
@@ -142,7 +194,12 @@ void carry(const struct job *job, const char *name, struct totals *totals) {
   }
   share_pending(job, &pending, name, totals);
   uint64_t rest = job->size - reached;
-  if (job->in_place || rest == 0) return;
+  if (job->in_place) {
+    if (rest > 0) note_unshared(reached, rest);
+    leave_extents(job, name);
+    return;
+  }
+  if (rest == 0) return;
   /* The end of a file that has no whole number of pages. */
   errno = EIO;
   if (rest >= PAGE || read_range(job->source_fd, source_bytes, rest, reached) != rest) fail("read", name);

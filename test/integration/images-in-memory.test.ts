@@ -49,6 +49,26 @@ test("what has no room within the budget goes to the store, without an error", a
   expect((await fork?.exec("pgrep -c python3", { shell: "own" }))?.stdout).toBe("1\n");
 });
 
+test("on a machine that is short of memory images go to the store, and come back to memory later", async () => {
+  await using own = await openTestWaypoint({ imagesBytes: 256 * MEBIBYTE });
+  const session = await own.waypoint.new();
+  // What the daemon reads of the machine: a tenth is left to everything else.
+  const meminfo = "MemTotal: 24000000 kB\\nMemAvailable: 2401000 kB\\n";
+  await runInDaemon(
+    own,
+    `printf '${meminfo}' >${own.stateDir}/meminfo; mount --bind ${own.stateDir}/meminfo /proc/meminfo`,
+  );
+
+  const pressed = await session.checkpoint({ durable: true });
+  await runInDaemon(own, "umount /proc/meminfo");
+  await session.exec("touch /root/later");
+  const later = await session.checkpoint();
+
+  expect(await imagesInMemory(own)).toEqual([later.id]);
+  const [fork] = await pressed.fork();
+  expect((await fork?.exec("echo $((6 * 7))"))?.stdout).toBe("42\n");
+});
+
 test("the budget is an option of the daemon, and of one that takes over", async () => {
   await using own = await openTestWaypoint({ imagesBytes: 64 * MEBIBYTE });
   const status = () => callOperation(own.stateDir, "daemon.status", {});

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Checkpoint, Session } from "../../src/index.ts";
 import {
+  dataBytes,
   destroyImages,
   forgetMemoryImages,
   imagesBytes,
@@ -112,4 +113,20 @@ test("images that were written to the store directly give up what another has, a
   expect(await digestAfterStep(third)).toMatch(/^3 /);
   await destroyImages(small, third);
   expect(await digestAfterStep(sibling)).toBe(expectedState);
+});
+
+test("what they give up is free again, though other pages beside it have changed", async () => {
+  await using small = await openTestWaypoint({ imagesBytes: 8 * MEBIBYTE });
+  const held = await small.waypoint.new({ name: "small" });
+  await startHolder(held);
+  await step(held);
+  const first = await held.checkpoint({ durable: true });
+  const before = await dataBytes(small);
+
+  for (let count = 0; count < 3; count += 1) {
+    await step(held);
+    await held.checkpoint({ durable: true });
+  }
+
+  expect((await dataBytes(small)) - before).toBeLessThan(first.info.memoryBytes * 0.3);
 });

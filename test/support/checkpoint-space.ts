@@ -29,6 +29,13 @@ export async function imagesBytes(own: { stateDir: string }): Promise<number> {
   return extents.size * 4096;
 }
 
+/** Returns the space of data that btrfs has in use, with what it cannot free for what is near it. */
+export async function dataBytes(own: { stateDir: string }): Promise<number> {
+  const storeDir = `${own.stateDir}/store`;
+  const line = `btrfs filesystem sync ${storeDir}; btrfs filesystem df -b ${storeDir}`;
+  return Number(/^Data,.*used=(\d+)$/m.exec(await runInDaemon(own, line))?.[1]);
+}
+
 /** Removes the images of a checkpoint from memory, so that only those in the store are left. */
 export async function forgetMemoryImages(
   own: { stateDir: string },
