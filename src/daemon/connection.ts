@@ -24,7 +24,7 @@ export class Connection {
   readonly #decoder = new FrameDecoder();
   readonly #waiting: Frame[] = [];
   #exchange: Exchange | undefined;
-  #onRequest: ((frame: Frame | undefined) => void) | undefined;
+  #onRequest: ((request: RequestMessage | undefined) => void) | undefined;
   #isPumping = false;
   #isLast = false;
 
@@ -49,10 +49,10 @@ export class Connection {
     const timer = setTimeout(refuse, FIRST_REQUEST_TIMEOUT_MS);
     try {
       for (;;) {
-        const frame = await this.#nextRequest();
+        const request = await this.#nextRequest();
         clearTimeout(timer);
-        if (frame === undefined) return;
-        await this.#answer(frame, this.#exchange as Exchange, answer);
+        if (request === undefined) return;
+        await this.#answer(request, this.#exchange as Exchange, answer);
         if (this.#isLast) return;
       }
     } finally {
@@ -67,9 +67,8 @@ export class Connection {
     if (this.#exchange === undefined) this.#socket.destroySoon();
   }
 
-  async #answer(frame: Frame, exchange: Exchange, answer: Answer): Promise<void> {
+  async #answer(request: RequestMessage, exchange: Exchange, answer: Answer): Promise<void> {
     try {
-      const request = parseRequest(frame);
       const result = await answer(request, exchange);
       await exchange.finish(FRAME_KIND.result, result, this.#isLast);
     } catch (error) {
@@ -79,12 +78,12 @@ export class Connection {
   }
 
   /** Resolves with the next request, or `undefined` when none comes any more. */
-  #nextRequest(): Promise<Frame | undefined> {
+  #nextRequest(): Promise<RequestMessage | undefined> {
     if (this.#socket.destroyed) return Promise.resolve(undefined);
     return new Promise((resolve) => {
-      this.#onRequest = (frame) => {
+      this.#onRequest = (request) => {
         this.#onRequest = undefined;
-        resolve(frame);
+        resolve(request);
       };
       void this.#pump();
     });
@@ -134,16 +133,9 @@ export class Connection {
       await this.#exchange?.take(frame);
       return;
     }
+    const request = JSON.parse(Buffer.from(frame.payload).toString("utf8")) as RequestMessage;
     // At once, so that the frames behind it are known to be its own.
     this.#exchange = new Exchange(this.#socket, () => void this.#pump());
-    this.#onRequest?.(frame);
-  }
-}
-
-function parseRequest(frame: Frame): RequestMessage {
-  try {
-    return JSON.parse(Buffer.from(frame.payload).toString("utf8")) as RequestMessage;
-  } catch (cause) {
-    throw new WaypointError("USAGE_INVALID", "The request is no JSON.", { cause });
+    this.#onRequest?.(request);
   }
 }
