@@ -81,4 +81,5 @@ export const MIGRATIONS: readonly string[] = [
    ) STRICT, WITHOUT ROWID;
    CREATE INDEX storyTouched_checkpoint ON storyTouched (checkpoint);
    CREATE TABLE storyTexts (checkpoint TEXT PRIMARY KEY, text TEXT NOT NULL) STRICT;`,
+  "ALTER TABLE checkpoints ADD COLUMN agentSaid TEXT;",
 ];

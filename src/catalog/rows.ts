@@ -103,6 +103,8 @@ export interface CheckpointRow extends ExtraMounts {
   heldBy: string | null;
   /** Why it could not be dumped; `null` before it was tried. */
   heldWhy: string | null;
+  /** The agent's last message or tool call, as it was handed over. */
+  agentSaid: string | null;
 }
 
 /** What the timeline shows of a checkpoint. */

@@ -6,6 +6,8 @@ import type { EnginePorts, LiveInstance } from "../session/index.ts";
 export interface CheckpointOptions {
   trigger: CheckpointTrigger;
   intent: string | null;
+  /** The agent's last message or tool call, where it was handed over. */
+  agentSaid?: string;
   name: string | null;
   filesOnly: boolean;
   /** Whether the session stands on it from now on; not for what a restore is about to leave. */
@@ -27,6 +29,7 @@ export function checkpointRow(
     parent: session.head,
     name: options.name,
     intent: options.intent,
+    agentSaid: options.agentSaid ?? null,
     trigger: options.trigger,
     content: live === undefined ? "files" : "full",
     createdAt: new Date().toISOString(),

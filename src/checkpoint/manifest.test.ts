@@ -9,6 +9,7 @@ const ROW: CheckpointRow = {
   parent: null,
   name: "first",
   intent: "before\n\u001b[31mthe storm",
+  agentSaid: "Ran the tests",
   trigger: "manual",
   content: "full",
   createdAt: "2026-01-02T03:04:05.678Z",

@@ -14,6 +14,7 @@ const manifestSchema = z.object({
     parent: z.string().nullable(),
     name: z.string().nullable(),
     intent: z.string().nullable(),
+    agentSaid: z.string().nullable().default(null),
     trigger: z.enum(["manual", "before-restore", "before-stop"]),
     content: z.enum(["full", "files"]),
     createdAt: z.string(),

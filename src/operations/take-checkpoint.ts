@@ -51,11 +51,14 @@ async function capture(
   input: Input,
   ports: EnginePorts,
 ): Promise<CheckpointRow> {
-  const { filesOnly, name = null, intent = null } = input;
+  const { filesOnly, name = null, intent = null, agentSaid } = input;
   if (name !== null) requireFreeCheckpointName(name, ports);
   if (!filesOnly) requireLive(session, ports);
   if (input.verify !== undefined) requireForkable(session, filesOnly);
-  const options = { trigger: "manual", movesHead: true, intent, name, filesOnly } as const;
+  const options = {
+    ...({ trigger: "manual", movesHead: true, intent, name, filesOnly } as const),
+    ...(agentSaid === undefined ? {} : { agentSaid }),
+  };
   const row = await createCheckpoint(session, options, ports);
   if (input.durable) await makeDurable(row.id, ports);
   return row;

@@ -110,6 +110,11 @@ export const CONTRACT = {
     input: z.strictObject({
       session: sessionRef,
       intent: z.string().max(10_000).optional().describe("What this moment is"),
+      agentSaid: z
+        .string()
+        .max(10_000)
+        .optional()
+        .describe("The last message or tool call of the agent that works there"),
       name: z.string().optional().describe("Name to find it by"),
       filesOnly: z.boolean().default(false).describe("Capture the files alone"),
       durable: z.boolean().default(false).describe("Answer only when it would survive power loss"),

@@ -63,6 +63,7 @@ export {
   type NamedChange,
   type PackageChange,
   type Screen,
+  type ScreenRun,
   type Story,
   type StoryCommand,
   type StoryProcess,

@@ -119,11 +119,32 @@ export const changesSectionSchema = z.enum([
 ]);
 export type ChangesSection = z.infer<typeof changesSectionSchema>;
 
+/** A number of the palette (0 to 255), or `#rrggbb`. */
+const colorSchema = z.union([z.number().int().min(0).max(255), z.string().regex(/^#[0-9a-f]{6}$/)]);
+
+/** Cells of a line that follow one another and look alike. */
+const screenRunSchema = z.object({
+  text: z.string(),
+  columns: z.number().int().describe("How many it takes: a wide character takes two"),
+  color: colorSchema.optional().describe("Left out: the terminal's own"),
+  background: colorSchema.optional().describe("Left out: the terminal's own"),
+  style: z
+    .array(
+      z.enum([
+        ...(["bold", "dim", "italic", "underline", "blink"] as const),
+        ...(["inverse", "hidden", "strikethrough", "overline"] as const),
+      ]),
+    )
+    .optional(),
+});
+export type ScreenRun = z.infer<typeof screenRunSchema>;
+
 /** The terminal's screen as it looked at that moment. */
 export const screenSchema = z.object({
   columns: z.number().int(),
   rows: z.number().int(),
   lines: z.array(z.string()).describe("As text, without colours"),
+  cells: z.array(z.array(screenRunSchema)).describe("The same lines as cells, with colours"),
   ansi: z.string().describe("What paints it on an empty terminal, with colours"),
   cursor: z.object({ column: z.number().int(), row: z.number().int() }),
 });

@@ -4,7 +4,7 @@ import type { EnginePorts } from "../session/index.ts";
 import { indexEntry } from "./index-entry.ts";
 
 /** Version of story.json; one of another version is built anew. */
-const STORY_FORMAT = 2;
+const STORY_FORMAT = 3;
 
 const keptSchema = z.object({ format: z.literal(STORY_FORMAT), story: storySchema });
 

@@ -1,5 +1,7 @@
 import type { SerializeAddon } from "@xterm/addon-serialize";
 import type { Terminal } from "@xterm/headless";
+import type { ScreenRun } from "../protocol/index.ts";
+import { runsOf } from "./screen-runs.ts";
 
 /** Lines kept above the visible screen. */
 const SCROLLBACK_LINES = 1000;
@@ -62,6 +64,15 @@ export class ScreenModel {
     return Array.from({ length: this.#size.rows }, (_, row) => {
       return buffer.getLine(buffer.baseY + row)?.translateToString(true) ?? "";
     });
+  }
+
+  /** Returns the visible lines as runs of cells that look alike, without trailing blanks. */
+  cells(): ScreenRun[][] {
+    const buffer = this.#ready?.terminal.buffer.active;
+    if (buffer === undefined) return [];
+    return Array.from({ length: this.#size.rows }, (_, row) =>
+      runsOf(buffer.getLine(buffer.baseY + row)),
+    );
   }
 
   dispose(): void {

@@ -72,7 +72,9 @@ test("a command that runs is told as running, and with its end after the next ch
 
   expect(commandsOf(await storyOf(during))?.[0]).toEqual([line, null, "begun\n"]);
   expect((await storyOf(during)).commands?.[0]?.durationMs).toBeNull();
-  expect(commandsOf(await storyOf(after))).toEqual([
+  // Which of the two ends first is for the machine to say.
+  const ended = commandsOf(await storyOf(after)).sort();
+  expect(ended).toEqual([
     [line, 4, "begun\n"],
     ["touch /srv/go", 0, ""],
   ]);
@@ -99,6 +101,20 @@ test("after a restore and in a fork each branch has commands of its own", async 
   expect(commandsOf((await own.waypoint.show(left?.id ?? "")).story)).toEqual([
     ["echo left", 0, "left\n"],
   ]);
+});
+
+test("what an agent hands over tells more than its last command, and less than what was said", async () => {
+  const session = await own.waypoint.new({ net: "none" });
+  await session.exec("echo work");
+  const handed = await session.checkpoint({ agentSaid: "Upgraded\n  the parser" });
+  await session.exec("echo more");
+  const both = await session.checkpoint({ agentSaid: "Done", intent: "as said" });
+
+  const { checkpoints } = await own.waypoint.log();
+
+  expect((await storyOf(handed)).intent).toEqual({ text: "Upgraded the parser", source: "agent" });
+  expect(checkpoints.find(({ id }) => id === handed.id)?.derivedIntent?.source).toBe("agent");
+  expect((await storyOf(both)).intent?.source).toBe("given");
 });
 
 test("the intent is what was said, else the last command, else the last commit", async () => {

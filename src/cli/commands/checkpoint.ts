@@ -10,6 +10,7 @@ import { formatDuration, formatSize } from "../text/quantities.ts";
 
 interface CheckpointOptions {
   intent?: string;
+  agentSaid?: string;
   name?: string;
   filesOnly?: boolean;
   durable?: boolean;
@@ -24,8 +25,8 @@ export async function run({
   args,
   options,
 }: Invocation<CheckpointOptions>): Promise<number> {
-  const { intent, name, filesOnly, durable } = options;
-  const given = withoutUndefined({ intent, name, filesOnly, durable });
+  const { intent, agentSaid, name, filesOnly, durable } = options;
+  const given = withoutUndefined({ intent, agentSaid, name, filesOnly, durable });
   const input = { ...given, ...verifyInput(options), session: args[0] ?? "" };
   const isAwaited = options.verify !== undefined && options.wait;
   const result =

@@ -22,6 +22,11 @@ export const HISTORY_COMMANDS: readonly CommandSpec[] = [
         description: "What this moment is, in your words",
         parse: parseIntent,
       },
+      {
+        flags: "--agent-said <text>",
+        description: "The last message or tool call of the agent that works there",
+        parse: parseIntent,
+      },
       { flags: "--name <name>", description: "Name to find it by" },
       { flags: "--files-only", description: "Capture the files alone" },
       { flags: "--durable", description: "Answer only when it would survive power loss" },

@@ -22,7 +22,7 @@ export const TERMINAL_READER: MomentReader = {
     try {
       await screen.write(outputStart > 0 ? withoutCutSequence(output) : output);
       const terminal: Screen = {
-        ...{ columns, rows, lines: screen.text() },
+        ...{ columns, rows, lines: screen.text(), cells: screen.cells() },
         ...{ ansi: screen.serialize({ withHistory: false }), cursor: screen.cursor() },
       };
       return { terminal };
