@@ -73,7 +73,7 @@ test("a command that runs is told as running, and with its end after the next ch
   expect(commandsOf(await storyOf(during))?.[0]).toEqual([line, null, "begun\n"]);
   expect((await storyOf(during)).commands?.[0]?.durationMs).toBeNull();
   // Which of the two ends first is for the machine to say.
-  const ended = commandsOf(await storyOf(after)).sort();
+  const ended = commandsOf(await storyOf(after))?.sort();
   expect(ended).toEqual([
     [line, 4, "begun\n"],
     ["touch /srv/go", 0, ""],
