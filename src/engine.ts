@@ -5,6 +5,7 @@ import { type Logger, SerialQueues, type StateLayout } from "./base/index.ts";
 import { Catalog } from "./catalog/index.ts";
 import * as criu from "./criu/index.ts";
 import { Browses } from "./files/index.ts";
+import { settleInterrupted } from "./going-back/index.ts";
 import { findCriu } from "./host/index.ts";
 import { Freezer, LimitsHost } from "./limits/index.ts";
 import { NetworkHost, PortForwards } from "./network/index.ts";
@@ -126,6 +127,7 @@ export async function openEngine(options: EngineOptions): Promise<EnginePorts> {
   const browses = new Browses(ports);
   await criu.warmUp(criuProgram);
   await recover(ports);
+  await settleInterrupted(ports);
   return ports;
 }
 

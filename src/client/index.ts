@@ -31,7 +31,9 @@ export type {
   ForwardOptions,
   LogOptions,
   NewOptions,
+  PlanOptions,
   RestoreOptions,
+  UndoOptions,
   VerifyOptions,
 } from "./options.ts";
 export { findPackageRoot } from "./package-root.ts";

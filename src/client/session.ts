@@ -2,6 +2,7 @@ import type {
   Checkpoint as CheckpointInfo,
   Forward,
   OperationOutput,
+  RestorePlan,
   Session as SessionInfo,
   SessionProcess,
 } from "../protocol/index.ts";
@@ -18,8 +19,10 @@ import {
   type ForkOptions,
   type ForwardOptions,
   type LogOptions,
+  type PlanOptions,
   type RestoreOptions,
   splitControl,
+  type UndoOptions,
 } from "./options.ts";
 import {
   checkpointRef,
@@ -100,7 +103,7 @@ export class Session {
   }
 
   /**
-   * Puts the session back to a checkpoint; what is there now is checkpointed first (`undo`).
+   * Puts the session back to a checkpoint, all or parts; what is there now is checkpointed first.
    *
    * Processes that cannot be captured make it fail, unless `loseProcesses` gives them up; then
    * `undoContent` of the result is "files". With `withoutUndo` nothing is captured.
@@ -119,8 +122,18 @@ export class Session {
     return await callOperation(this.#stateDir, "restore", request, control);
   }
 
-  /** Takes the last restore back. **On failure** the session is as it was. @throws NOTHING_TO_UNDO */
-  async undo(options: RestoreOptions = {}): Promise<OperationOutput<"undo">> {
+  /** Returns what a restore would undo, and changes nothing. */
+  async planRestore(
+    checkpoint: string | Checkpoint,
+    options: PlanOptions = {},
+  ): Promise<RestorePlan> {
+    const { control, input } = splitControl(options);
+    const request = { ...input, session: this.id, checkpoint: checkpointRef(checkpoint) };
+    return await callOperation(this.#stateDir, "restore.plan", request, control);
+  }
+
+  /** Takes the last operation back, or another. @throws NOTHING_TO_UNDO, as `restore` */
+  async undo(options: UndoOptions = {}): Promise<OperationOutput<"undo">> {
     const { control, input } = splitControl(options);
     return await callOperation(this.#stateDir, "undo", { ...input, session: this.id }, control);
   }

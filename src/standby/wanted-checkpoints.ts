@@ -32,7 +32,7 @@ export function wantedOf(session: SessionRow, ports: EnginePorts): CheckpointRow
   const policy = policyOf(session, ports);
   if (policy === "off") return [];
   const line = newestOf(session, policy === "head" ? 1 : Number(policy), ports);
-  const { undo } = ports.catalog.lastMove(session.id) ?? { undo: null };
+  const { undo } = ports.catalog.operations.lastMove(session.id) ?? { undo: null };
   const undoTarget = undo === null ? undefined : ports.catalog.checkpoint(undo);
   const [head, ...older] = line;
   const wanted = [head, undoTarget, ...older].filter((row) => row !== undefined);

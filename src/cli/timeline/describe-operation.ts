@@ -17,7 +17,11 @@ export function describeOperation(
       return `+ ${name} started${took}`;
     case "fork":
       return `⑂ ${name} forked from ${short(operation.checkpoint)}${took}`;
+    case "revert":
+      return `↶ ${name} reverted to ${short(operation.checkpoint)} what had changed until ${short(operation.detail?.since ?? null)}${undo}${took}`;
     case "restore":
+      if (operation.detail?.parts?.only === "files")
+        return `↶ ${name} got files of ${short(operation.checkpoint)} back${undo}${took}`;
       return `↶ ${name} restored to ${short(operation.checkpoint)}${undo}${took}`;
     case "undo":
       return `↷ ${name} took the restore back, to ${short(operation.checkpoint)}${undo}${took}`;

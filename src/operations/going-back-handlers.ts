@@ -1,0 +1,34 @@
+import { planRestore, resolveParts, restoreSession, undoOperation } from "../going-back/index.ts";
+import { requireOwnHistory, resolveCheckpoint, resolveSession } from "../lineage/index.ts";
+import type { OperationOutput, OperationParsedInput } from "../protocol/index.ts";
+import type { EnginePorts, StreamPeer } from "../session/index.ts";
+import { withSession } from "./with-session.ts";
+
+type GoingBack = "restore" | "restore.plan" | "undo";
+
+/** What each operation does that takes something back, or tells what would be. */
+export const GOING_BACK_HANDLERS: {
+  [N in GoingBack]: (
+    input: OperationParsedInput<N>,
+    ports: EnginePorts,
+    peer: StreamPeer,
+  ) => Promise<OperationOutput<N>>;
+} = {
+  restore: (input, ports) =>
+    withSession(input.session, ports, async (session) => {
+      const checkpoint = resolveCheckpoint(input.checkpoint, ports.catalog);
+      requireOwnHistory(session, checkpoint, ports.catalog);
+      return await restoreSession(session, checkpoint, input, ports);
+    }),
+
+  "restore.plan": async (input, ports, peer) => {
+    const session = resolveSession(input.session, ports.catalog);
+    const checkpoint = resolveCheckpoint(input.checkpoint, ports.catalog);
+    requireOwnHistory(session, checkpoint, ports.catalog);
+    const parts = await resolveParts(input, session, ports);
+    return await planRestore(session, checkpoint, { ...input, parts }, ports, peer.gone);
+  },
+
+  undo: (input, ports) =>
+    withSession(input.session, ports, (session) => undoOperation(session, input, ports)),
+};
