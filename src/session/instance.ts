@@ -132,7 +132,7 @@ export async function restoreTree(
   const imagesDir = store.images.locate(store.checkpointPaths(checkpoint.id));
   const network = await beginNetwork(session, instanceId, imagesDir, rollback, ports);
   const [, namespace, isLazy] = await settleAll([
-    store.createInstanceFrom(instanceId, filesFrom),
+    createFiles(instanceId, checkpoint.id, filesFrom, ports),
     network.ready,
     atOnce
       ? Promise.resolve(false)
@@ -159,6 +159,17 @@ export async function restoreTree(
   const [{ pid }, linked] = await settleAll([restoring, network.linked]);
   ports.limits.apply(instanceId, session);
   return { pid, address: linked?.address ?? null };
+}
+
+/** Makes the files of an incarnation; those of another checkpoint have its processes' own added. */
+async function createFiles(
+  instanceId: string,
+  checkpointId: string,
+  filesFrom: string,
+  { store }: EnginePorts,
+): Promise<void> {
+  await store.createInstanceFrom(instanceId, filesFrom);
+  if (filesFrom !== checkpointId) await store.takeOwnFiles(instanceId, checkpointId);
 }
 
 /**
