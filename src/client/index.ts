@@ -33,6 +33,8 @@ export type {
   NewOptions,
   PlanOptions,
   RestoreOptions,
+  RevertOptions,
+  RevertPlanOptions,
   UndoOptions,
   VerifyOptions,
 } from "./options.ts";

@@ -49,6 +49,11 @@ export type RestoreOptions = Omit<OperationInput<"restore">, "session" | "checkp
 export type PlanOptions = Omit<OperationInput<"restore.plan">, "session" | "checkpoint"> &
   CallControl;
 
+/** Options of `Session.revert` and, but for those of the capture, `Session.planRevert`. */
+export type RevertOptions = Omit<OperationInput<"revert">, "session" | "from" | "to"> & CallControl;
+export type RevertPlanOptions = Omit<OperationInput<"revert.plan">, "session" | "from" | "to"> &
+  CallControl;
+
 /** Options of `Session.undo`. */
 export type UndoOptions = Omit<OperationInput<"undo">, "session"> & CallControl;
 

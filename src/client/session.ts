@@ -1,8 +1,10 @@
 import type {
   Checkpoint as CheckpointInfo,
   Forward,
+  LoggedOperation,
   OperationOutput,
   RestorePlan,
+  RevertPlan,
   Session as SessionInfo,
   SessionProcess,
 } from "../protocol/index.ts";
@@ -21,6 +23,8 @@ import {
   type LogOptions,
   type PlanOptions,
   type RestoreOptions,
+  type RevertOptions,
+  type RevertPlanOptions,
   splitControl,
   type UndoOptions,
 } from "./options.ts";
@@ -136,6 +140,41 @@ export class Session {
   async undo(options: UndoOptions = {}): Promise<OperationOutput<"undo">> {
     const { control, input } = splitControl(options);
     return await callOperation(this.#stateDir, "undo", { ...input, session: this.id }, control);
+  }
+
+  /**
+   * Takes back what changed in files between two checkpoints; what came later is kept, and what
+   * runs goes on. What was changed again since is in `conflicts` and stays, unless `force`.
+   *
+   * @throws FILE_REFUSED | FILE_FAILED | SESSION_WRONG_STATE, as `restore`
+   */
+  async revert(
+    from: string | Checkpoint,
+    to: string | Checkpoint,
+    options: RevertOptions = {},
+  ): Promise<OperationOutput<"revert">> {
+    const { control, input } = splitControl(options);
+    const between = { from: checkpointRef(from), to: checkpointRef(to) };
+    const request = { ...input, ...between, session: this.id };
+    return await callOperation(this.#stateDir, "revert", request, control);
+  }
+
+  /** Returns what a revert would take back, and changes nothing. */
+  async planRevert(
+    from: string | Checkpoint,
+    to: string | Checkpoint,
+    options: RevertPlanOptions = {},
+  ): Promise<RevertPlan> {
+    const { control, input } = splitControl(options);
+    const between = { from: checkpointRef(from), to: checkpointRef(to) };
+    const request = { ...input, ...between, session: this.id };
+    return await callOperation(this.#stateDir, "revert.plan", request, control);
+  }
+
+  /** Returns what was done to the session, oldest first, and how each is taken back. */
+  async operations(control: CallControl = {}): Promise<LoggedOperation[]> {
+    const request = { session: this.id };
+    return (await callOperation(this.#stateDir, "op.log", request, control)).operations;
   }
 
   /** Returns the processes that run in the session. */

@@ -5,7 +5,9 @@
  * docs/going-back.md walks through it.
  */
 export { type AskedParts, resolveParts } from "./file-scope.ts";
+export { listOperations } from "./list-operations.ts";
 export { planRestore } from "./plan-restore.ts";
 export { restoreSession } from "./restore-session.ts";
+export { planRevert, revertChanges } from "./revert-changes.ts";
 export { settleInterrupted } from "./settle-interrupted.ts";
 export { undoOperation } from "./undo-operation.ts";

@@ -78,7 +78,8 @@ async function lookAtFiles(
   };
 }
 
-function reasonOf(step: () => void): string | null {
+/** Returns why a step refuses, or `null`. */
+export function reasonOf(step: () => void): string | null {
   try {
     step();
     return null;

@@ -1,10 +1,11 @@
 import { z } from "zod";
-import { contentSchema } from "./checkpoint.ts";
+import { contentSchema, operationRecordSchema } from "./checkpoint.ts";
 import { checkpointRef, lossInput, sessionRef, withoutBinds } from "./inputs.ts";
 import { describe } from "./operation-contract.ts";
 import { bindsLeftOut } from "./outputs.ts";
 import { partsInput, partsSchema } from "./restore-parts.ts";
 import { holderSchema, restoreCheckSchema, restorePlanSchema } from "./restore-plan.ts";
+import { conflictSchema, revertPlanSchema } from "./revert.ts";
 
 const check = z
   .boolean()
@@ -38,6 +39,24 @@ const restoreOutput = z.object({
   files: filesPutSchema.nullable().describe("null where everything was put back at once"),
   check: restoreCheckSchema.nullable().describe("null where it was not asked for"),
 });
+
+const revertInput = {
+  session: sessionRef,
+  from: checkpointRef.describe("What files are put back to"),
+  to: checkpointRef.describe("What they had become; what changed after that is kept"),
+  paths: partsInput.paths,
+  except: partsInput.except,
+  force: z.boolean().default(false).describe("Also put back what was changed again since"),
+};
+
+/** An operation as `op log` prints it. */
+const loggedOperationSchema = operationRecordSchema.extend({
+  sessionName: z.string(),
+  undoCommand: z.string().nullable().describe("What takes it back; null where nothing can"),
+  whyNot: z.string().nullable().describe("Why it cannot be taken back"),
+  undoneBy: z.number().int().nullable().describe("The operation that took it back"),
+});
+export type LoggedOperation = z.infer<typeof loggedOperationSchema>;
 
 /** The operations that take something back, and those that tell what would be. */
 export const GOING_BACK_CONTRACT = {
@@ -81,5 +100,27 @@ export const GOING_BACK_CONTRACT = {
       check,
     }),
     output: restoreOutput,
+  }),
+  revert: describe({
+    summary: "Take back what changed in files between two checkpoints, and keep what came later",
+    effect: "destroy",
+    input: z.strictObject({ ...revertInput, ...lossInput, check }),
+    output: restoreOutput.extend({
+      since: z.string().describe("The later one of the two checkpoints"),
+      conflicts: z.array(conflictSchema).describe("Left as they are, unless forced; the first"),
+      conflictsCount: z.number().int(),
+    }),
+  }),
+  "revert.plan": describe({
+    summary: "Tell what a revert would take back, and change nothing",
+    effect: "read",
+    input: z.strictObject(revertInput),
+    output: revertPlanSchema,
+  }),
+  "op.log": describe({
+    summary: "List what was done to sessions and how it is taken back",
+    effect: "read",
+    input: z.strictObject({ session: sessionRef.optional() }),
+    output: z.object({ operations: z.array(loggedOperationSchema) }),
   }),
 } as const;

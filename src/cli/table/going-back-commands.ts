@@ -1,7 +1,13 @@
 import type { CommandSpec, OptionSpec } from "../command-spec.ts";
 import { collectPath } from "../going-back/parts-options.ts";
-import { parseOperation } from "../parse-values.ts";
-import { CHECKPOINT, LOSS_OPTIONS, SESSION, WITHOUT_BINDS } from "./references.ts";
+import { parseOperation, parseReference } from "../parse-values.ts";
+import {
+  CHECKPOINT,
+  LOSS_OPTIONS,
+  SESSION,
+  SESSION_OPTIONAL,
+  WITHOUT_BINDS,
+} from "./references.ts";
 
 const NO_CHECK: OptionSpec = {
   flags: "--no-check",
@@ -92,5 +98,68 @@ export const GOING_BACK_COMMANDS: readonly CommandSpec[] = [
       "CRIU_RESTORE_FAILED",
     ],
     load: () => import("../commands/undo.ts"),
+  },
+  {
+    name: "revert",
+    summary: "Take back what changed in files between two checkpoints, keep what came later",
+    description:
+      "Under what runs, file by file. What was changed again after TO is a conflict: it is listed " +
+      "and left, unless --force puts it back to FROM. Checkpoints and asks first, as restore does.",
+    arguments: [
+      SESSION,
+      ["<from>", "Checkpoint that files are put back to", parseReference],
+      ["<to>", "Checkpoint that has what is to be taken back", parseReference],
+      ["[paths...]", "Only these paths and what is below them"],
+    ],
+    options: [
+      { flags: "--dry-run", description: "Tell what would be taken back, and change nothing" },
+      { flags: "-y, --yes", description: "Do not ask" },
+      { flags: "-f, --force", description: "Also put back what was changed again since" },
+      {
+        flags: "--except <path>",
+        description: "Not this path and what is below it; may be given several times",
+        parse: collectPath,
+      },
+      NO_CHECK,
+      ...LOSS_OPTIONS,
+    ],
+    examples: [
+      ["waypoint revert web green web@", "What changed in files since green"],
+      ["waypoint revert web web@~2 web@~1 /etc", "What one step changed below /etc"],
+    ],
+    errors: [
+      "SESSION_NOT_FOUND",
+      "CHECKPOINT_NOT_FOUND",
+      "REFERENCE_AMBIGUOUS",
+      "CHECKPOINT_OF_OTHER_SESSION",
+      "SESSION_WRONG_STATE",
+      "FILE_NOT_FOUND",
+      "FILE_REFUSED",
+      "FILE_FAILED",
+      "CRIU_DUMP_FAILED",
+      "STORE_FULL",
+      "CANCELLED",
+    ],
+    leavesConflicts: true,
+    load: () => import("../commands/revert.ts"),
+  },
+  {
+    name: "op",
+    summary: "Show what was done to sessions and how to take it back",
+    examples: [["waypoint op", "As `waypoint op log`"]],
+    load: () => import("../commands/op-log.ts"),
+    subcommands: [
+      {
+        name: "log",
+        summary: "List what was done to sessions, newest last",
+        arguments: [SESSION_OPTIONAL],
+        examples: [
+          ["waypoint op log", "Of all sessions"],
+          ["waypoint op log web", "Of web; the number is what `waypoint undo web` takes"],
+        ],
+        errors: ["SESSION_NOT_FOUND", "REFERENCE_AMBIGUOUS"],
+        load: () => import("../commands/op-log.ts"),
+      },
+    ],
   },
 ];
