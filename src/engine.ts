@@ -5,7 +5,7 @@ import { type Logger, SerialQueues, type StateLayout } from "./base/index.ts";
 import { Catalog } from "./catalog/index.ts";
 import * as criu from "./criu/index.ts";
 import { Browses } from "./files/index.ts";
-import { settleInterrupted } from "./going-back/index.ts";
+
 import { findCriu } from "./host/index.ts";
 import { Freezer, LimitsHost } from "./limits/index.ts";
 import { NetworkHost, PortForwards } from "./network/index.ts";
@@ -23,6 +23,7 @@ import { Standbys } from "./standby/index.ts";
 import { openStore, type StoreLimits } from "./store/index.ts";
 import { StoryQueue } from "./story/index.ts";
 import { findTerminals, InitLink, ScreenModel, SHELL_FILES } from "./terminal/index.ts";
+import { settleInterrupted } from "./undoing/index.ts";
 import { VerificationRuns } from "./verification/index.ts";
 
 /** Below it a restore that brings all memory at once answers as soon (docs/performance.md). */

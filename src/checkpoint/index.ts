@@ -8,7 +8,7 @@ export type { CheckpointOptions } from "./checkpoint-row.ts";
 export { createCheckpoint } from "./create-checkpoint.ts";
 export { describeCheckpoint, describeCheckpoints, showCheckpoint } from "./describe-checkpoint.ts";
 export { forkCheckpoint } from "./fork-checkpoint.ts";
-export { captureAllHeld, releaseHeld, scheduleHeld } from "./held-checkpoints.ts";
+export { captureAllHeld, releaseHeld, requireCaptured, scheduleHeld } from "./held-checkpoints.ts";
 export { makeDurable, removeCheckpoints, scheduleDurable } from "./make-durable.ts";
 export { fromManifest } from "./manifest.ts";
 export { type Restored, restoreCheckpoint } from "./restore-checkpoint.ts";

@@ -1,7 +1,7 @@
 import type { CheckpointContent, FilesPut, OperationOutput } from "../protocol/index.ts";
 import { type CommandContext, call } from "./context.ts";
 import { renderCheck } from "./going-back/render-check.ts";
-import { describeParts, renderFilesPut } from "./going-back/render-files-put.ts";
+import { describePaths, renderFilesPut } from "./going-back/render-files-put.ts";
 import { renderLeftOut } from "./render-binds.ts";
 import { withoutUndefined } from "./session-options.ts";
 import { printable } from "./text/printable.ts";
@@ -54,7 +54,7 @@ export function renderMove(options: {
   const checked = moved.check === null ? [] : [renderCheck(moved.check)];
   const fresh = content === "files" ? ", with a fresh shell; its processes were not captured" : "";
   const ready = `${formatDuration(moved.readyMs)}, with its checkpoint ${formatDuration(moved.totalMs)}`;
-  const part = moved.parts.only === "processes" ? ", with its files as they were" : "";
+  const part = moved.parts.only === "processes" ? ", on its files as they are now" : "";
   const where = `Session ${session} ${verb} ${moved.checkpoint}${fresh}${part}`;
   const leftOut = renderLeftOut(moved.bindsLeftOut);
   if (moved.undo === null) {
@@ -73,7 +73,7 @@ export function renderMove(options: {
 
 /** What runs in the session went on. */
 function renderParts(moved: Moved, files: FilesPut, session: string): string[] {
-  const what = describeParts(moved.parts);
+  const what = describePaths(moved.parts);
   const from = moved.checkpoint;
   if (files.put + files.removed + files.leftOutCount === 0 && moved.undo === null) {
     return [

@@ -1,4 +1,7 @@
 import type { CheckpointRow, SessionRow } from "../catalog/index.ts";
+import { requireOwnHistory, resolveCheckpoint, resolveSession } from "../lineage/index.ts";
+import type { OperationOutput, OperationParsedInput } from "../protocol/index.ts";
+import type { EnginePorts, StreamPeer } from "../session/index.ts";
 import {
   listOperations,
   planRestore,
@@ -7,10 +10,7 @@ import {
   restoreSession,
   revertChanges,
   undoOperation,
-} from "../going-back/index.ts";
-import { requireOwnHistory, resolveCheckpoint, resolveSession } from "../lineage/index.ts";
-import type { OperationOutput, OperationParsedInput } from "../protocol/index.ts";
-import type { EnginePorts, StreamPeer } from "../session/index.ts";
+} from "../undoing/index.ts";
 import { withSession } from "./with-session.ts";
 
 type GoingBack = "restore" | "restore.plan" | "undo" | "revert" | "revert.plan" | "op.log";

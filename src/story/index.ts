@@ -20,7 +20,6 @@ export {
 } from "./files/raw-path.ts";
 export { indexMissingStories } from "./index-missing-stories.ts";
 export { type Moment, type MomentRef, openMoment } from "./moment.ts";
-export { nearestAncestor } from "./nearest-ancestor.ts";
 export { readStory } from "./read-story.ts";
 export { scheduleStory } from "./schedule-story.ts";
 export { readShellContext } from "./shell/shell-context.ts";

@@ -5,11 +5,18 @@ const PATHS_SHOWN_MAX = 3;
 const LEFT_OUT_SHOWN_MAX = 20;
 
 /** Returns which parts are meant, to follow a sentence; nothing where it is all of it. */
-export function describeParts({ only, paths, except }: RestoreParts): string {
+export function describeParts({ only, ...chosen }: RestoreParts): string {
   if (only === null) return "";
+  return chosen.paths.length > 0
+    ? describePaths(chosen)
+    : `, ${only} alone${describePaths(chosen)}`;
+}
+
+/** Returns which paths are meant, to follow a sentence that speaks of files. */
+export function describePaths({ paths, except }: Pick<RestoreParts, "paths" | "except">): string {
   const list = (each: readonly string[]) => each.map(printable).join(", ");
-  const what = paths.length > 0 ? `at ${list(paths)}` : `${only} alone`;
-  return except.length > 0 ? `, ${what}, without ${list(except)}` : `, ${what}`;
+  const at = paths.length > 0 ? `, at ${list(paths)}` : "";
+  return except.length > 0 ? `${at}, without ${list(except)}` : at;
 }
 
 /** Returns which processes have files open that change under them. */

@@ -3,7 +3,7 @@ import { printable } from "../text/printable.ts";
 import { formatClock } from "../text/quantities.ts";
 import type { Paint } from "../text/style.ts";
 import { type Column, layoutTable } from "../text/table.ts";
-import { describeParts } from "./render-files-put.ts";
+import { describeParts, describePaths } from "./render-files-put.ts";
 
 const COLUMNS: readonly Column[] = [
   { title: "OP", align: "right" },
@@ -33,6 +33,7 @@ export function renderOperations(
 
 function whatOf({ kind, checkpoint, detail }: LoggedOperation): string {
   const parts = detail?.parts == null ? "" : describeParts(detail.parts);
+  const paths = detail?.parts == null ? "" : describePaths(detail.parts);
   const state = detail?.state === "done" || detail == null ? "" : ` (${detail.state})`;
   const count = detail?.parts?.only === "files" && state === "" ? counted(detail) : "";
   const to = checkpoint ?? "-";
@@ -48,7 +49,7 @@ function whatOf({ kind, checkpoint, detail }: LoggedOperation): string {
     case "restore":
       return `restored to ${to}${parts}${count}${state}`;
     case "revert":
-      return `reverted ${to}..${detail?.since ?? "-"}${parts}${count}${state}`;
+      return `reverted ${to}..${detail?.since ?? "-"}${paths}${count}${state}`;
     case "undo":
       return `undid ${detail?.undoes ?? "the last restore"}, to ${to}${parts}${count}${state}`;
   }

@@ -3,7 +3,7 @@ import { renderMark } from "../diff/render-mark.ts";
 import { printable } from "../text/printable.ts";
 import type { Paint } from "../text/style.ts";
 import { renderCheck } from "./render-check.ts";
-import { describeParts, renderFilesPut, renderHolders } from "./render-files-put.ts";
+import { describePaths, renderFilesPut, renderHolders } from "./render-files-put.ts";
 
 const CONFLICTS_SHOWN_MAX = 50;
 
@@ -15,7 +15,7 @@ export function renderRevertPlan(
   const { files, filesCount, conflicts, conflictsCount, parts, from, to } = plan;
   const shown = files.slice(0, linesMax);
   const name = printable(plan.sessionName);
-  const where = parts.paths.length + parts.except.length > 0 ? describeParts(parts) : "";
+  const where = describePaths(parts);
   return [
     filesCount === 0
       ? `Session ${name} has nothing to take back of what changed from ${from} to ${to}${where}.`

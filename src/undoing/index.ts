@@ -1,5 +1,5 @@
 /**
- * going-back owns what a person is told before and after a restore, putting parts of a checkpoint
+ * undoing owns what a person is told before and after a restore, putting parts of a checkpoint
  * back, taking back what happened between two checkpoints, and the undo of each operation.
  * Restoring a whole checkpoint is src/checkpoint's; how files are written src/files's.
  * docs/going-back.md walks through it.

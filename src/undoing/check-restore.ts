@@ -66,10 +66,11 @@ async function checkFiles(
 
 async function checkProcesses(
   session: SessionRow,
-  { processesOf }: Expected,
+  expected: Expected,
   ports: EnginePorts,
   signal: AbortSignal,
 ): Promise<Pick<RestoreCheck, "processes" | "ports" | "unknown">> {
+  const processesOf = asItIsNow(expected.processesOf, ports);
   // Of files alone nothing is known to compare a fresh shell with.
   if (processesOf === null || processesOf.content === "files") {
     return { processes: null, ports: null, unknown: {} };
@@ -92,8 +93,14 @@ async function compare(
   ports: EnginePorts,
   signal: AbortSignal,
 ) {
-  await using from = await openMoment({ checkpoint }, ports);
+  const from = asItIsNow(checkpoint, ports) ?? checkpoint;
+  await using earlier = await openMoment({ checkpoint: from }, ports);
   await using to = await openMoment({ session }, ports);
   const scope = { ...WHOLE_SCOPE, isExpanded: true, filesMax: FILES_MAX, ...asked };
-  return await compareMoments({ from, to }, { scope, ports, signal });
+  return await compareMoments({ from: earlier, to }, { scope, ports, signal });
+}
+
+/** The restore itself may have dumped what was held by a frozen tree until then. */
+function asItIsNow(row: CheckpointRow | null, { catalog }: EnginePorts): CheckpointRow | null {
+  return row === null ? null : (catalog.checkpoint(row.id) ?? row);
 }

@@ -1,4 +1,5 @@
 import type { CheckpointRow, SessionRow } from "../catalog/index.ts";
+import { requireCaptured } from "../checkpoint/index.ts";
 import { WaypointError } from "../errors/index.ts";
 import { refuseOtherKinds } from "../files/index.ts";
 import type { ChangesSection, RestoreParts, RestorePlan } from "../protocol/index.ts";
@@ -26,11 +27,14 @@ const PROCESS_SECTIONS: readonly ChangesSection[] = [
  */
 export async function planRestore(
   session: SessionRow,
-  checkpoint: CheckpointRow,
+  wanted: CheckpointRow,
   { parts, expand }: { parts: RestoreParts; expand: boolean },
   ports: EnginePorts,
   signal: AbortSignal,
 ): Promise<RestorePlan> {
+  // Where a restore has just left it frozen, its processes are told from its dump. One that CRIU
+  // refuses has its files told.
+  const checkpoint = await requireCaptured(wanted, ports).catch(() => wanted);
   await using now = await openMoment({ session }, ports);
   await using past = await openMoment({ checkpoint }, ports);
   const scope = {
