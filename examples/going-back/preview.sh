@@ -22,7 +22,7 @@ show() {
 
 quietly new web --net none
 quietly exec web 'mkdir -p /srv/app && cd /srv/app && echo "port: 80" > app.yaml && echo one > notes'
-quietly exec web '(python3 -m http.server 8123 --bind 127.0.0.1 > /dev/null 2>&1 &)'
+quietly exec web '(/usr/bin/python3 -m http.server 8123 --bind 127.0.0.1 > /dev/null 2>&1 &)'
 sleep 1
 quietly checkpoint web --name green
 quietly fork green --name try

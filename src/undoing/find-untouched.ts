@@ -1,11 +1,15 @@
-import type { SessionRow } from "../catalog/index.ts";
+import type { CheckpointRow, SessionRow } from "../catalog/index.ts";
 import { ancestry } from "../lineage/index.ts";
 import type { RestorePlan } from "../protocol/index.ts";
 import type { EnginePorts } from "../session/index.ts";
 
-/** Returns what a restore of a session leaves alone: the other sessions, and forks that stand by. */
+/**
+ * Returns what a restore of a session leaves alone: the other sessions, and forks that stand by, but
+ * for that of the checkpoint itself, which the restore may take.
+ */
 export function findUntouched(
   session: SessionRow,
+  target: CheckpointRow,
   { catalog, standbys }: EnginePorts,
 ): RestorePlan["untouched"] {
   const own = new Set(catalog.checkpoints(session.id).map(({ id }) => id));
@@ -21,6 +25,6 @@ export function findUntouched(
     standbys: catalog
       .timeline()
       .map(({ id }) => id)
-      .filter((id) => standbys.has(id)),
+      .filter((id) => id !== target.id && standbys.has(id)),
   };
 }

@@ -54,7 +54,7 @@ export async function planRestore(
       binds: [...session.binds],
     },
     ...(await lookAtFiles(session, new NowAndThen(now, past), parts, ports, signal)),
-    untouched: findUntouched(session, ports),
+    untouched: findUntouched(session, checkpoint, ports),
   };
 }
 

@@ -6,7 +6,7 @@ import { runCommand } from "../support/command-line.ts";
 import { killDaemon } from "../support/crash-model.ts";
 import { eventually, openTestWaypoint, type TestWaypoint } from "../support/test-waypoint.ts";
 
-const SERVER = "python3 -m http.server 8123 --bind 127.0.0.1 --directory /srv/app";
+const SERVER = "/usr/bin/python3 -m http.server 8123 --bind 127.0.0.1 --directory /srv/app";
 
 let own: TestWaypoint;
 let session: Session;

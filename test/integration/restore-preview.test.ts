@@ -4,7 +4,7 @@ import { runCommand, WAYPOINT_COMMAND } from "../support/command-line.ts";
 import { eventually, openTestWaypoint, type TestWaypoint } from "../support/test-waypoint.ts";
 import { Tmux } from "../support/tmux.ts";
 
-const SERVER = "python3 -m http.server 8123 --bind 127.0.0.1 --directory /srv";
+const SERVER = "/usr/bin/python3 -m http.server 8123 --bind 127.0.0.1 --directory /srv";
 
 let own: TestWaypoint;
 let session: Session;
@@ -81,7 +81,7 @@ test("restore --dry-run tells it to people, and as JSON to programs", async () =
   expect(stdout).toMatch(/^~ \/srv\/app\/changed/m);
   expect(stdout).toMatch(/^- \/srv\/app\/extra/m);
   expect(stdout).toMatch(/^- port tcp 127\.0\.0\.1:8123/m);
-  expect(stdout).toMatch(/^- process \d+ python3 -m http\.server/m);
+  expect(stdout).toMatch(/^- process \d+ \/usr\/bin\/python3 -m http\.server/m);
   expect(stdout).toMatch(/^\+ process \d+ sleep 100001/m);
   expect(stdout).toMatch(/^\$ echo new > changed/m);
   expect(stdout).toMatch(/^Not touched: session other$/m);

@@ -9,7 +9,9 @@ export function renderCheck(check: RestoreCheck): string {
   const different = [
     ...(files === null || files.count === 0
       ? []
-      : [`${plural(files.count, "path")} differ already: ${list(files.paths, files.count)}`]),
+      : [
+          `${files.count === 1 ? "1 path differs" : `${files.count} paths differ`} already: ${list(files.paths, files.count)}`,
+        ]),
     ...(processes?.missing ?? []).map(
       ({ pid, command }) => `process ${pid} (${printable(command)}) is not there`,
     ),
@@ -32,10 +34,6 @@ export function renderCheck(check: RestoreCheck): string {
 function list(paths: readonly string[], count: number): string {
   const shown = paths.slice(0, SHOWN_MAX).map(printable).join(", ");
   return count > SHOWN_MAX ? `${shown}, …` : shown;
-}
-
-function plural(count: number, word: string): string {
-  return count === 1 ? `1 ${word}` : `${count} ${word}s`;
 }
 
 function portOf({
