@@ -1,4 +1,6 @@
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import os from "node:os";
+import path from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { Session } from "../../src/index.ts";
 import { TestBases } from "../support/bases.ts";
@@ -152,6 +154,38 @@ test.each([
 
   await expect(session.restore("green", choice)).rejects.toMatchObject({ code });
   expect((await session.exec("cat app/index.html")).stdout).toBe("two\n");
+});
+
+test("what is in a bind is never put back, and the plan says so", async () => {
+  const source = mkdtempSync(path.join(os.tmpdir(), "waypoint-bind-"));
+  try {
+    const binds = [{ source, target: "/mnt/shared" }];
+    const bound = await own.waypoint.new({ name: "bound", net: "none", binds });
+    await bound.checkpoint({ name: "with-bind" });
+    await bound.exec("echo kept > /mnt/shared/file");
+    const plan = await bound.planRestore("with-bind");
+    const inside = bound.restore("with-bind", { paths: ["/mnt/shared/file"] });
+
+    expect(plan.outside.binds).toMatchObject([{ source, target: "/mnt/shared" }]);
+    await expect(inside).rejects.toMatchObject({ code: "FILE_REFUSED" });
+    await bound.restore("with-bind", { only: "files" });
+    expect(readFileSync(path.join(source, "file"), "utf8")).toBe("kept\n");
+    await bound.remove({ force: true });
+  } finally {
+    rmSync(source, { recursive: true });
+  }
+});
+
+test("a link in the place of a directory is not followed", async () => {
+  await session.exec("mkdir /srv/elsewhere; mv app/new /srv/moved; ln -s /srv/elsewhere app/new");
+  await session.checkpoint({ name: "linked" });
+  await session.exec("rm app/new; mkdir app/new; echo in > app/new/in");
+  await session.checkpoint({ name: "directory" });
+  await session.exec("rm -r app/new; ln -s /srv/elsewhere app/new");
+  const refused = session.restore("directory", { paths: ["/srv/app/new/in"] });
+
+  await expect(refused).rejects.toMatchObject({ code: "FILE_REFUSED" });
+  expect((await session.exec("ls /srv/elsewhere")).stdout).toBe("");
 });
 
 test("a checkpoint of another base is refused, whole and in parts", async () => {

@@ -24,6 +24,8 @@ export function describeOperation(
         return `↶ ${name} got files of ${short(operation.checkpoint)} back${undo}${took}`;
       return `↶ ${name} restored to ${short(operation.checkpoint)}${undo}${took}`;
     case "undo":
+      if (operation.detail?.parts?.only === "files")
+        return `↷ ${name} took files back, to those of ${short(operation.checkpoint)}${undo}${took}`;
       return `↷ ${name} took the restore back, to ${short(operation.checkpoint)}${undo}${took}`;
     case "recover":
       return `! ${name} lost its memory in a lazy restore, restored again to ${short(operation.checkpoint)}${took}`;
