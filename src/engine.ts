@@ -5,6 +5,7 @@ import { type Logger, SerialQueues, type StateLayout } from "./base/index.ts";
 import { Catalog } from "./catalog/index.ts";
 import * as criu from "./criu/index.ts";
 import { Browses } from "./files/index.ts";
+
 import { findCriu } from "./host/index.ts";
 import { Freezer, LimitsHost } from "./limits/index.ts";
 import { NetworkHost, PortForwards } from "./network/index.ts";
@@ -22,6 +23,7 @@ import { Standbys } from "./standby/index.ts";
 import { openStore, type StoreLimits } from "./store/index.ts";
 import { StoryQueue } from "./story/index.ts";
 import { findTerminals, InitLink, ScreenModel, SHELL_FILES } from "./terminal/index.ts";
+import { settleInterrupted } from "./undoing/index.ts";
 import { VerificationRuns } from "./verification/index.ts";
 
 /** Below it a restore that brings all memory at once answers as soon (docs/performance.md). */
@@ -126,6 +128,7 @@ export async function openEngine(options: EngineOptions): Promise<EnginePorts> {
   const browses = new Browses(ports);
   await criu.warmUp(criuProgram);
   await recover(ports);
+  await settleInterrupted(ports);
   return ports;
 }
 

@@ -2,11 +2,11 @@ import { existsSync } from "node:fs";
 import { hasCode } from "../errors/index.ts";
 import { CommandLog } from "./command-log.ts";
 import { MIGRATIONS } from "./migrations.ts";
+import { OperationLog } from "./operation-log.ts";
 import {
   type CheckpointRow,
   type ForwardRow,
   type InstanceRow,
-  type OperationRow,
   type SessionMirror,
   type SessionRow,
   TIMELINE_COLUMNS,
@@ -34,6 +34,8 @@ export class Catalog implements Disposable {
   readonly commands: CommandLog;
   /** What was run against checkpoints. */
   readonly verifications: VerificationLog;
+  /** What happened to sessions. */
+  readonly operations: OperationLog;
   /** What the timeline shows of stories, and finds them by. */
   readonly stories: StoryIndex;
   readonly #file: SqliteFile;
@@ -49,6 +51,7 @@ export class Catalog implements Disposable {
     this.isNew = isNew;
     this.commands = new CommandLog(file);
     this.verifications = new VerificationLog(file);
+    this.operations = new OperationLog(file);
     this.stories = new StoryIndex(file);
   }
 
@@ -143,7 +146,7 @@ export class Catalog implements Disposable {
 
   deleteSession(id: string): void {
     this.#file.run("DELETE FROM sessions WHERE id = ?", id);
-    this.#file.run("DELETE FROM operations WHERE session = ?", id);
+    this.operations.deleteOf(id);
     this.#file.run("DELETE FROM forwards WHERE session = ?", id);
     this.#file.run("DELETE FROM sessionForwards WHERE session = ? OR toSession = ?", id, id);
     this.#noteChange(id);
@@ -228,30 +231,11 @@ export class Catalog implements Disposable {
     this.verifications.deleteOf(id);
   }
 
-  operations(session?: string): OperationRow[] {
-    const sessions = session === undefined ? [] : [session];
-    const where = session === undefined ? "" : "WHERE session = ?";
-    return this.#file.all(`SELECT * FROM operations ${where} ORDER BY id`, ...sessions);
-  }
-
-  /** Returns a session's last restore or undo. */
-  lastMove(session: string): OperationRow | undefined {
-    return this.#file.get<OperationRow>(
-      `SELECT * FROM operations WHERE session = ? AND kind IN ('restore', 'undo')
-       ORDER BY id DESC LIMIT 1`,
-      session,
-    );
-  }
-
   /** Returns the checkpoints that frozen incarnations hold. */
   heldCheckpoints(): CheckpointRow[] {
     return this.#file
       .all<Stored<CheckpointRow>>("SELECT * FROM checkpoints WHERE heldBy IS NOT NULL")
       .map(fromStored);
-  }
-
-  insertOperation(row: Omit<OperationRow, "id">): void {
-    this.#file.insert("operations", { ...row });
   }
 
   forwards(): ForwardRow[] {

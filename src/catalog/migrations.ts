@@ -82,4 +82,9 @@ export const MIGRATIONS: readonly string[] = [
    CREATE INDEX storyTouched_checkpoint ON storyTouched (checkpoint);
    CREATE TABLE storyTexts (checkpoint TEXT PRIMARY KEY, text TEXT NOT NULL) STRICT;`,
   "ALTER TABLE checkpoints ADD COLUMN agentSaid TEXT;",
+  // What else an operation did, as JSON, and the files that it changed under a running session.
+  `ALTER TABLE operations ADD COLUMN detail TEXT;
+   CREATE TABLE operationPaths (
+     operation INTEGER NOT NULL, path TEXT NOT NULL, PRIMARY KEY (operation, path)
+   ) STRICT, WITHOUT ROWID;`,
 ];

@@ -78,7 +78,7 @@ async function forkOne(
   try {
     note.call(catalog, () => {
       catalog.insertSession(session);
-      catalog.insertOperation({
+      catalog.operations.insert({
         session: session.id,
         kind: "fork",
         checkpoint: checkpoint.id,
@@ -133,9 +133,9 @@ export function buildFrom(
   instanceId: string,
   ports: EnginePorts,
 ): Promise<LiveInstance> {
-  const { checkpoint, atOnce: _, ...choice } = from;
+  const { checkpoint, atOnce: _a, filesFrom = checkpoint.id, ...choice } = from;
   if (checkpoint.content === "full") return buildInstanceFrom(session, instanceId, from, ports);
-  const shell = { ...SHELL_DEFAULT, filesFrom: checkpoint.id, ...choice };
+  const shell = { ...SHELL_DEFAULT, filesFrom, ...choice };
   return buildFreshInstance(session, instanceId, shell, ports);
 }
 

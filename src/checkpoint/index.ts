@@ -3,12 +3,13 @@
  * It drives CRIU, the store and the sandbox through ports and prints nothing.
  * docs/ARCHITECTURE.md tells the life of a checkpoint, docs/notes/criu the facts behind it.
  */
+export { captureBefore, type Loss } from "./capture-before.ts";
 export type { CheckpointOptions } from "./checkpoint-row.ts";
 export { createCheckpoint } from "./create-checkpoint.ts";
 export { describeCheckpoint, describeCheckpoints, showCheckpoint } from "./describe-checkpoint.ts";
 export { forkCheckpoint } from "./fork-checkpoint.ts";
-export { captureAllHeld, releaseHeld, scheduleHeld } from "./held-checkpoints.ts";
+export { captureAllHeld, releaseHeld, requireCaptured, scheduleHeld } from "./held-checkpoints.ts";
 export { makeDurable, removeCheckpoints, scheduleDurable } from "./make-durable.ts";
 export { fromManifest } from "./manifest.ts";
-export { restoreCheckpoint, undoRestore } from "./restore-checkpoint.ts";
+export { type Restored, restoreCheckpoint } from "./restore-checkpoint.ts";
 export { openThrowawayFork, type ThrowawayFork } from "./throwaway-fork.ts";

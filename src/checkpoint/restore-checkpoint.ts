@@ -1,6 +1,6 @@
 import type { CheckpointRow, SessionRow } from "../catalog/index.ts";
-import { hasCode, WaypointError } from "../errors/index.ts";
-import type { OperationOutput } from "../protocol/index.ts";
+import { WaypointError } from "../errors/index.ts";
+import type { OperationDetail, OperationOutput } from "../protocol/index.ts";
 import {
   adoptInstance,
   type BindChoice,
@@ -11,20 +11,23 @@ import {
   type LiveInstance,
   removeInstance,
 } from "../session/index.ts";
-import { createCheckpoint } from "./create-checkpoint.ts";
+import { captureBefore, type Loss } from "./capture-before.ts";
 import { buildFrom } from "./fork-checkpoint.ts";
 import { requireCaptured } from "./held-checkpoints.ts";
 import { roundMs } from "./round-ms.ts";
 import { swapInStandby } from "./swap-in-standby.ts";
 
-/** What a restore may lose of what is there now. */
-export interface RestoreOptions {
+/** How to restore. */
+export interface RestoreOptions extends Loss {
   kind: "restore" | "undo";
-  /** Keep files alone for undo when CRIU refuses the running processes. */
-  loseProcesses: boolean;
-  /** Keep nothing for undo. */
-  withoutUndo: boolean;
+  /** Processes alone, on the files as they are now. @defaultValue all of the checkpoint */
+  only?: "processes";
+  /** Of an undo: the operation that it takes back. */
+  undoes?: number;
 }
+
+/** What a restore has done. */
+export type Restored = Omit<OperationOutput<"restore">, "parts" | "files" | "check">;
 
 /**
  * Puts a session back to a checkpoint, in place.
@@ -43,11 +46,15 @@ export async function restoreCheckpoint(
   from: BindChoice & { checkpoint: CheckpointRow },
   options: RestoreOptions,
   ports: EnginePorts,
-): Promise<OperationOutput<"restore">> {
+): Promise<Restored> {
   const { catalog } = ports;
+  if (options.only === "processes") refuseWithoutProcesses(from.checkpoint, options);
   const startedAtMs = performance.now();
   const bindsLeftOut = findMissingBinds(from.checkpoint.binds, from, ports);
-  const quick = await restoreAtOnce(session, from.checkpoint, options, ports);
+  const quick =
+    options.only === undefined
+      ? await restoreAtOnce(session, from.checkpoint, options, ports)
+      : null;
   if (quick !== null) {
     const tookMs = roundMs(performance.now() - startedAtMs);
     return { ...quick, readyMs: tookMs, totalMs: tookMs, bindsLeftOut };
@@ -55,21 +62,24 @@ export async function restoreCheckpoint(
   const checkpoint = await requireCaptured(from.checkpoint, ports);
   if (checkpoint.content === "full")
     ports.store.images.locate(ports.store.checkpointPaths(checkpoint.id));
-  const before = await captureBefore(session, checkpoint, options, ports);
+  const { intent, movesHead } = beforeRestoreOf(checkpoint);
+  const before = await captureBefore(session, { intent, movesHead }, options, ports);
+  // With processes alone it goes on from the files of now.
+  const filesOf = options.only === "processes" && before !== null ? before : checkpoint;
 
   const restoreStartedAtMs = performance.now();
   const instanceId = `${session.id}-${session.instanceCount + 1}`;
   catalog.updateSession(session.id, { instanceCount: session.instanceCount + 1 });
-  const live = await bringUp(session, instanceId, { ...from, checkpoint, before }, ports);
+  const live = await bringUp(session, instanceId, { ...from, checkpoint, before, filesOf }, ports);
   const readyMs = roundMs(performance.now() - restoreStartedAtMs);
 
   catalog.transaction(() => {
     catalog.updateSession(session.id, {
       state: "running",
       instance: instanceId,
-      head: checkpoint.id,
+      head: filesOf.id,
     });
-    catalog.insertOperation({
+    catalog.operations.insert({
       session: session.id,
       kind: options.kind,
       checkpoint: checkpoint.id,
@@ -77,6 +87,7 @@ export async function restoreCheckpoint(
       at: new Date().toISOString(),
       readyMs,
       stateBefore: session.state,
+      detail: detailOf(options),
     });
   });
   await swap(session, live, ports);
@@ -92,38 +103,19 @@ export async function restoreCheckpoint(
   };
 }
 
-/**
- * Takes a session's last restore or undo back; the undo can be undone in turn.
- *
- * @throws NOTHING_TO_UNDO, and what {@link restoreCheckpoint} throws.
- */
-export async function undoRestore(
-  session: SessionRow,
-  options: Omit<RestoreOptions, "kind"> & BindChoice,
-  ports: EnginePorts,
-): Promise<OperationOutput<"undo">> {
-  const last = ports.catalog.lastMove(session.id);
-  const checkpoint = last?.undo == null ? undefined : ports.catalog.checkpoint(last.undo);
-  if (checkpoint === undefined) {
-    throw new WaypointError("NOTHING_TO_UNDO", `Session ${session.name} has no restore to undo.`, {
-      hint: "`waypoint log` lists the checkpoints that it can be put back to.",
-    });
-  }
-  const { withoutBinds, ...loss } = options;
-  return restoreCheckpoint(session, { checkpoint, withoutBinds }, { ...loss, kind: "undo" }, ports);
-}
-
 /** Restores from a standby. @returns `null` where the long way has to be gone. */
 async function restoreAtOnce(
   session: SessionRow,
   wanted: CheckpointRow,
-  { kind, withoutUndo }: RestoreOptions,
+  options: RestoreOptions,
   ports: EnginePorts,
 ) {
   // What is being dumped is a standby a moment later.
   const checkpoint = await requireCaptured(wanted, ports).catch(() => wanted);
-  const before = withoutUndo ? null : { ...beforeRestoreOf(checkpoint), filesOnly: false };
-  const swapped = await swapInStandby(session, checkpoint, { kind, before }, ports);
+  const before = options.withoutUndo ? null : { ...beforeRestoreOf(checkpoint), filesOnly: false };
+  const { kind } = options;
+  const choice = { kind, before, detail: detailOf(options) };
+  const swapped = await swapInStandby(session, checkpoint, choice, ports);
   if (swapped === null) return null;
   return {
     session: session.id,
@@ -140,58 +132,47 @@ function beforeRestoreOf({ id, name }: CheckpointRow) {
   return { trigger: "before-restore", intent, name: null, movesHead: false } as const;
 }
 
-/**
- * Captures what a restore will replace.
- *
- * @returns `null` when the user wants no undo.
- * @throws CRIU_DUMP_FAILED  the processes cannot be captured and the user did not give them up.
- */
-async function captureBefore(
-  session: SessionRow,
-  target: CheckpointRow,
-  loss: RestoreOptions,
-  ports: EnginePorts,
-): Promise<CheckpointRow | null> {
-  if (loss.withoutUndo) return null;
-  const options = beforeRestoreOf(target);
-  try {
-    return await createCheckpoint(session, { ...options, filesOnly: false }, ports);
-  } catch (error) {
-    if (hasCode(error, "CRIU_DUMP_FAILED") && loss.loseProcesses) {
-      return await createCheckpoint(session, { ...options, filesOnly: true }, ports);
-    }
-    throw withWayOut(error);
-  }
+/** What the log says of it beyond that it was done. */
+function detailOf({ only, undoes }: RestoreOptions): OperationDetail | null {
+  if (only === undefined && undoes === undefined) return null;
+  const parts = only === undefined ? null : { only, paths: [], except: [] };
+  return { parts, since: null, undoes: undoes ?? null, state: "done", put: 0, removed: 0 };
 }
 
-/** Someone whose session cannot be captured must still be able to go back, knowing what is lost. */
-function withWayOut(error: unknown): unknown {
-  const wayOut = hasCode(error, "CRIU_DUMP_FAILED")
-    ? "`--lose-processes` restores all the same; undo then has the files alone."
-    : hasCode(error, "STORE_FULL")
-      ? "`--without-undo` restores without keeping what is there now."
-      : null;
-  if (wayOut === null || !(error instanceof WaypointError)) return error;
-  const { code, message, hint, detail } = error;
-  return new WaypointError(code, message, {
-    hint: hint === null ? wayOut : `${hint} ${wayOut}`,
-    detail,
-    cause: error,
+/** @throws PART_NOT_CAPTURED | USAGE_INVALID */
+function refuseWithoutProcesses({ id, content }: CheckpointRow, { withoutUndo }: Loss): void {
+  if (content === "files") {
+    throw new WaypointError("PART_NOT_CAPTURED", `Checkpoint ${id} holds files alone.`, {
+      hint: "Restore it without --only: the session gets a fresh shell on its files.",
+      detail: { checkpoint: id },
+    });
+  }
+  if (!withoutUndo) return;
+  throw new WaypointError("USAGE_INVALID", "Processes alone need what is there now captured.", {
+    hint: "They are put on its files; leave out --without-undo.",
   });
 }
 
 async function bringUp(
   session: SessionRow,
   instanceId: string,
-  from: BindChoice & { checkpoint: CheckpointRow; before: CheckpointRow | null },
+  {
+    filesOf,
+    ...from
+  }: BindChoice & {
+    checkpoint: CheckpointRow;
+    before: CheckpointRow | null;
+    filesOf: CheckpointRow;
+  },
   ports: EnginePorts,
 ): Promise<LiveInstance> {
-  if (session.net !== "host") return await buildFrom(from, session, instanceId, ports);
+  const source = { ...from, filesFrom: filesOf.id };
+  if (session.net !== "host") return await buildFrom(source, session, instanceId, ports);
   // On the host's network the old processes hold the ports that the new ones need.
   const old = ports.live.get(session.id);
   if (old !== undefined) await leave(session, old, ports);
   try {
-    return await buildFrom(from, session, instanceId, ports);
+    return await buildFrom(source, session, instanceId, ports);
   } catch (error) {
     if (old !== undefined && from.before !== null) {
       const rescueId = `${instanceId}-rescue`;

@@ -1,5 +1,6 @@
 import type { CheckpointRow, SessionRow } from "../catalog/index.ts";
 import { WaypointError } from "../errors/index.ts";
+import type { OperationDetail } from "../protocol/index.ts";
 import {
   adoptInstance,
   callInit,
@@ -21,6 +22,7 @@ export interface SwapOptions {
   kind: "restore" | "undo";
   /** What to note of what is there now; `null` keeps nothing of it. */
   before: CheckpointOptions | null;
+  detail: OperationDetail | null;
 }
 
 /** A session that stands at another checkpoint, and what `undo` would take it back to. */
@@ -183,7 +185,7 @@ function record(
       instanceCount: session.instanceCount + 1,
       head: target.id,
     });
-    catalog.insertOperation({
+    catalog.operations.insert({
       session: session.id,
       kind: options.kind,
       checkpoint: target.id,
@@ -191,6 +193,7 @@ function record(
       at: new Date().toISOString(),
       readyMs: totalMs,
       stateBefore: session.state,
+      detail: options.detail,
     });
   });
   return before;

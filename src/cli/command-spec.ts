@@ -6,6 +6,9 @@ export const EXIT_CODE_NOT_PASSED = 3;
 /** Exit code when a command could not be run against a checkpoint. */
 export const EXIT_CODE_NOT_VERIFIED = 4;
 
+/** Exit code when something was left as it is because it had been changed again. */
+export const EXIT_CODE_CONFLICTS = 3;
+
 /** An option of a command. */
 export interface OptionSpec {
   /** As commander writes it: "-m, --intent <text>". */
@@ -41,6 +44,8 @@ export interface CommandSpec {
   differs?: true;
   /** Exits with {@link EXIT_CODE_NOT_PASSED} or {@link EXIT_CODE_NOT_VERIFIED} after a verification. */
   verifies?: true;
+  /** Exits with {@link EXIT_CODE_CONFLICTS} when something was left because it had changed again. */
+  leavesConflicts?: true;
   /** What its usage ends with besides its arguments. */
   usageEnd?: string;
   subcommands?: readonly CommandSpec[];

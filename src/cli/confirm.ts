@@ -2,6 +2,12 @@ import { WaypointError } from "../errors/index.ts";
 import type { CommandContext } from "./context.ts";
 import { printable } from "./text/printable.ts";
 
+/** Tells whether a person is there to be asked. */
+export function isAsking({ isJson }: CommandContext, isAnswered: boolean): boolean {
+  const isTerminal = process.stdin.isTTY === true && process.stderr.isTTY === true;
+  return isTerminal && !isAnswered && !isJson;
+}
+
 /**
  * Asks a person on a terminal; asks nobody when a program reads or there is no terminal.
  *
@@ -11,8 +17,7 @@ export async function confirm(
   context: CommandContext,
   { question, isAnswered }: { question: string; isAnswered: boolean },
 ): Promise<void> {
-  const isTerminal = process.stdin.isTTY === true && process.stderr.isTTY === true;
-  if (isAnswered || context.isJson || !isTerminal) return;
+  if (!isAsking(context, isAnswered)) return;
   const { createInterface } = await import("node:readline/promises");
   const reader = createInterface({ input: process.stdin, output: process.stderr });
   const leaving = new AbortController();

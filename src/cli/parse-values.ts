@@ -50,6 +50,12 @@ export function parseLimit(text: string): number {
   );
 }
 
+/** Returns what names an operation: its number in the log. */
+export function parseOperation(text: string): string {
+  if (/^[1-9][0-9]{0,14}$/.test(text)) return text;
+  throw new InvalidArgumentError("Give the number of an operation, as `waypoint op log` lists it.");
+}
+
 /** Returns what checkpoints are looked for by. */
 export function parseFilter(text: string): string {
   if (text.length <= FILTER_LENGTH_MAX) return parseText(text);

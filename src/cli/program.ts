@@ -8,6 +8,7 @@ import {
 import { WAYPOINT_VERSION } from "../protocol/index.ts";
 import {
   type CommandSpec,
+  EXIT_CODE_CONFLICTS,
   EXIT_CODE_NOT_PASSED,
   EXIT_CODE_NOT_VERIFIED,
   type OptionSpec,
@@ -156,6 +157,9 @@ function exitCodeLines(spec: CommandSpec): string[] {
     `  ${pad(0)}  ${spec.differs ? "nothing differs" : "done"}`,
     ...(spec.differs ? [`  ${pad(1)}  something differs`] : []),
     ...(spec.verifies ? verifyExitCodeLines() : []),
+    ...(spec.leavesConflicts
+      ? [`  ${pad(EXIT_CODE_CONFLICTS)}  done, but for what was changed again since: it was left`]
+      : []),
     ...rows.map(([code, names]) => `  ${pad(code)}  ${names.join(", ")}`),
   ];
 }

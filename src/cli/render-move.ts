@@ -1,9 +1,13 @@
-import type { CheckpointContent, OperationOutput } from "../protocol/index.ts";
+import type { CheckpointContent, FilesPut, OperationOutput } from "../protocol/index.ts";
 import { type CommandContext, call } from "./context.ts";
+import { renderCheck } from "./going-back/render-check.ts";
+import { describePaths, renderFilesPut } from "./going-back/render-files-put.ts";
 import { renderLeftOut } from "./render-binds.ts";
 import { withoutUndefined } from "./session-options.ts";
 import { printable } from "./text/printable.ts";
 import { formatDuration } from "./text/quantities.ts";
+
+type Moved = OperationOutput<"restore"> | OperationOutput<"undo">;
 
 /** What a restore or an undo may lose, as it was typed. */
 export interface LossOptions {
@@ -37,7 +41,7 @@ export async function contentOf(
 
 /** Returns what a person is told after a restore or an undo: where, how fast, and the way back. */
 export function renderMove(options: {
-  moved: OperationOutput<"restore"> | OperationOutput<"undo">;
+  moved: Moved;
   /** What the checkpoint holds at which the session is now. */
   content: CheckpointContent | null;
   sessionRef: string;
@@ -46,19 +50,43 @@ export function renderMove(options: {
 }): string[] {
   const { moved, verb, content, loss } = options;
   const session = printable(options.sessionRef);
+  if (moved.files !== null) return renderParts(moved, moved.files, session);
+  const checked = moved.check === null ? [] : [renderCheck(moved.check)];
   const fresh = content === "files" ? ", with a fresh shell; its processes were not captured" : "";
   const ready = `${formatDuration(moved.readyMs)}, with its checkpoint ${formatDuration(moved.totalMs)}`;
-  const where = `Session ${session} ${verb} ${moved.checkpoint}${fresh}`;
+  const part = moved.parts.only === "processes" ? ", on its files as they are now" : "";
+  const where = `Session ${session} ${verb} ${moved.checkpoint}${fresh}${part}`;
   const leftOut = renderLeftOut(moved.bindsLeftOut);
   if (moved.undo === null) {
-    return [where, ...leftOut, `Ready in ${formatDuration(moved.readyMs)}. There is no undo.`];
+    const ready = `Ready in ${formatDuration(moved.readyMs)}. There is no undo.`;
+    return [where, ...leftOut, ...checked, ready];
   }
   return [
     where,
     ...leftOut,
     `What it had before is checkpoint ${moved.undo}`,
     ...warnOfLoss(moved, loss),
+    ...checked,
     `Ready in ${ready}. Take it back with \`waypoint undo ${session}\`.`,
+  ];
+}
+
+/** What runs in the session went on. */
+function renderParts(moved: Moved, files: FilesPut, session: string): string[] {
+  const what = describePaths(moved.parts);
+  const from = moved.checkpoint;
+  if (files.put + files.removed + files.leftOutCount === 0 && moved.undo === null) {
+    return [
+      `Session ${session} has these files as in ${from} already${what}; nothing was changed.`,
+    ];
+  }
+  return [
+    `Session ${session} has files of ${from} again${what}; what runs goes on`,
+    ...renderFilesPut(files),
+    ...(moved.check === null ? [] : [renderCheck(moved.check)]),
+    moved.undo === null
+      ? "There is no undo."
+      : `What it had before is checkpoint ${moved.undo}. Take it back with \`waypoint undo ${session}\`.`,
   ];
 }
 

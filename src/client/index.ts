@@ -31,7 +31,11 @@ export type {
   ForwardOptions,
   LogOptions,
   NewOptions,
+  PlanOptions,
   RestoreOptions,
+  RevertOptions,
+  RevertPlanOptions,
+  UndoOptions,
   VerifyOptions,
 } from "./options.ts";
 export { findPackageRoot } from "./package-root.ts";

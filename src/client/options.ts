@@ -41,9 +41,21 @@ export type ForkOptions = Omit<OperationInput<"fork">, "checkpoint"> & CallContr
 /** Options of `Session.forward`. */
 export type ForwardOptions = Omit<OperationInput<"forward">, "session" | "port"> & CallControl;
 
-/** Options of `Session.restore` and `Session.undo`. */
+/** Options of `Session.restore`. */
 export type RestoreOptions = Omit<OperationInput<"restore">, "session" | "checkpoint"> &
   CallControl;
+
+/** Options of `Session.planRestore`. */
+export type PlanOptions = Omit<OperationInput<"restore.plan">, "session" | "checkpoint"> &
+  CallControl;
+
+/** Options of `Session.revert` and, but for those of the capture, `Session.planRevert`. */
+export type RevertOptions = Omit<OperationInput<"revert">, "session" | "from" | "to"> & CallControl;
+export type RevertPlanOptions = Omit<OperationInput<"revert.plan">, "session" | "from" | "to"> &
+  CallControl;
+
+/** Options of `Session.undo`. */
+export type UndoOptions = Omit<OperationInput<"undo">, "session"> & CallControl;
 
 /** Options of `Session.attach`. */
 export type AttachOptions = Omit<OperationInput<"attach">, "session"> & { signal?: AbortSignal };

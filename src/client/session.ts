@@ -1,7 +1,10 @@
 import type {
   Checkpoint as CheckpointInfo,
   Forward,
+  LoggedOperation,
   OperationOutput,
+  RestorePlan,
+  RevertPlan,
   Session as SessionInfo,
   SessionProcess,
 } from "../protocol/index.ts";
@@ -18,8 +21,12 @@ import {
   type ForkOptions,
   type ForwardOptions,
   type LogOptions,
+  type PlanOptions,
   type RestoreOptions,
+  type RevertOptions,
+  type RevertPlanOptions,
   splitControl,
+  type UndoOptions,
 } from "./options.ts";
 import {
   checkpointRef,
@@ -100,7 +107,7 @@ export class Session {
   }
 
   /**
-   * Puts the session back to a checkpoint; what is there now is checkpointed first (`undo`).
+   * Puts the session back to a checkpoint, all or parts; what is there now is checkpointed first.
    *
    * Processes that cannot be captured make it fail, unless `loseProcesses` gives them up; then
    * `undoContent` of the result is "files". With `withoutUndo` nothing is captured.
@@ -119,10 +126,55 @@ export class Session {
     return await callOperation(this.#stateDir, "restore", request, control);
   }
 
-  /** Takes the last restore back. **On failure** the session is as it was. @throws NOTHING_TO_UNDO */
-  async undo(options: RestoreOptions = {}): Promise<OperationOutput<"undo">> {
+  /** Returns what a restore would undo, and changes nothing. */
+  async planRestore(
+    checkpoint: string | Checkpoint,
+    options: PlanOptions = {},
+  ): Promise<RestorePlan> {
+    const { control, input } = splitControl(options);
+    const request = { ...input, session: this.id, checkpoint: checkpointRef(checkpoint) };
+    return await callOperation(this.#stateDir, "restore.plan", request, control);
+  }
+
+  /** Takes the last operation back, or another. @throws NOTHING_TO_UNDO, as `restore` */
+  async undo(options: UndoOptions = {}): Promise<OperationOutput<"undo">> {
     const { control, input } = splitControl(options);
     return await callOperation(this.#stateDir, "undo", { ...input, session: this.id }, control);
+  }
+
+  /**
+   * Takes back what changed in files between two checkpoints; what came later is kept, and what
+   * runs goes on. What was changed again since is in `conflicts` and stays, unless `force`.
+   *
+   * @throws FILE_REFUSED | FILE_FAILED | SESSION_WRONG_STATE, as `restore`
+   */
+  async revert(
+    from: string | Checkpoint,
+    to: string | Checkpoint,
+    options: RevertOptions = {},
+  ): Promise<OperationOutput<"revert">> {
+    const { control, input } = splitControl(options);
+    const between = { from: checkpointRef(from), to: checkpointRef(to) };
+    const request = { ...input, ...between, session: this.id };
+    return await callOperation(this.#stateDir, "revert", request, control);
+  }
+
+  /** Returns what a revert would take back, and changes nothing. */
+  async planRevert(
+    from: string | Checkpoint,
+    to: string | Checkpoint,
+    options: RevertPlanOptions = {},
+  ): Promise<RevertPlan> {
+    const { control, input } = splitControl(options);
+    const between = { from: checkpointRef(from), to: checkpointRef(to) };
+    const request = { ...input, ...between, session: this.id };
+    return await callOperation(this.#stateDir, "revert.plan", request, control);
+  }
+
+  /** Returns what was done to the session, oldest first, and how each is taken back. */
+  async operations(control: CallControl = {}): Promise<LoggedOperation[]> {
+    const request = { session: this.id };
+    return (await callOperation(this.#stateDir, "op.log", request, control)).operations;
   }
 
   /** Returns the processes that run in the session. */

@@ -1,5 +1,6 @@
 import { FILE_ERRORS } from "./file-errors.ts";
 import { HOST_ERRORS } from "./host-errors.ts";
+import { RESTORE_ERRORS } from "./restore-errors.ts";
 
 /**
  * Every error code of Waypoint, one row each.
@@ -101,20 +102,8 @@ export const ERROR_REGISTRY = {
     retryable: false,
     meaning: "The session's processes ended before or during the operation.",
   },
-  CHECKPOINT_OF_OTHER_SESSION: {
-    kind: "state",
-    exitCode: 12,
-    httpStatus: 409,
-    retryable: false,
-    meaning: "A session can be restored only to checkpoints of its own lineage.",
-  },
-  NOTHING_TO_UNDO: {
-    kind: "state",
-    exitCode: 12,
-    httpStatus: 409,
-    retryable: false,
-    meaning: "The session has no restore that could be taken back.",
-  },
+  ...RESTORE_ERRORS,
+
   FORK_REFUSED: {
     kind: "state",
     exitCode: 12,

@@ -7,3 +7,11 @@ export { Browses } from "./browse/browses.ts";
 export { catFiles } from "./cat-files.ts";
 export { copyFiles, copyTargetOf } from "./copy/copy-files.ts";
 export { grepCheckpoints } from "./grep/grep-checkpoints.ts";
+export {
+  actionsFor,
+  type FileAction,
+  type FilesNowAndThen,
+  refuseOtherKinds,
+  touchedPaths,
+} from "./put-back/file-actions.ts";
+export { type PutResult, putBack, removeUnfinished } from "./put-back/put-back.ts";

@@ -35,9 +35,10 @@ export function requireOwnHistory(
   const forkedFrom = ancestry(session.forkedFrom, catalog);
   if (forkedFrom.some(({ id }) => id === checkpoint.id)) return;
   const other = catalog.session(checkpoint.session) === undefined ? "a removed session" : "session";
+  const base = checkpoint.base === session.base ? "" : `, and on another base, ${checkpoint.base}`;
   throw new WaypointError(
     "CHECKPOINT_OF_OTHER_SESSION",
-    `Checkpoint ${checkpoint.id} is of ${other} ${checkpoint.sessionName}, not in the history of ${session.name}.`,
+    `Checkpoint ${checkpoint.id} is of ${other} ${checkpoint.sessionName}, not in the history of ${session.name}${base}.`,
     {
       hint: `\`waypoint fork ${checkpoint.id}\` starts a new session from it.`,
       detail: { session: checkpoint.session },

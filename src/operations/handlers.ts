@@ -2,14 +2,11 @@ import {
   createCheckpoint,
   forkCheckpoint,
   removeCheckpoints,
-  restoreCheckpoint,
   showCheckpoint,
-  undoRestore,
 } from "../checkpoint/index.ts";
 import { WaypointError } from "../errors/index.ts";
 import {
   removableCheckpoints,
-  requireOwnHistory,
   resolveCheckpoint,
   resolveMoment,
   resolveSession,
@@ -34,6 +31,7 @@ import {
 import { describeStandby } from "../standby/index.ts";
 import { diffMoments } from "../story/index.ts";
 import { endBrowsing, FILE_HANDLERS } from "./file-handlers.ts";
+import { GOING_BACK_HANDLERS } from "./going-back-handlers.ts";
 import { readLog } from "./read-log.ts";
 import { refreshingStandbys } from "./refresh-standbys.ts";
 import { takeCheckpoint } from "./take-checkpoint.ts";
@@ -55,6 +53,7 @@ export type EngineOperations = {
 /** What each operation of the contract does: resolve names, take the lease, call the engine. */
 export const HANDLERS: EngineOperations = refreshingStandbys({
   ...FILE_HANDLERS,
+  ...GOING_BACK_HANDLERS,
 
   new: async (input, ports, peer) => {
     const created = await createSession(input, ports);
@@ -123,22 +122,6 @@ export const HANDLERS: EngineOperations = refreshingStandbys({
     };
     return await diffMoments(refs, input, ports, peer.gone);
   },
-
-  restore: (input, ports) =>
-    withSession(input.session, ports, (session) => {
-      const checkpoint = resolveCheckpoint(input.checkpoint, ports.catalog);
-      requireOwnHistory(session, checkpoint, ports.catalog);
-      const { withoutBinds, ...loss } = input;
-      return restoreCheckpoint(
-        session,
-        { checkpoint, withoutBinds },
-        { ...loss, kind: "restore" },
-        ports,
-      );
-    }),
-
-  undo: (input, ports) =>
-    withSession(input.session, ports, (session) => undoRestore(session, input, ports)),
 
   fork: async (input, ports, peer) => {
     const checkpoint = resolveCheckpoint(input.checkpoint, ports.catalog);

@@ -31,7 +31,7 @@ export async function readLog(
   const inTime = all.filter(({ createdAt }) => isWithin(createdAt, input));
   const { told, notSearched } = await findTold(inTime, input, ports);
   const checkpoints = input.limit === undefined ? told : told.slice(-input.limit);
-  const operations = catalog.operations(session?.id);
+  const operations = catalog.operations.all(session?.id);
   const sessions = session === null ? catalog.sessions() : [session];
   return {
     checkpoints,

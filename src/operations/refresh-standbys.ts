@@ -6,6 +6,7 @@ const MOVING = [
   "checkpoint",
   "restore",
   "undo",
+  "revert",
   "fork",
   "stop",
   "rm",

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { instantSchema } from "./ids.ts";
 import { intentSchema } from "./intent.ts";
+import { partsSchema } from "./restore-parts.ts";
 import { verificationSchema } from "./verification.ts";
 
 /** `captured` survives the daemon's death; `durable` survives the machine's loss of power. */
@@ -46,16 +47,30 @@ export const checkpointSchema = z.object({
 });
 export type Checkpoint = z.infer<typeof checkpointSchema>;
 
+/** What else there is to say of a restore, an undo or a revert. */
+export const operationDetailSchema = z.object({
+  parts: partsSchema.nullable().describe("What was put back; null: all of it"),
+  since: z.string().nullable().describe("Of a revert: what had changed until this checkpoint"),
+  undoes: z.number().int().nullable().describe("Of an undo: the operation that it took back"),
+  state: z
+    .enum(["begun", "done", "interrupted"])
+    .describe("Of files that were put back one by one: how far it came"),
+  put: z.number().int().describe("How many files were put in place"),
+  removed: z.number().int(),
+});
+export type OperationDetail = z.infer<typeof operationDetailSchema>;
+
 /** An operation that moved a session, as `log` prints it between checkpoints. */
 export const operationRecordSchema = z.object({
   id: z.number().int(),
   session: z.string(),
   kind: z
-    .enum(["new", "fork", "restore", "undo", "stop", "recover"])
+    .enum(["new", "fork", "restore", "undo", "revert", "stop", "recover"])
     .describe("`recover`: restored again by itself, after a lazy restore had lost its memory"),
   checkpoint: z.string().nullable(),
   undo: z.string().nullable().describe("Checkpoint that takes the operation back"),
   at: instantSchema,
   readyMs: z.number().nullable(),
+  detail: operationDetailSchema.nullable().describe("null where there is no more to say"),
 });
 export type OperationRecord = z.infer<typeof operationRecordSchema>;

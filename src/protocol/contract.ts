@@ -1,12 +1,12 @@
 import { z } from "zod";
 import { checkpointSchema } from "./checkpoint.ts";
 import { FILE_CONTRACT } from "./file-operations.ts";
+import { GOING_BACK_CONTRACT } from "./going-back.ts";
 import {
   checkpointRef,
   diffInput,
   execInput,
   logInput,
-  lossInput,
   newInput,
   sessionRef,
   tcpPort,
@@ -14,7 +14,7 @@ import {
 } from "./inputs.ts";
 import { logOutput } from "./log.ts";
 import { describe } from "./operation-contract.ts";
-import { bindsLeftOut, execOutput, restoreOutput } from "./outputs.ts";
+import { bindsLeftOut, execOutput } from "./outputs.ts";
 import {
   bindSchema,
   forwardSchema,
@@ -162,23 +162,7 @@ export const CONTRACT = {
     }),
   }),
   ...FILE_CONTRACT,
-  restore: describe({
-    summary: "Put a session back to a checkpoint",
-    effect: "destroy",
-    input: z.strictObject({
-      session: sessionRef,
-      checkpoint: checkpointRef,
-      ...lossInput,
-      withoutBinds,
-    }),
-    output: restoreOutput,
-  }),
-  undo: describe({
-    summary: "Take the last restore back",
-    effect: "destroy",
-    input: z.strictObject({ session: sessionRef, ...lossInput, withoutBinds }),
-    output: restoreOutput,
-  }),
+  ...GOING_BACK_CONTRACT,
   fork: describe({
     summary: "Start new sessions from a checkpoint",
     effect: "write",

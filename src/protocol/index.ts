@@ -8,6 +8,7 @@ export type {
   CheckpointContent,
   CheckpointStage,
   CheckpointTrigger,
+  OperationDetail,
   OperationRecord,
 } from "./checkpoint.ts";
 export {
@@ -38,9 +39,13 @@ export {
   type NoticeMessage,
   type RequestMessage,
 } from "./frames.ts";
+export type { FilesPut, LoggedOperation } from "./going-back.ts";
 export { ID_LENGTH, isValidName, NAME_LENGTH_MAX } from "./ids.ts";
 export type { Intent, IntentSource } from "./intent.ts";
 export type { OperationContract } from "./operation-contract.ts";
+export type { RestoreParts } from "./restore-parts.ts";
+export type { Holder, RestoreCheck, RestorePlan } from "./restore-plan.ts";
+export type { Conflict, RevertPlan } from "./revert.ts";
 export type {
   Bind,
   Forward,

@@ -1,5 +1,4 @@
 import { z } from "zod";
-import { contentSchema } from "./checkpoint.ts";
 import { bindSchema } from "./session.ts";
 
 export const bindsLeftOut = z
@@ -16,16 +15,4 @@ export const execOutput = z.object({
   stdout: z.string(),
   stderr: z.string(),
   truncated: z.boolean().describe("stdout or stderr here is shorter than what was printed"),
-});
-
-/** What `restore` and `undo` answer. */
-export const restoreOutput = z.object({
-  session: z.string(),
-  checkpoint: z.string(),
-  undo: z.string().nullable().describe("Checkpoint of what was there before"),
-  undoContent: contentSchema.nullable().describe("What that checkpoint holds"),
-  readyMs: z.number().describe("Until the session answered again"),
-  totalMs: z.number().describe("With the checkpoint taken first"),
-  bindsLeftOut,
-  pid: z.number().int().nullable(),
 });

@@ -16,6 +16,7 @@ export {
   mountHostCopy,
 } from "./mount-extras.ts";
 export { mountView, unmountView, type ViewLayer } from "./mount-view.ts";
+export { listOpenFiles, type OpenFiles } from "./open-files.ts";
 export {
   isMadeWhereMissing,
   prepareMountUpper,

@@ -63,7 +63,7 @@ export async function createSession(
     const live = await buildFreshInstance(session, `${id}-1`, shell, ports);
     catalog.transaction(() => {
       catalog.insertSession(session);
-      catalog.insertOperation({
+      catalog.operations.insert({
         session: id,
         kind: "new",
         checkpoint: null,

@@ -23,7 +23,7 @@ export async function stopSession(
   live.link.end(new WaypointError("SESSION_ENDED", `Session ${row.name} was stopped.`));
   catalog.transaction(() => {
     catalog.updateSession(row.id, { state: "stopped" });
-    catalog.insertOperation({
+    catalog.operations.insert({
       session: row.id,
       kind: "stop",
       checkpoint: null,

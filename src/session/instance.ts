@@ -61,7 +61,12 @@ export async function buildFreshInstance(
 }
 
 /** What to build an incarnation from, and whether all of its memory is to be there at once. */
-export type InstanceSource = BindChoice & { checkpoint: CheckpointRow; atOnce?: boolean };
+export type InstanceSource = BindChoice & {
+  checkpoint: CheckpointRow;
+  atOnce?: boolean;
+  /** Checkpoint whose files to take, where these are not its own. */
+  filesFrom?: string;
+};
 
 /**
  * Builds an incarnation of a session from a checkpoint with processes.
@@ -123,11 +128,11 @@ export async function restoreTree(
   rollback: Rollback,
 ): Promise<{ pid: number; address: string | null }> {
   const { store, settings } = ports;
-  const { checkpoint, park, atOnce = false, ...choice } = from;
+  const { checkpoint, park, atOnce = false, filesFrom = checkpoint.id, ...choice } = from;
   const imagesDir = store.images.locate(store.checkpointPaths(checkpoint.id));
   const network = await beginNetwork(session, instanceId, imagesDir, rollback, ports);
   const [, namespace, isLazy] = await settleAll([
-    store.createInstanceFrom(instanceId, checkpoint.id),
+    createFiles(instanceId, checkpoint.id, filesFrom, ports),
     network.ready,
     atOnce
       ? Promise.resolve(false)
@@ -154,6 +159,17 @@ export async function restoreTree(
   const [{ pid }, linked] = await settleAll([restoring, network.linked]);
   ports.limits.apply(instanceId, session);
   return { pid, address: linked?.address ?? null };
+}
+
+/** Makes the files of an incarnation; those of another checkpoint have its processes' own added. */
+async function createFiles(
+  instanceId: string,
+  checkpointId: string,
+  filesFrom: string,
+  { store }: EnginePorts,
+): Promise<void> {
+  await store.createInstanceFrom(instanceId, filesFrom);
+  if (filesFrom !== checkpointId) await store.takeOwnFiles(instanceId, checkpointId);
 }
 
 /**

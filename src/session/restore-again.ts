@@ -32,7 +32,7 @@ export async function restoreAgain(
     const live = await buildInstanceFrom(session, instanceId, from, ports);
     catalog.transaction(() => {
       catalog.updateSession(sessionId, { state: "running", instance: instanceId });
-      catalog.insertOperation({
+      catalog.operations.insert({
         session: sessionId,
         kind: "recover",
         checkpoint: checkpoint.id,

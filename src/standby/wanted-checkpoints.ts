@@ -32,8 +32,11 @@ export function wantedOf(session: SessionRow, ports: EnginePorts): CheckpointRow
   const policy = policyOf(session, ports);
   if (policy === "off") return [];
   const line = newestOf(session, policy === "head" ? 1 : Number(policy), ports);
-  const { undo } = ports.catalog.lastMove(session.id) ?? { undo: null };
-  const undoTarget = undo === null ? undefined : ports.catalog.checkpoint(undo);
+  const last = ports.catalog.operations.lastMove(session.id);
+  // Files that were put back are taken back one by one, under what runs.
+  const isWhole = last?.detail?.parts?.only !== "files";
+  const undoTarget =
+    last?.undo == null || !isWhole ? undefined : ports.catalog.checkpoint(last.undo);
   const [head, ...older] = line;
   const wanted = [head, undoTarget, ...older].filter((row) => row !== undefined);
   return wanted.filter((row) => canBeParked(row, ports));

@@ -13,6 +13,7 @@ import {
   makeLayersAt,
   renewWorkDirs,
 } from "./instance-layers.ts";
+import { replaceOwnFiles } from "./own-files.ts";
 import { type CheckpointPaths, ProcessImages } from "./process-images.ts";
 import { readSessionFiles, writeSessionFile } from "./session-files.ts";
 import { Snapshots } from "./snapshots.ts";
@@ -108,6 +109,16 @@ export class Store {
     } catch (error) {
       throw explainDiskError(error, "restore a checkpoint");
     }
+  }
+
+  /**
+   * Gives an instance what Waypoint itself keeps in a session, as a checkpoint has it: the processes
+   * of that checkpoint have it open.
+   */
+  async takeOwnFiles(instanceId: string, checkpointId: string): Promise<void> {
+    const { upperDir } = this.instancePaths(instanceId);
+    const { snapshotPath } = this.checkpointPaths(checkpointId);
+    await replaceOwnFiles(path.join(snapshotPath, "upper"), upperDir);
   }
 
   /** Removes an instance's files; succeeds when they are gone already. */

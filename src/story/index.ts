@@ -3,10 +3,12 @@
  * themselves, and how it looked. It builds stories behind checkpoints and keeps them beside them.
  * Nothing here may delay, fail or harm a checkpoint. docs/story.md says who owns which section.
  */
+export { compareMoments, WHOLE_SCOPE } from "./compare-moments.ts";
 export { diffMoments } from "./diff-moments.ts";
 export { findFileChanges } from "./files/find-file-changes.ts";
 export { MomentFiles, openEntry } from "./files/moment-files.ts";
 export type { TreeEntry } from "./files/overlay-tree.ts";
+export type { RawChange } from "./files/raw-change.ts";
 export {
   fromText,
   isAtOrBelow,
@@ -17,7 +19,7 @@ export {
   toText,
 } from "./files/raw-path.ts";
 export { indexMissingStories } from "./index-missing-stories.ts";
-export { type Moment, openMoment } from "./moment.ts";
+export { type Moment, type MomentRef, openMoment } from "./moment.ts";
 export { readStory } from "./read-story.ts";
 export { scheduleStory } from "./schedule-story.ts";
 export { readShellContext } from "./shell/shell-context.ts";

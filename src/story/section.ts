@@ -1,5 +1,6 @@
 import type { Changes, ChangesSection, MomentSection, Story } from "../protocol/index.ts";
 import type { EnginePorts } from "../session/index.ts";
+import type { RawPath } from "./files/raw-path.ts";
 import type { Moment } from "./moment.ts";
 
 /** Two moments to be compared. */
@@ -12,6 +13,8 @@ export interface MomentPair {
 export interface CompareScope {
   /** Only what lies at or below this path of the session; `null` for everything. */
   under: string | null;
+  /** Which paths of files to tell of, as bytes; all of them if it is not given. */
+  isWanted?: (path: RawPath) => boolean;
   /** List what groups stand for, one by one. */
   isExpanded: boolean;
   /** Longest list of files; the totals count beyond it. */

@@ -1,5 +1,7 @@
-import { confirm } from "../confirm.ts";
-import { call, type Invocation, printResult } from "../context.ts";
+import { confirm, isAsking } from "../confirm.ts";
+import { call, type Invocation, printLong, printResult } from "../context.ts";
+import { type PartsOptions, partsInput } from "../going-back/parts-options.ts";
+import { renderPlan } from "../going-back/render-plan.ts";
 import {
   contentOf,
   type LossOptions,
@@ -9,20 +11,48 @@ import {
 } from "../render-move.ts";
 import { withoutUndefined } from "../session-options.ts";
 
-/** Puts a session back to a checkpoint. */
+/** Lines of each list that a question has before it. */
+const ASKED_LINES_MAX = 15;
+
+interface RestoreOptions extends LossOptions, PartsOptions {
+  yes?: boolean;
+  dryRun?: boolean;
+  expand?: boolean;
+  /** `false` with --no-check. */
+  check?: boolean;
+  withoutBinds?: boolean;
+}
+
+/** Puts a session back to a checkpoint, or tells what that would undo. */
 export async function run({
   context,
   args,
   options,
-}: Invocation<LossOptions & { yes?: boolean; withoutBinds?: boolean }>): Promise<undefined> {
+}: Invocation<RestoreOptions>): Promise<undefined> {
   const [session = "", checkpoint = ""] = args;
+  const parts = partsInput(options);
+  const { paint } = context.output;
+  const { expand = false } = options;
+  const asked = { session, checkpoint, ...parts };
+  if (options.dryRun === true) {
+    const plan = await call(context, "restore.plan", { ...asked, expand });
+    await printLong(context, plan, (shown) =>
+      renderPlan(shown, { paint, linesMax: Number.POSITIVE_INFINITY }),
+    );
+    return;
+  }
+  const isAnswered = options.yes === true;
+  if (isAsking(context, isAnswered)) {
+    const plan = await call(context, "restore.plan", { ...asked, expand });
+    await context.output.lines(renderPlan(plan, { paint, linesMax: ASKED_LINES_MAX }));
+  }
   await confirm(context, {
     question: `Put session ${session} back to ${checkpoint}? ${lossSentence(options)}`,
-    isAnswered: options.yes === true,
+    isAnswered,
   });
-  const { withoutBinds } = options;
-  const choice = { ...withoutUndefined({ withoutBinds }), ...lossInput(options) };
-  const moved = await call(context, "restore", { session, checkpoint, ...choice });
+  const { withoutBinds, check = true } = options;
+  const choice = { ...withoutUndefined({ withoutBinds }), ...lossInput(options), check };
+  const moved = await call(context, "restore", { ...asked, ...choice });
   const content = await contentOf(context, moved.checkpoint);
   await printResult(context, moved, () =>
     renderMove({ moved, content, sessionRef: session, verb: "is back at", loss: options }),

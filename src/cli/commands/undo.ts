@@ -2,15 +2,18 @@ import { call, type Invocation, printResult } from "../context.ts";
 import { contentOf, type LossOptions, lossInput, renderMove } from "../render-move.ts";
 import { withoutUndefined } from "../session-options.ts";
 
-/** Takes the last restore back. */
-export async function run({
-  context,
-  args,
-  options,
-}: Invocation<LossOptions & { withoutBinds?: boolean }>): Promise<undefined> {
-  const [session = ""] = args;
-  const { withoutBinds } = options;
-  const choice = { ...withoutUndefined({ withoutBinds }), ...lossInput(options) };
+interface UndoOptions extends LossOptions {
+  withoutBinds?: boolean;
+  /** `false` with --no-check. */
+  check?: boolean;
+}
+
+/** Takes a restore or another operation back. */
+export async function run({ context, args, options }: Invocation<UndoOptions>): Promise<undefined> {
+  const [session = "", number] = args;
+  const { withoutBinds, check = true } = options;
+  const operation = number === undefined ? undefined : Number(number);
+  const choice = { ...withoutUndefined({ withoutBinds, operation }), ...lossInput(options), check };
   const moved = await call(context, "undo", { session, ...choice });
   const content = await contentOf(context, moved.checkpoint);
   await printResult(context, moved, () =>

@@ -1,13 +1,9 @@
-import type { CommandSpec, OptionSpec } from "../command-spec.ts";
+import type { CommandSpec } from "../command-spec.ts";
 import { parseCount, parseIntent, parsePolicy } from "../parse-values.ts";
-import { CHECKPOINT, LOSS_OPTIONS, SESSION } from "./references.ts";
+import { GOING_BACK_COMMANDS } from "./going-back-commands.ts";
+import { CHECKPOINT, SESSION, WITHOUT_BINDS } from "./references.ts";
 import { STORY_COMMANDS } from "./story-commands.ts";
 import { VERIFY_COMMAND, VERIFY_OPTIONS } from "./verify-command.ts";
-
-const WITHOUT_BINDS: OptionSpec = {
-  flags: "--without-binds",
-  description: "Go on without the binds whose source is gone",
-};
 
 /** Commands about checkpoints: making them, reading what they tell, going back to them. */
 export const HISTORY_COMMANDS: readonly CommandSpec[] = [
@@ -43,46 +39,7 @@ export const HISTORY_COMMANDS: readonly CommandSpec[] = [
   },
   VERIFY_COMMAND,
   ...STORY_COMMANDS,
-  {
-    name: "restore",
-    summary: "Put a session back to a checkpoint",
-    description:
-      "What is there now is checkpointed first, so `waypoint undo` takes it back. Asks first on " +
-      "a terminal. A restore that fails leaves the session as it was.",
-    arguments: [SESSION, CHECKPOINT],
-    options: [{ flags: "-y, --yes", description: "Do not ask" }, ...LOSS_OPTIONS, WITHOUT_BINDS],
-    examples: [
-      ["waypoint restore web web@", "Back to its newest checkpoint, or the one it stands on"],
-      ["waypoint restore web green --yes", "Back to the one named green, without asking"],
-    ],
-    errors: [
-      "SESSION_NOT_FOUND",
-      "CHECKPOINT_NOT_FOUND",
-      "REFERENCE_AMBIGUOUS",
-      "CHECKPOINT_OF_OTHER_SESSION",
-      "BIND_SOURCE_MISSING",
-      "CRIU_DUMP_FAILED",
-      "CRIU_RESTORE_FAILED",
-      "STORE_FULL",
-      "CANCELLED",
-    ],
-    load: () => import("../commands/restore.ts"),
-  },
-  {
-    name: "undo",
-    summary: "Take the last restore back",
-    arguments: [SESSION],
-    options: [...LOSS_OPTIONS, WITHOUT_BINDS],
-    examples: [["waypoint undo web", "web is as it was before the last restore"]],
-    errors: [
-      "SESSION_NOT_FOUND",
-      "NOTHING_TO_UNDO",
-      "BIND_SOURCE_MISSING",
-      "CRIU_DUMP_FAILED",
-      "CRIU_RESTORE_FAILED",
-    ],
-    load: () => import("../commands/undo.ts"),
-  },
+  ...GOING_BACK_COMMANDS,
   {
     name: "fork",
     summary: "Start new sessions from a checkpoint",

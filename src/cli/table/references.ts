@@ -34,3 +34,9 @@ export const LOSS_OPTIONS: readonly OptionSpec[] = [
     description: "Do not capture what is there now, for when the store is full",
   },
 ];
+
+/** What to do about binds whose source is gone. */
+export const WITHOUT_BINDS: OptionSpec = {
+  flags: "--without-binds",
+  description: "Go on without the binds whose source is gone",
+};

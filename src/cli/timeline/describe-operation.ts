@@ -17,9 +17,15 @@ export function describeOperation(
       return `+ ${name} started${took}`;
     case "fork":
       return `⑂ ${name} forked from ${short(operation.checkpoint)}${took}`;
+    case "revert":
+      return `↶ ${name} reverted to ${short(operation.checkpoint)} what had changed until ${short(operation.detail?.since ?? null)}${undo}${took}`;
     case "restore":
+      if (operation.detail?.parts?.only === "files")
+        return `↶ ${name} got files of ${short(operation.checkpoint)} back${undo}${took}`;
       return `↶ ${name} restored to ${short(operation.checkpoint)}${undo}${took}`;
     case "undo":
+      if (operation.detail?.parts?.only === "files")
+        return `↷ ${name} took files back, to those of ${short(operation.checkpoint)}${undo}${took}`;
       return `↷ ${name} took the restore back, to ${short(operation.checkpoint)}${undo}${took}`;
     case "recover":
       return `! ${name} lost its memory in a lazy restore, restored again to ${short(operation.checkpoint)}${took}`;

@@ -84,6 +84,7 @@ function operation(minute: number, facts: Partial<OperationRecord>): OperationRe
     undo: null,
     at: at(minute),
     readyMs: null,
+    detail: null,
     ...facts,
   };
 }

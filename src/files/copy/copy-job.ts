@@ -59,7 +59,12 @@ export class CopyJob {
   /** Returns a name under which something is made before it takes its own. */
   temporaryName(): RawPath {
     this.#temporaries += 1;
-    return `.waypoint-cp-${this.#id}-${this.#temporaries}`;
+    return `${CopyJob.temporaryBeginning(this.#id)}${this.#temporaries}`;
+  }
+
+  /** Returns how the names begin under which one job makes things. */
+  static temporaryBeginning(id: string): string {
+    return `.waypoint-cp-${id}-`;
   }
 
   count(kind: "files" | "directories" | "others"): void {

@@ -12,7 +12,10 @@ export const FILES_READER: ChangesReader = {
     using found = shareFileChanges(pair, context);
     const { changes, unknown } = await found.changes;
     const under = context.scope.under === null ? null : normalText(context.scope.under);
-    const scoped = under === null ? changes : changes.filter((change) => isAbout(change, under));
+    const { isWanted = () => true } = context.scope;
+    const scoped = changes
+      .filter((change) => under === null || isAbout(change, under))
+      .filter(({ path, from }) => isWanted(path) || (from !== null && isWanted(from)));
     return { ...(await describeChanges(scoped, context.scope, context.signal)), unknown };
   },
   summarize: summarizeFiles,

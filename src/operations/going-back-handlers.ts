@@ -1,0 +1,73 @@
+import type { CheckpointRow, SessionRow } from "../catalog/index.ts";
+import { requireOwnHistory, resolveCheckpoint, resolveSession } from "../lineage/index.ts";
+import type { OperationOutput, OperationParsedInput } from "../protocol/index.ts";
+import type { EnginePorts, StreamPeer } from "../session/index.ts";
+import {
+  listOperations,
+  planRestore,
+  planRevert,
+  resolveParts,
+  restoreSession,
+  revertChanges,
+  undoOperation,
+} from "../undoing/index.ts";
+import { withSession } from "./with-session.ts";
+
+type GoingBack = "restore" | "restore.plan" | "undo" | "revert" | "revert.plan" | "op.log";
+
+/** What each operation does that takes something back, or tells what would be. */
+export const GOING_BACK_HANDLERS: {
+  [N in GoingBack]: (
+    input: OperationParsedInput<N>,
+    ports: EnginePorts,
+    peer: StreamPeer,
+  ) => Promise<OperationOutput<N>>;
+} = {
+  restore: (input, ports) =>
+    withSession(input.session, ports, async (session) => {
+      const checkpoint = resolveCheckpoint(input.checkpoint, ports.catalog);
+      requireOwnHistory(session, checkpoint, ports.catalog);
+      return await restoreSession(session, checkpoint, input, ports);
+    }),
+
+  "restore.plan": async (input, ports, peer) => {
+    const session = resolveSession(input.session, ports.catalog);
+    const checkpoint = resolveCheckpoint(input.checkpoint, ports.catalog);
+    requireOwnHistory(session, checkpoint, ports.catalog);
+    const parts = await resolveParts(input, session, ports);
+    return await planRestore(session, checkpoint, { ...input, parts }, ports, peer.gone);
+  },
+
+  undo: (input, ports) =>
+    withSession(input.session, ports, (session) => undoOperation(session, input, ports)),
+
+  revert: (input, ports) =>
+    withSession(input.session, ports, async (session) => {
+      const wish = await revertWish(session, input, ports);
+      return await revertChanges(session, { ...input, ...wish }, ports);
+    }),
+
+  "revert.plan": async (input, ports, peer) => {
+    const session = resolveSession(input.session, ports.catalog);
+    return await planRevert(session, await revertWish(session, input, ports), ports, peer.gone);
+  },
+
+  "op.log": async ({ session }, ports) => {
+    const row = session === undefined ? undefined : resolveSession(session, ports.catalog);
+    return { operations: listOperations(row, ports) };
+  },
+};
+
+async function revertWish(
+  session: SessionRow,
+  input: OperationParsedInput<"revert.plan">,
+  ports: EnginePorts,
+) {
+  const [from, to] = [input.from, input.to].map((reference) => {
+    const checkpoint = resolveCheckpoint(reference, ports.catalog);
+    requireOwnHistory(session, checkpoint, ports.catalog);
+    return checkpoint;
+  }) as [CheckpointRow, CheckpointRow];
+  const parts = await resolveParts({ ...input, only: "files" }, session, ports);
+  return { from, to, parts, force: input.force };
+}

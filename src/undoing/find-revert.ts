@@ -1,0 +1,89 @@
+import type { CheckpointRow } from "../catalog/index.ts";
+import { actionsFor, type FileAction, touchedPaths } from "../files/index.ts";
+import type { Conflict, RestoreParts } from "../protocol/index.ts";
+import type { EnginePorts } from "../session/index.ts";
+import {
+  findFileChanges,
+  type Moment,
+  MomentFiles,
+  openMoment,
+  type RawPath,
+  type TreeEntry,
+  toText,
+  WHOLE_SCOPE,
+} from "../story/index.ts";
+import { requirePaths, scopeOf } from "./file-scope.ts";
+import type { NowAndThen } from "./find-actions.ts";
+
+/** What to put back, and what was changed again and so stays. */
+export interface FoundRevert {
+  actions: FileAction[];
+  conflicts: Conflict[];
+}
+
+/**
+ * Returns what takes back what changed in files between two checkpoints.
+ *
+ * Path by path: what has not changed since `to` is put back as `from` has it; what has is a conflict
+ * and stays, unless `force` is given; what is as in `from` already needs nothing.
+ *
+ * @param pair  the session as it is now, and `from`.
+ * @throws FILE_NOT_FOUND | FILE_REFUSED  a path that was named | STORE_FAILED
+ */
+export async function findRevert(
+  pair: NowAndThen,
+  { to, parts, force }: { to: CheckpointRow; parts: RestoreParts; force: boolean },
+  ports: EnginePorts,
+  signal: AbortSignal,
+): Promise<FoundRevert> {
+  await using later = await openMoment({ checkpoint: to }, ports);
+  using laterFiles = new MomentFiles(later);
+  const now = { moment: pair.now, files: pair.files.now };
+  const earlier = { moment: pair.past, files: pair.files.past };
+  const between = { moment: later, files: laterFiles };
+  requirePaths(parts, [now, earlier, between]);
+  const touched = (one: Opened, other: Opened) => pathsBetween(one, other, ports, signal);
+  const isWanted = scopeOf(parts);
+  const changed = [...(await touched(between, earlier))].filter(isWanted);
+  const changedSince = await touched(between, now);
+  const different = await touched(now, earlier);
+  const wanted = changed.filter((path) => different.has(path));
+  const contested = wanted.filter((path) => changedSince.has(path));
+  const conflicts = contested.map((path) => {
+    const [was, became, is] = [earlier, between, now].map(({ files }) => files.find(path));
+    return {
+      path: toText(path),
+      between: changeOf(was ?? null, became ?? null),
+      since: changeOf(became ?? null, is ?? null),
+    };
+  });
+  const kept = new Set(force ? [] : contested);
+  const actions = actionsFor(
+    wanted.filter((path) => !kept.has(path)),
+    pair.files,
+  );
+  return { actions, conflicts: force ? [] : conflicts };
+}
+
+interface Opened {
+  moment: Moment;
+  files: MomentFiles;
+}
+
+async function pathsBetween(
+  from: Opened,
+  to: Opened,
+  ports: EnginePorts,
+  signal: AbortSignal,
+): Promise<Set<RawPath>> {
+  const both = { from: from.files, to: to.files };
+  const context = { scope: WHOLE_SCOPE, ports, signal };
+  const pair = { from: from.moment, to: to.moment };
+  return touchedPaths((await findFileChanges(pair, context, both)).changes, both);
+}
+
+/** Returns what happened to a path, from what it was and what it is. */
+export function changeOf(was: TreeEntry | null, is: TreeEntry | null): Conflict["since"] {
+  if (was === null) return "added";
+  return is === null ? "deleted" : "modified";
+}

@@ -1,0 +1,21 @@
+import { removeUnfinished } from "../files/index.ts";
+import type { EnginePorts } from "../session/index.ts";
+import { jobId } from "./put-back-files.ts";
+
+/**
+ * Notes which operations a daemon that died was in the middle of, and removes the file that it was
+ * making. What it had put in place stays: each file is the old one or the new one.
+ */
+export async function settleInterrupted(ports: EnginePorts): Promise<void> {
+  const { operations } = ports.catalog;
+  for (const { id, session, detail, readyMs } of operations.begun()) {
+    if (detail === null) continue;
+    operations.update(id, { detail: { ...detail, state: "interrupted" }, readyMs });
+    const live = ports.live.get(session);
+    if (live === undefined) continue;
+    const job = { pid: live.pid, id: jobId(id) };
+    await removeUnfinished(operations.paths(id), job).catch((error: unknown) =>
+      ports.logger.error("remove what was not finished", error, { operation: id }),
+    );
+  }
+}
