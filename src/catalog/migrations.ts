@@ -81,4 +81,10 @@ export const MIGRATIONS: readonly string[] = [
    ) STRICT, WITHOUT ROWID;
    CREATE INDEX storyTouched_checkpoint ON storyTouched (checkpoint);
    CREATE TABLE storyTexts (checkpoint TEXT PRIMARY KEY, text TEXT NOT NULL) STRICT;`,
+  // Automatic checkpoints.
+  `ALTER TABLE sessions ADD COLUMN auto TEXT;
+   ALTER TABLE sessions ADD COLUMN autoPausedAt TEXT;
+   ALTER TABLE sessions ADD COLUMN autoFailure TEXT;
+   ALTER TABLE sessions ADD COLUMN autoFailedAt TEXT;
+   ALTER TABLE checkpoints ADD COLUMN autoCause TEXT;`,
 ];

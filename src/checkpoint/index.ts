@@ -10,5 +10,6 @@ export { forkCheckpoint } from "./fork-checkpoint.ts";
 export { captureAllHeld, releaseHeld, scheduleHeld } from "./held-checkpoints.ts";
 export { makeDurable, removeCheckpoints, scheduleDurable } from "./make-durable.ts";
 export { fromManifest } from "./manifest.ts";
+export { changesSinceMark, markAsItIs, touchedSinceMark } from "./mark.ts";
 export { restoreCheckpoint, undoRestore } from "./restore-checkpoint.ts";
 export { openThrowawayFork, type ThrowawayFork } from "./throwaway-fork.ts";

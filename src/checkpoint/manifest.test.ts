@@ -10,6 +10,7 @@ const ROW: CheckpointRow = {
   name: "first",
   intent: "before\n\u001b[31mthe storm",
   trigger: "manual",
+  autoCause: null,
   content: "full",
   createdAt: "2026-01-02T03:04:05.678Z",
   pauseMs: 12.34,

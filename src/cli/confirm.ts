@@ -2,6 +2,11 @@ import { WaypointError } from "../errors/index.ts";
 import type { CommandContext } from "./context.ts";
 import { printable } from "./text/printable.ts";
 
+/** Tells whether there is a person on a terminal who can be asked. */
+export function hasAsker({ isJson }: CommandContext): boolean {
+  return !isJson && process.stdin.isTTY === true && process.stderr.isTTY === true;
+}
+
 /**
  * Asks a person on a terminal; asks nobody when a program reads or there is no terminal.
  *
@@ -11,8 +16,7 @@ export async function confirm(
   context: CommandContext,
   { question, isAnswered }: { question: string; isAnswered: boolean },
 ): Promise<void> {
-  const isTerminal = process.stdin.isTTY === true && process.stderr.isTTY === true;
-  if (isAnswered || context.isJson || !isTerminal) return;
+  if (isAnswered || !hasAsker(context)) return;
   const { createInterface } = await import("node:readline/promises");
   const reader = createInterface({ input: process.stdin, output: process.stderr });
   const leaving = new AbortController();

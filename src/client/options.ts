@@ -45,6 +45,9 @@ export type ForwardOptions = Omit<OperationInput<"forward">, "session" | "port">
 export type RestoreOptions = Omit<OperationInput<"restore">, "session" | "checkpoint"> &
   CallControl;
 
+/** What `Session.auto` chooses. */
+export type AutoOptions = Omit<OperationInput<"auto">, "session"> & CallControl;
+
 /** Options of `Session.attach`. */
 export type AttachOptions = Omit<OperationInput<"attach">, "session"> & { signal?: AbortSignal };
 

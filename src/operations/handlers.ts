@@ -26,6 +26,7 @@ import {
   listProcesses,
   removeSession,
   requireLive,
+  requireNobodyTypes,
   requireValidName,
   type StreamPeer,
   stopForward,
@@ -33,6 +34,7 @@ import {
 } from "../session/index.ts";
 import { describeStandby } from "../standby/index.ts";
 import { diffMoments } from "../story/index.ts";
+import { AUTO_HANDLERS } from "./auto-handlers.ts";
 import { endBrowsing, FILE_HANDLERS } from "./file-handlers.ts";
 import { readLog } from "./read-log.ts";
 import { refreshingStandbys } from "./refresh-standbys.ts";
@@ -55,6 +57,7 @@ export type EngineOperations = {
 /** What each operation of the contract does: resolve names, take the lease, call the engine. */
 export const HANDLERS: EngineOperations = refreshingStandbys({
   ...FILE_HANDLERS,
+  ...AUTO_HANDLERS,
 
   new: async (input, ports, peer) => {
     const created = await createSession(input, ports);
@@ -128,6 +131,7 @@ export const HANDLERS: EngineOperations = refreshingStandbys({
     withSession(input.session, ports, (session) => {
       const checkpoint = resolveCheckpoint(input.checkpoint, ports.catalog);
       requireOwnHistory(session, checkpoint, ports.catalog);
+      requireNobodyTypes(session, input, ports);
       const { withoutBinds, ...loss } = input;
       return restoreCheckpoint(
         session,
@@ -138,7 +142,10 @@ export const HANDLERS: EngineOperations = refreshingStandbys({
     }),
 
   undo: (input, ports) =>
-    withSession(input.session, ports, (session) => undoRestore(session, input, ports)),
+    withSession(input.session, ports, (session) => {
+      requireNobodyTypes(session, input, ports);
+      return undoRestore(session, input, ports);
+    }),
 
   fork: async (input, ports, peer) => {
     const checkpoint = resolveCheckpoint(input.checkpoint, ports.catalog);

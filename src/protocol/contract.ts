@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { AUTO_CONTRACT } from "./auto.ts";
 import { checkpointSchema } from "./checkpoint.ts";
 import { FILE_CONTRACT } from "./file-operations.ts";
 import {
@@ -10,6 +11,7 @@ import {
   newInput,
   sessionRef,
   tcpPort,
+  whileTyping,
   withoutBinds,
 } from "./inputs.ts";
 import { logOutput } from "./log.ts";
@@ -157,6 +159,7 @@ export const CONTRACT = {
     }),
   }),
   ...FILE_CONTRACT,
+  ...AUTO_CONTRACT,
   restore: describe({
     summary: "Put a session back to a checkpoint",
     effect: "destroy",
@@ -164,6 +167,7 @@ export const CONTRACT = {
       session: sessionRef,
       checkpoint: checkpointRef,
       ...lossInput,
+      whileTyping,
       withoutBinds,
     }),
     output: restoreOutput,
@@ -171,7 +175,7 @@ export const CONTRACT = {
   undo: describe({
     summary: "Take the last restore back",
     effect: "destroy",
-    input: z.strictObject({ session: sessionRef, ...lossInput, withoutBinds }),
+    input: z.strictObject({ session: sessionRef, ...lossInput, whileTyping, withoutBinds }),
     output: restoreOutput,
   }),
   fork: describe({

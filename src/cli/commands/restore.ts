@@ -1,4 +1,5 @@
 import { confirm } from "../confirm.ts";
+import { confirmTyping } from "../confirm-typing.ts";
 import { call, type Invocation, printResult } from "../context.ts";
 import {
   contentOf,
@@ -14,7 +15,9 @@ export async function run({
   context,
   args,
   options,
-}: Invocation<LossOptions & { yes?: boolean; withoutBinds?: boolean }>): Promise<undefined> {
+}: Invocation<
+  LossOptions & { yes?: boolean; withoutBinds?: boolean; whileTyping?: boolean }
+>): Promise<undefined> {
   const [session = "", checkpoint = ""] = args;
   await confirm(context, {
     question: `Put session ${session} back to ${checkpoint}? ${lossSentence(options)}`,
@@ -22,7 +25,10 @@ export async function run({
   });
   const { withoutBinds } = options;
   const choice = { ...withoutUndefined({ withoutBinds }), ...lossInput(options) };
-  const moved = await call(context, "restore", { session, checkpoint, ...choice });
+  const isAnswered = options.whileTyping === true;
+  const moved = await confirmTyping(context, { isAnswered }, (typing) =>
+    call(context, "restore", { session, checkpoint, ...choice, ...typing }),
+  );
   const content = await contentOf(context, moved.checkpoint);
   await printResult(context, moved, () =>
     renderMove({ moved, content, sessionRef: session, verb: "is back at", loss: options }),

@@ -1,6 +1,7 @@
 import type { CommandSpec, OptionSpec } from "../command-spec.ts";
 import { parseCount, parseIntent, parsePolicy } from "../parse-values.ts";
-import { CHECKPOINT, LOSS_OPTIONS, SESSION } from "./references.ts";
+import { AUTO_COMMAND } from "./auto-command.ts";
+import { CHECKPOINT, LOSS_OPTIONS, SESSION, WHILE_TYPING } from "./references.ts";
 import { STORY_COMMANDS } from "./story-commands.ts";
 import { VERIFY_COMMAND, VERIFY_OPTIONS } from "./verify-command.ts";
 
@@ -45,7 +46,12 @@ export const HISTORY_COMMANDS: readonly CommandSpec[] = [
       "What is there now is checkpointed first, so `waypoint undo` takes it back. Asks first on " +
       "a terminal. A restore that fails leaves the session as it was.",
     arguments: [SESSION, CHECKPOINT],
-    options: [{ flags: "-y, --yes", description: "Do not ask" }, ...LOSS_OPTIONS, WITHOUT_BINDS],
+    options: [
+      { flags: "-y, --yes", description: "Do not ask" },
+      ...LOSS_OPTIONS,
+      WHILE_TYPING,
+      WITHOUT_BINDS,
+    ],
     examples: [
       ["waypoint restore web web@", "Back to its newest checkpoint, or the one it stands on"],
       ["waypoint restore web green --yes", "Back to the one named green, without asking"],
@@ -55,6 +61,7 @@ export const HISTORY_COMMANDS: readonly CommandSpec[] = [
       "CHECKPOINT_NOT_FOUND",
       "REFERENCE_AMBIGUOUS",
       "CHECKPOINT_OF_OTHER_SESSION",
+      "TERMINAL_IN_USE",
       "BIND_SOURCE_MISSING",
       "CRIU_DUMP_FAILED",
       "CRIU_RESTORE_FAILED",
@@ -67,11 +74,12 @@ export const HISTORY_COMMANDS: readonly CommandSpec[] = [
     name: "undo",
     summary: "Take the last restore back",
     arguments: [SESSION],
-    options: [...LOSS_OPTIONS, WITHOUT_BINDS],
+    options: [...LOSS_OPTIONS, WHILE_TYPING, WITHOUT_BINDS],
     examples: [["waypoint undo web", "web is as it was before the last restore"]],
     errors: [
       "SESSION_NOT_FOUND",
       "NOTHING_TO_UNDO",
+      "TERMINAL_IN_USE",
       "BIND_SOURCE_MISSING",
       "CRIU_DUMP_FAILED",
       "CRIU_RESTORE_FAILED",
@@ -121,4 +129,5 @@ export const HISTORY_COMMANDS: readonly CommandSpec[] = [
     errors: ["SESSION_NOT_FOUND", "REFERENCE_AMBIGUOUS"],
     load: () => import("../commands/standby.ts"),
   },
+  AUTO_COMMAND,
 ];
