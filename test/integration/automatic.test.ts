@@ -115,6 +115,8 @@ describe("hybrid", () => {
   });
 
   test("after a restore, what is captured already is no change", async () => {
+    // The end of the long command before is a change of its own.
+    await untilIdle(session);
     const [first] = await automaticOf(session);
     await session.restore(first?.id ?? "");
     const before = (await automaticOf(session)).length;
