@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import os from "node:os";
 import path from "node:path";
+import { AutomaticCheckpoints } from "./automatic/index.ts";
 import { type Logger, SerialQueues, type StateLayout } from "./base/index.ts";
 import { Catalog } from "./catalog/index.ts";
 import * as criu from "./criu/index.ts";
@@ -17,6 +18,7 @@ import {
   type EnginePorts,
   LiveSessions,
   type StandbySettings,
+  Typing,
 } from "./session/index.ts";
 import * as shells from "./shells/index.ts";
 import { Standbys } from "./standby/index.ts";
@@ -42,6 +44,8 @@ export interface EngineOptions {
   /** Memory from which a checkpoint is restored lazily; `Infinity` for never. */
   lazyBytesMin?: number;
   standby: StandbySettings;
+  /** When sessions are captured by themselves that say nothing else. */
+  autoDefault: string;
   /** The machine's own mount namespace; `null` if it is not known. */
   hostNamespacePath: string | null;
   logger: Logger;
@@ -95,6 +99,7 @@ export async function openEngine(options: EngineOptions): Promise<EnginePorts> {
       shellFiles: SHELL_FILES,
       resolvConf: network.resolvConf,
       standby: options.standby,
+      autoDefault: options.autoDefault,
     },
     catalog,
     store,
@@ -109,6 +114,10 @@ export async function openEngine(options: EngineOptions): Promise<EnginePorts> {
     findTerminals,
     createScreen: (columns, rows) => new ScreenModel(columns, rows),
     live: new LiveSessions(),
+    typing: new Typing(),
+    get automatic() {
+      return automatic;
+    },
     journal: new CommandJournal(catalog.commands, logger),
     filling: new Map(),
     get standbys() {
@@ -126,6 +135,7 @@ export async function openEngine(options: EngineOptions): Promise<EnginePorts> {
   };
   const standbys = new Standbys(ports);
   const browses = new Browses(ports);
+  const automatic = new AutomaticCheckpoints(ports);
   await criu.warmUp(criuProgram);
   await recover(ports);
   await settleInterrupted(ports);

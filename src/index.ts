@@ -5,6 +5,7 @@
  */
 export {
   type AttachOptions,
+  type AutoOptions,
   type CallControl,
   Checkpoint,
   type CheckpointOptions,

@@ -87,4 +87,10 @@ export const MIGRATIONS: readonly string[] = [
    CREATE TABLE operationPaths (
      operation INTEGER NOT NULL, path TEXT NOT NULL, PRIMARY KEY (operation, path)
    ) STRICT, WITHOUT ROWID;`,
+  // Automatic checkpoints.
+  `ALTER TABLE sessions ADD COLUMN auto TEXT;
+   ALTER TABLE sessions ADD COLUMN autoPausedAt TEXT;
+   ALTER TABLE sessions ADD COLUMN autoFailure TEXT;
+   ALTER TABLE sessions ADD COLUMN autoFailedAt TEXT;
+   ALTER TABLE checkpoints ADD COLUMN autoCause TEXT;`,
 ];

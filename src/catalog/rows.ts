@@ -1,4 +1,5 @@
 import type {
+  AutoCause,
   Bind,
   CheckpointContent,
   CheckpointStage,
@@ -41,6 +42,12 @@ export interface SessionRow extends ExtraMounts {
   pidsLimit: number | null;
   /** What is kept on standby for it; `null` for what the daemon keeps of all. */
   standby: StandbyPolicy | null;
+  /** When it is captured by itself; `null` for what the daemon does with all. */
+  auto: string | null;
+  autoPausedAt: string | null;
+  /** Why its last automatic checkpoint could not be taken; `null` once one was. */
+  autoFailure: string | null;
+  autoFailedAt: string | null;
 }
 
 /** A port of a session that another loopback leads to: the host's, or another session's. */
@@ -77,6 +84,8 @@ export interface CheckpointRow extends ExtraMounts {
   name: string | null;
   intent: string | null;
   trigger: CheckpointTrigger;
+  /** What an automatic one was taken for. */
+  autoCause: AutoCause | null;
   content: CheckpointContent;
   createdAt: string;
   pauseMs: number;
@@ -110,6 +119,7 @@ export interface CheckpointRow extends ExtraMounts {
 /** What the timeline shows of a checkpoint. */
 export const TIMELINE_COLUMNS = [
   ...(["id", "session", "sessionName", "parent", "name", "intent", "trigger", "content"] as const),
+  "autoCause",
   ...(["createdAt", "unchangedSince", "pauseMs", "totalMs", "memoryBytes", "stage"] as const),
   "heldWhy",
 ] satisfies (keyof CheckpointRow)[];

@@ -1,10 +1,12 @@
 import type { CheckpointRow, SessionRow } from "../catalog/index.ts";
-import type { CheckpointTrigger } from "../protocol/index.ts";
+import type { AutoCause, CheckpointTrigger } from "../protocol/index.ts";
 import type { EnginePorts, LiveInstance } from "../session/index.ts";
 
 /** What a checkpoint is taken for. */
 export interface CheckpointOptions {
   trigger: CheckpointTrigger;
+  /** What an automatic one is taken for. */
+  autoCause?: AutoCause;
   intent: string | null;
   /** The agent's last message or tool call, where it was handed over. */
   agentSaid?: string;
@@ -31,6 +33,7 @@ export function checkpointRow(
     intent: options.intent,
     agentSaid: options.agentSaid ?? null,
     trigger: options.trigger,
+    autoCause: options.autoCause ?? null,
     content: live === undefined ? "files" : "full",
     createdAt: new Date().toISOString(),
     stage: "captured",

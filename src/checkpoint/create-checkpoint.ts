@@ -12,6 +12,7 @@ import { type CheckpointOptions, checkpointRow } from "./checkpoint-row.ts";
 import { dumpInstance } from "./dump-instance.ts";
 import { scheduleDurable } from "./make-durable.ts";
 import { toManifest } from "./manifest.ts";
+import { markCapture } from "./mark.ts";
 import { roundMs } from "./round-ms.ts";
 import { findUnchanged, noteBaseline, watchForChange } from "./unchanged.ts";
 
@@ -99,10 +100,12 @@ async function captureAll(session: SessionRow, live: LiveInstance, id: string, p
   // What ends from here on is not in the capture: the daemon learns of it only afterwards.
   const commands = ports.journal.soFar(live.instanceId);
   const watch = watchForChange(session, live, ports);
+  const mark = markCapture(session, live, ports);
   // CRIU cannot dump one end of a connection, so the daemon lets go of the session's init first.
   await live.link.quiesce();
   try {
     const { pauseMs, memoryBytes } = await dumpInstance(session, live, id, ports);
+    mark.take(id);
     return { pauseMs, memoryBytes, unchangedSince: null, commands };
   } finally {
     await live.link.resume();

@@ -20,10 +20,10 @@ export function describeCheckpoint(
   row: TimelineRow,
   { story, verification }: ToldBeside,
 ): Checkpoint {
-  const { id, session, sessionName, parent, name, intent, trigger, content } = row;
+  const { id, session, sessionName, parent, name, intent, trigger, content, autoCause } = row;
   const { createdAt, unchangedSince, pauseMs, totalMs, memoryBytes, stage } = row;
   return {
-    ...{ id, session, sessionName, parent, name, intent, trigger, content },
+    ...{ id, session, sessionName, parent, name, intent, trigger, content, autoCause },
     ...{ createdAt, unchangedSince, pauseMs, totalMs, memoryBytes, stage },
     derivedIntent: derivedIntentOf(row, story),
     verification: verification === undefined ? null : describeVerification(verification),

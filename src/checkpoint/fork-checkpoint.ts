@@ -3,6 +3,7 @@ import { WaypointError } from "../errors/index.ts";
 import type { Bind } from "../protocol/index.ts";
 import {
   adoptInstance,
+  automaticOf,
   type BindChoice,
   buildFreshInstance,
   buildInstanceFrom,
@@ -103,6 +104,7 @@ export function sessionFrom(
   { name, instanceId }: { name: string; instanceId: string },
   { catalog }: EnginePorts,
 ): SessionRow {
+  const captured = catalog.session(checkpoint.session);
   return {
     id: instanceId.slice(0, instanceId.lastIndexOf("-")),
     name,
@@ -122,7 +124,8 @@ export function sessionFrom(
     memoryLimitBytes: checkpoint.memoryLimitBytes,
     cpuLimit: checkpoint.cpuLimit,
     pidsLimit: checkpoint.pidsLimit,
-    standby: catalog.session(checkpoint.session)?.standby ?? null,
+    standby: captured?.standby ?? null,
+    ...automaticOf(captured?.auto ?? null),
   };
 }
 

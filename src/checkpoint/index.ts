@@ -11,5 +11,6 @@ export { forkCheckpoint } from "./fork-checkpoint.ts";
 export { captureAllHeld, releaseHeld, requireCaptured, scheduleHeld } from "./held-checkpoints.ts";
 export { makeDurable, removeCheckpoints, scheduleDurable } from "./make-durable.ts";
 export { fromManifest } from "./manifest.ts";
+export { changesSinceMark, markAsItIs, touchedSinceMark } from "./mark.ts";
 export { type Restored, restoreCheckpoint } from "./restore-checkpoint.ts";
 export { openThrowawayFork, type ThrowawayFork } from "./throwaway-fork.ts";

@@ -11,6 +11,7 @@ const ROW: CheckpointRow = {
   intent: "before\n\u001b[31mthe storm",
   agentSaid: "Ran the tests",
   trigger: "manual",
+  autoCause: null,
   content: "full",
   createdAt: "2026-01-02T03:04:05.678Z",
   pauseMs: 12.34,

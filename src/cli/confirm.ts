@@ -2,10 +2,9 @@ import { WaypointError } from "../errors/index.ts";
 import type { CommandContext } from "./context.ts";
 import { printable } from "./text/printable.ts";
 
-/** Tells whether a person is there to be asked. */
-export function isAsking({ isJson }: CommandContext, isAnswered: boolean): boolean {
-  const isTerminal = process.stdin.isTTY === true && process.stderr.isTTY === true;
-  return isTerminal && !isAnswered && !isJson;
+/** Tells whether there is a person on a terminal who can be asked. */
+export function hasAsker({ isJson }: CommandContext): boolean {
+  return !isJson && process.stdin.isTTY === true && process.stderr.isTTY === true;
 }
 
 /**
@@ -17,7 +16,7 @@ export async function confirm(
   context: CommandContext,
   { question, isAnswered }: { question: string; isAnswered: boolean },
 ): Promise<void> {
-  if (!isAsking(context, isAnswered)) return;
+  if (isAnswered || !hasAsker(context)) return;
   const { createInterface } = await import("node:readline/promises");
   const reader = createInterface({ input: process.stdin, output: process.stderr });
   const leaving = new AbortController();

@@ -13,6 +13,8 @@ export interface NewOptions {
   cpus?: number;
   pids?: number;
   standby?: string;
+  /** True where `--auto` was given without a policy. */
+  auto?: string | true;
   env?: Record<string, string>;
   bind?: Bind[];
 }
@@ -20,9 +22,10 @@ export interface NewOptions {
 /** Returns the input of the operation `new`; the session's terminal gets this terminal's size. */
 export function newInput(options: NewOptions): OperationInput<"new"> {
   const { name, base, cwd, net, user, env, shell, cpus, pids, standby } = options;
+  const auto = options.auto === true ? "hybrid" : options.auto;
   const size = terminalSize(process.stdout) ?? {};
   return withoutUndefined({
-    ...{ name, base, cwd, net, user, env, shell, cpus, pids, standby },
+    ...{ name, base, cwd, net, user, env, shell, cpus, pids, standby, auto },
     binds: options.bind,
     memoryBytes: options.memory,
     ...size,

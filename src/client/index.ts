@@ -23,6 +23,7 @@ export { makeStateDir } from "./make-state-dir.ts";
 export { type OperationStream, openStream, type StreamEvent } from "./operation-stream.ts";
 export type {
   AttachOptions,
+  AutoOptions,
   CallControl,
   CheckpointOptions,
   DiffOptions,

@@ -56,6 +56,8 @@ export type RevertPlanOptions = Omit<OperationInput<"revert.plan">, "session" | 
 
 /** Options of `Session.undo`. */
 export type UndoOptions = Omit<OperationInput<"undo">, "session"> & CallControl;
+/** What `Session.auto` chooses. */
+export type AutoOptions = Omit<OperationInput<"auto">, "session"> & CallControl;
 
 /** Options of `Session.attach`. */
 export type AttachOptions = Omit<OperationInput<"attach">, "session"> & { signal?: AbortSignal };

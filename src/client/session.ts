@@ -15,6 +15,7 @@ import { findSession } from "./find-session.ts";
 import { type OperationStream, openStream } from "./operation-stream.ts";
 import {
   type AttachOptions,
+  type AutoOptions,
   type CallControl,
   type CheckpointOptions,
   type ExecOptions,
@@ -199,6 +200,19 @@ export class Session {
   async standby(policy?: string, control: CallControl = {}): Promise<OperationOutput<"standby">> {
     const request = { session: this.id, ...(policy === undefined ? {} : { policy }) };
     return await callOperation(this.#stateDir, "standby", request, control);
+  }
+
+  /**
+   * Returns what is known of the session's automatic checkpoints, after choosing or pausing them.
+   *
+   * @param choice.policy    `manual`, `hybrid`, or `command`, `edit`, `task`, `every=5m`, with commas
+   * @param choice.paused    take none until it is false again
+   * @param choice.taskDone  a task that has just ended: captured if the policy has `task` or `hybrid`
+   * @throws SESSION_NOT_FOUND | USAGE_INVALID
+   */
+  async auto(choice: AutoOptions = {}): Promise<OperationOutput<"auto">> {
+    const { control, input } = splitControl(choice);
+    return await callOperation(this.#stateDir, "auto", { ...input, session: this.id }, control);
   }
 
   /**

@@ -70,6 +70,7 @@ export class Daemon {
   /** Stops listening and finishes the operations under way; the sessions live on. */
   async shutDown(): Promise<void> {
     this.#stopListening();
+    await this.#ports.automatic.close();
     await this.#ports.verifications.stop();
     await this.#ports.browses.endAll();
     await this.#ports.leases.idle();
@@ -150,6 +151,7 @@ export class Daemon {
 
   async #releaseEverything(): Promise<void> {
     const { live, catalog, network, leases } = this.#ports;
+    await this.#ports.automatic.close();
     await this.#ports.verifications.stop();
     await this.#ports.browses.endAll();
     for (const instance of live.all()) {

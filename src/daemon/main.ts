@@ -8,6 +8,7 @@ import { nativePaths, openEngine } from "../engine.ts";
 import { toWaypointError } from "../errors/index.ts";
 import { requireHost } from "../host/index.ts";
 import { closeInheritedOnExec } from "../kernel/index.ts";
+import { autoFromEnvironment } from "./auto-settings.ts";
 import { Daemon } from "./daemon.ts";
 import {
   enterNamespace,
@@ -42,6 +43,7 @@ async function main(): Promise<void> {
     limits: limitsFromEnvironment(),
     ...lazyFromEnvironment(),
     standby: standbyFromEnvironment(process.env, os.totalmem()),
+    autoDefault: autoFromEnvironment(process.env),
     hostNamespacePath: hostNamespacePath(),
     logger,
   });

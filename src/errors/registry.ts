@@ -1,6 +1,7 @@
 import { FILE_ERRORS } from "./file-errors.ts";
 import { HOST_ERRORS } from "./host-errors.ts";
 import { RESTORE_ERRORS } from "./restore-errors.ts";
+import { SESSION_ERRORS } from "./session-errors.ts";
 
 /**
  * Every error code of Waypoint, one row each.
@@ -120,6 +121,7 @@ export const ERROR_REGISTRY = {
   },
 
   ...FILE_ERRORS,
+  ...SESSION_ERRORS,
 
   ...HOST_ERRORS,
 

@@ -26,6 +26,7 @@ function session(id: string, facts: Partial<SessionRow> = {}): SessionRow {
     ...{ id, name: `name-${id}`, state: "running", base: "/", net: "nat", user: "root" },
     ...{ cwd: "/", createdAt: id, head: null, forkedFrom: null, instance: null, instanceCount: 0 },
     ...{ binds: [], hostMounts: [], ...UNLIMITED, standby: null },
+    ...{ auto: null, autoPausedAt: null, autoFailure: null, autoFailedAt: null },
     ...facts,
   };
   catalog.insertSession(row);
@@ -35,7 +36,8 @@ function session(id: string, facts: Partial<SessionRow> = {}): SessionRow {
 function checkpoint(id: string, of: string, parent: string | null, name: string | null = null) {
   const row: CheckpointRow = {
     ...{ id, session: of, sessionName: `name-${of}`, parent, name, intent: null, agentSaid: null },
-    ...{ trigger: "manual", content: "full", createdAt: id, pauseMs: 0, totalMs: 0 },
+    ...{ trigger: "manual", autoCause: null, content: "full", createdAt: id },
+    ...{ pauseMs: 0, totalMs: 0 },
     ...{ memoryBytes: 0, stage: "durable", base: "/", net: "nat", user: "root", cwd: "/" },
     ...{ terminal: 1, kernel: "", criu: "", arch: "", binds: [], hostMounts: [] },
     ...UNLIMITED,

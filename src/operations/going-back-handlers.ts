@@ -1,7 +1,7 @@
 import type { CheckpointRow, SessionRow } from "../catalog/index.ts";
 import { requireOwnHistory, resolveCheckpoint, resolveSession } from "../lineage/index.ts";
 import type { OperationOutput, OperationParsedInput } from "../protocol/index.ts";
-import type { EnginePorts, StreamPeer } from "../session/index.ts";
+import { type EnginePorts, requireNobodyTypes, type StreamPeer } from "../session/index.ts";
 import {
   listOperations,
   planRestore,
@@ -27,6 +27,7 @@ export const GOING_BACK_HANDLERS: {
     withSession(input.session, ports, async (session) => {
       const checkpoint = resolveCheckpoint(input.checkpoint, ports.catalog);
       requireOwnHistory(session, checkpoint, ports.catalog);
+      requireNobodyTypes(session, input, ports);
       return await restoreSession(session, checkpoint, input, ports);
     }),
 
@@ -39,7 +40,10 @@ export const GOING_BACK_HANDLERS: {
   },
 
   undo: (input, ports) =>
-    withSession(input.session, ports, (session) => undoOperation(session, input, ports)),
+    withSession(input.session, ports, (session) => {
+      requireNobodyTypes(session, input, ports);
+      return undoOperation(session, input, ports);
+    }),
 
   revert: (input, ports) =>
     withSession(input.session, ports, async (session) => {

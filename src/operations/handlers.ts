@@ -30,6 +30,7 @@ import {
 } from "../session/index.ts";
 import { describeStandby } from "../standby/index.ts";
 import { diffMoments } from "../story/index.ts";
+import { AUTO_HANDLERS } from "./auto-handlers.ts";
 import { endBrowsing, FILE_HANDLERS } from "./file-handlers.ts";
 import { GOING_BACK_HANDLERS } from "./going-back-handlers.ts";
 import { readLog } from "./read-log.ts";
@@ -54,6 +55,7 @@ export type EngineOperations = {
 export const HANDLERS: EngineOperations = refreshingStandbys({
   ...FILE_HANDLERS,
   ...GOING_BACK_HANDLERS,
+  ...AUTO_HANDLERS,
 
   new: async (input, ports, peer) => {
     const created = await createSession(input, ports);

@@ -28,7 +28,9 @@ export async function readLog(
   const rows = catalog.timeline();
   const scope = session === null ? rows : historyOf(session, rows);
   const all = describeCheckpoints(scope, ports);
-  const inTime = all.filter(({ createdAt }) => isWithin(createdAt, input));
+  const inTime = all.filter(
+    ({ createdAt, trigger }) => isWithin(createdAt, input) && isOfKind(trigger, input),
+  );
   const { told, notSearched } = await findTold(inTime, input, ports);
   const checkpoints = input.limit === undefined ? told : told.slice(-input.limit);
   const operations = catalog.operations.all(session?.id);
@@ -52,6 +54,10 @@ function historyOf(
   const own = new Set(rows.filter(({ session }) => session === id).map((row) => row.id));
   for (let next = head; next !== null; next = parents.get(next) ?? null) own.add(next);
   return rows.filter((row) => own.has(row.id));
+}
+
+function isOfKind(trigger: Checkpoint["trigger"], { auto }: LogInput): boolean {
+  return auto === undefined || auto === (trigger === "auto");
 }
 
 function asksStories(input: LogInput): boolean {

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { autoCauseSchema } from "./auto.ts";
 import { instantSchema } from "./ids.ts";
 import { intentSchema } from "./intent.ts";
 import { partsSchema } from "./restore-parts.ts";
@@ -9,7 +10,7 @@ export const stageSchema = z.enum(["captured", "durable"]);
 export type CheckpointStage = z.infer<typeof stageSchema>;
 
 /** What made a checkpoint. */
-export const triggerSchema = z.enum(["manual", "before-restore", "before-stop"]);
+export const triggerSchema = z.enum(["manual", "before-restore", "before-stop", "auto"]);
 export type CheckpointTrigger = z.infer<typeof triggerSchema>;
 
 /** `full`: processes and files. `files`: files alone (nothing ran, or it was asked for). */
@@ -28,6 +29,7 @@ export const checkpointSchema = z.object({
     .nullable()
     .describe("What tells it where nobody said it; null until the story is ready"),
   trigger: triggerSchema,
+  autoCause: autoCauseSchema.nullable().describe("What an automatic one was taken for"),
   content: contentSchema,
   createdAt: instantSchema,
   unchangedSince: z

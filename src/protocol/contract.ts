@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { AUTO_CONTRACT } from "./auto.ts";
 import { checkpointSchema } from "./checkpoint.ts";
 import { FILE_CONTRACT } from "./file-operations.ts";
 import { GOING_BACK_CONTRACT } from "./going-back.ts";
@@ -162,6 +163,7 @@ export const CONTRACT = {
     }),
   }),
   ...FILE_CONTRACT,
+  ...AUTO_CONTRACT,
   ...GOING_BACK_CONTRACT,
   fork: describe({
     summary: "Start new sessions from a checkpoint",

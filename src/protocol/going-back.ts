@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { contentSchema, operationRecordSchema } from "./checkpoint.ts";
-import { checkpointRef, lossInput, sessionRef, withoutBinds } from "./inputs.ts";
+import { checkpointRef, lossInput, sessionRef, whileTyping, withoutBinds } from "./inputs.ts";
 import { describe } from "./operation-contract.ts";
 import { bindsLeftOut } from "./outputs.ts";
 import { partsInput, partsSchema } from "./restore-parts.ts";
@@ -68,6 +68,7 @@ export const GOING_BACK_CONTRACT = {
       checkpoint: checkpointRef,
       ...partsInput,
       ...lossInput,
+      whileTyping,
       withoutBinds,
       check,
     }),
@@ -96,6 +97,7 @@ export const GOING_BACK_CONTRACT = {
         .optional()
         .describe("Which to take back, by its number in the log; the last one if not given"),
       ...lossInput,
+      whileTyping,
       withoutBinds,
       check,
     }),

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { autoPolicySchema } from "./auto.ts";
 import { instantSchema, referenceSchema } from "./ids.ts";
 import { netModeSchema, standbyPolicySchema } from "./session.ts";
 import { changesSectionSchema } from "./story.ts";
@@ -48,6 +49,9 @@ export const newInput = z.strictObject({
   standby: standbyPolicySchema
     .optional()
     .describe("Keep ready to restore and fork at once: off, head, or a number of checkpoints"),
+  auto: autoPolicySchema
+    .optional()
+    .describe("When to capture it by itself: manual, hybrid, command, edit, task, every=5m"),
   env: z.record(z.string(), z.string()).default({}).describe("Added to the shell's environment"),
   binds: z
     .array(
@@ -100,6 +104,12 @@ export const lossInput = {
     .describe("Do not capture what is there now, for when the store is full"),
 };
 
+/** Whether a restore may take the ground from under somebody who types. */
+export const whileTyping = z
+  .boolean()
+  .default(false)
+  .describe("Also when somebody has typed at an attached terminal in the last ten seconds");
+
 const wanted = z.string().min(1).max(4096).optional();
 const instant = instantSchema.optional();
 
@@ -113,6 +123,7 @@ export const logInput = z.strictObject({
     .enum(["passing", "failing", "never"])
     .optional()
     .describe("How its verification ended, or that it has none"),
+  auto: z.boolean().optional().describe("True: only automatic checkpoints; false: only the others"),
   since: instant.describe("Taken then or later"),
   until: instant.describe("Taken then or earlier"),
   limit: z.number().int().min(1).max(1_000_000).optional().describe("Only so many, the newest"),

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { autoStateSchema } from "./auto.ts";
 import { instantSchema } from "./ids.ts";
 
 /**
@@ -62,6 +63,13 @@ export const sessionSchema = z.object({
   shell: z.string().nullable().describe("Path of its shell in the base; null for bash or sh"),
   limits: limitsSchema,
   standby: z.string().nullable().describe("What is kept on standby; null for the daemon's default"),
+  auto: autoStateSchema.describe("Its automatic checkpoints"),
+  attached: z.object({
+    count: z.number().int().describe("Terminals that are attached to it"),
+    lastKeyAt: instantSchema
+      .nullable()
+      .describe("When somebody last typed at one of them; null: not since the daemon started"),
+  }),
   limitsHit: limitsHitSchema
     .nullable()
     .describe("Since its processes started, until they ended; null without limits"),

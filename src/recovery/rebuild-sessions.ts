@@ -24,6 +24,10 @@ const sessionSchema = z.object({
   cpuLimit: z.number().nullable().default(null),
   pidsLimit: z.number().nullable().default(null),
   standby: z.string().nullable().default(null),
+  auto: z.string().nullable().default(null),
+  autoPausedAt: z.string().nullable().default(null),
+  autoFailure: z.string().nullable().default(null),
+  autoFailedAt: z.string().nullable().default(null),
 });
 
 /**

@@ -8,6 +8,7 @@ export { checkBinds } from "./check-binds.ts";
 export { findUser, type SessionUser, userNames } from "./find-user.ts";
 export { findHostMounts } from "./host-mounts.ts";
 export { launchInit } from "./launch-init.ts";
+export { lookAtTree, type TreeLook } from "./look-at-tree.ts";
 export {
   isBindPresent,
   isBindRemoved,

@@ -21,8 +21,14 @@ export interface TreeProcess {
 
 /** Returns when a process started, in clock ticks since boot, or `null` when there is none. */
 export function startTicks(hostPid: number): number | null {
+  const fields = readStat(hostPid);
+  return fields === null ? null : Number(fields[19]);
+}
+
+/** Returns what /proc/PID/stat says from the state on, or `null` when there is no such process. */
+export function readStat(hostPid: number): string[] | null {
   const stat = readProc(hostPid, "stat");
-  return stat === null ? null : Number(fieldsAfterName(stat)[19]);
+  return stat === null ? null : fieldsAfterName(stat);
 }
 
 /** Lists a session's processes, PID 1 first; those that end meanwhile are left out. */

@@ -17,6 +17,7 @@ export function adoptInstance(live: LiveInstance, ports: EnginePorts): void {
   followFilling(live, ports);
   // The first command of a session need not wait for the connection for its output.
   live.link.prepareReader();
+  ports.automatic.begin(live);
   const { sessionId, instanceId } = live;
   void openForwardsIn(live, ports).catch((error: unknown) =>
     ports.logger.error("ports of other sessions", error, { sessionId }),

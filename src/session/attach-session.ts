@@ -10,6 +10,7 @@ import type { EnginePorts } from "./ports.ts";
 import { quoteCommand } from "./quote-command.ts";
 import { sessionShell } from "./shell.ts";
 import type { StreamPeer } from "./stream-peer.ts";
+import { TypedLines } from "./typed-lines.ts";
 
 type AttachInput = OperationParsedInput<"attach">;
 type AttachOutput = OperationOutput<"attach">;
@@ -70,8 +71,10 @@ class Attachment {
   #size: TerminalSize;
   /** The incarnation whose picture the client has, and whose terminal takes its size. */
   #live: LiveInstance | undefined;
+  #lines: TypedLines | undefined;
   #fitting: Promise<void> = Promise.resolve();
   #hasDrawn = false;
+  #hasLeft = false;
   #hasStartedCommand = false;
   /** Settled while an incarnation is followed; keys typed before it wait for it. */
   #followed = Promise.withResolvers<LiveInstance>();
@@ -102,6 +105,8 @@ class Attachment {
     this.#followed.resolve(live);
     const swapped = this.#ports.live.changed(live.sessionId).then(() => "swapped" as const);
     this.#commonSize();
+    using lines = new TypedLines(live, this.#ports);
+    this.#lines = lines;
     const reader = live.link.readTerminal(live.terminalId, 0);
     try {
       return await Promise.race([this.#show(live, reader), this.#detached.promise, swapped]);
@@ -114,6 +119,7 @@ class Attachment {
 
   /** Those who stay attached may have had to make do with less than they can show. */
   async leave(): Promise<void> {
+    this.#hasLeft = true;
     await this.#fitting;
     const size = this.#ports.live.commonSize(this.#session.id, this, null);
     const live = this.#ports.live.get(this.#session.id);
@@ -153,7 +159,10 @@ class Attachment {
   }
 
   async #forward(live: LiveInstance, reader: TerminalReader): Promise<AttachOutput> {
-    for await (const { bytes } of reader) await this.#peer.send("stdout", bytes);
+    for await (const { bytes } of reader) {
+      await this.#peer.send("stdout", bytes);
+      this.#lines?.printed();
+    }
     const { exitCode } = await reader.result;
     await keepShellAlive(live, this.#ports);
     return { reason: "ended", exitCode };
@@ -239,7 +248,9 @@ class Attachment {
 
   async #type(bytes: Uint8Array): Promise<void> {
     if (bytes.length === 0) return;
+    this.#ports.typing.note(this.#session.id, bytes);
     const live = await this.#followed.promise;
+    this.#lines?.typed(bytes);
     try {
       await live.link.write(live.terminalId, bytes);
     } catch (error) {
@@ -257,6 +268,7 @@ class Attachment {
    * anew; where the size stays, it is changed for a moment, so that it does so, too.
    */
   async #fit(live: LiveInstance, { terminal, isFullScreen }: Drawing): Promise<void> {
+    if (this.#hasLeft) return;
     const { columns, rows } = this.#commonSize();
     if (isFullScreen && terminal.cols === columns && terminal.rows === rows) {
       await this.#resize(live, { columns, rows: rows > 1 ? rows - 1 : rows + 1 });

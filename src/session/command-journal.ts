@@ -20,6 +20,8 @@ export class CommandJournal {
   readonly #logger: Logger;
   readonly #running = new Map<string, Set<JournalEntry>>();
   readonly #ended: CommandRow[] = [];
+  readonly #idle = new Map<string, PromiseWithResolvers<void>>();
+  #onEnd: (row: CommandRow) => void = () => {};
 
   constructor(log: CommandLog, logger: Logger) {
     this.#log = log;
@@ -33,11 +35,30 @@ export class CommandJournal {
     const facts = { session: sessionId, instance: instanceId, command };
     const entry = new JournalEntry(facts, (row) => {
       started.delete(entry);
-      if (started.size === 0) this.#running.delete(instanceId);
+      if (started.size === 0) this.#noteIdle(instanceId);
       this.#noteSoon(row);
+      this.#onEnd(row);
     });
     started.add(entry);
     return entry;
+  }
+
+  /** Tells `listener` of each command that ends; it must not throw. One listener. */
+  listen(listener: (row: CommandRow) => void): void {
+    this.#onEnd = listener;
+  }
+
+  /** Resolves when no command runs in an incarnation; at once when none does. */
+  idle(instanceId: string): Promise<void> {
+    if (!this.#running.has(instanceId)) return Promise.resolve();
+    const waiting = this.#idle.get(instanceId) ?? Promise.withResolvers<void>();
+    this.#idle.set(instanceId, waiting);
+    return waiting.promise;
+  }
+
+  /** Tells whether a command runs in an incarnation. */
+  isRunning(instanceId: string): boolean {
+    return this.#running.has(instanceId);
   }
 
   /** Returns what was run in an incarnation until now, or `null` where it cannot be told. */
@@ -55,6 +76,12 @@ export class CommandJournal {
     this.#try("note the commands of a checkpoint", () => {
       this.#log.putCapture({ checkpoint, ...soFar });
     });
+  }
+
+  #noteIdle(instanceId: string): void {
+    this.#running.delete(instanceId);
+    this.#idle.get(instanceId)?.resolve();
+    this.#idle.delete(instanceId);
   }
 
   /** A command's answer does not wait for its note. */

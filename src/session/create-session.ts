@@ -2,6 +2,7 @@ import type { SessionRow } from "../catalog/index.ts";
 import { WaypointError } from "../errors/index.ts";
 import type { Bind, OperationParsedInput, Session } from "../protocol/index.ts";
 import { adoptInstance } from "./adopt-instance.ts";
+import { automaticOf } from "./automatic-of.ts";
 import { describeSession } from "./describe-session.ts";
 import { chooseHostMounts } from "./extra-mounts.ts";
 import { buildFreshInstance } from "./instance.ts";
@@ -55,6 +56,7 @@ export async function createSession(
     cpuLimit: input.cpus ?? null,
     pidsLimit: input.pids ?? null,
     standby: input.standby ?? null,
+    ...automaticOf(input.auto ?? null),
   };
   return ports.leases.run(`name:${name}`, async () => {
     requireFreeName(name, ports);

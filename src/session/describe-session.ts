@@ -1,6 +1,7 @@
 import type { SessionRow } from "../catalog/index.ts";
 import { WaypointError } from "../errors/index.ts";
 import type { Session, SessionProcess } from "../protocol/index.ts";
+import { describeAutomatic } from "./automatic-of.ts";
 import type { LiveInstance } from "./live-sessions.ts";
 import type { EnginePorts } from "./ports.ts";
 import { endAtLimit, hitsOf, limitsOf } from "./session-limits.ts";
@@ -8,13 +9,20 @@ import { endAtLimit, hitsOf, limitsOf } from "./session-limits.ts";
 /** Returns a session as the outside sees it, with what its processes use now. */
 export function describeSession(row: SessionRow, ports: EnginePorts): Session {
   const live = ports.live.get(row.id);
-  const { instance, instanceCount: _, memoryLimitBytes, cpuLimit, pidsLimit, ...shown } = row;
+  const { instance, instanceCount: _, memoryLimitBytes, cpuLimit, pidsLimit, ...more } = row;
+  const { autoPausedAt: _p, autoFailure: _f, autoFailedAt: _a, ...shown } = more;
+  const lastKeyAtMs = ports.typing.lastKeyAtMs(row.id);
   return {
     ...shown,
     binds: [...shown.binds],
     hostMounts: [...shown.hostMounts],
     limits: limitsOf({ memoryLimitBytes, cpuLimit, pidsLimit }),
     limitsHit: hitsOf(row, ports),
+    auto: describeAutomatic(row, ports.settings),
+    attached: {
+      count: ports.live.attachedCount(row.id),
+      lastKeyAt: lastKeyAtMs === null ? null : new Date(lastKeyAtMs).toISOString(),
+    },
     pid: live?.pid ?? null,
     address: instance === null ? null : (ports.catalog.instance(instance)?.address ?? null),
     filling: live !== undefined && ports.filling.has(live.instanceId),

@@ -51,5 +51,6 @@ export async function removeSession(row: SessionRow, ports: EnginePorts): Promis
   // The row goes first: what a crash leaves of the instance is then an orphan, removed at start.
   ports.catalog.deleteSession(row.id);
   ports.live.announceRemoval(row.id);
+  ports.typing.forget(row.id);
   if (row.instance !== null) await removeInstance(row.instance, ports);
 }

@@ -5,6 +5,7 @@
  */
 export { adoptInstance } from "./adopt-instance.ts";
 export { attachSession } from "./attach-session.ts";
+export { automaticOf, autoPolicyOf, describeAutomatic } from "./automatic-of.ts";
 export { callInit } from "./call-init.ts";
 export { CommandJournal, type CommandsSoFar } from "./command-journal.ts";
 export { claimName, createSession, isFreeToMakeUp } from "./create-session.ts";
@@ -46,3 +47,4 @@ export type {
 } from "./standby-pool.ts";
 export type { StreamPeer } from "./stream-peer.ts";
 export { TailOutput } from "./tail-output.ts";
+export { requireNobodyTypes, Typing } from "./typing.ts";

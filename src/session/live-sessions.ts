@@ -81,6 +81,11 @@ export class LiveSessions {
     };
   }
 
+  /** Returns how many terminals are attached to a session. */
+  attachedCount(sessionId: string): number {
+    return this.#sizes.get(sessionId)?.size ?? 0;
+  }
+
   #announce(sessionId: string): void {
     this.#changes.get(sessionId)?.resolve();
     this.#changes.delete(sessionId);

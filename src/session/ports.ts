@@ -1,3 +1,4 @@
+import type { AutomaticCheckpoints } from "../automatic/index.ts";
 import type { Logger, SerialQueues, StateLayout } from "../base/index.ts";
 import type { Catalog } from "../catalog/index.ts";
 import type * as criu from "../criu/index.ts";
@@ -13,6 +14,7 @@ import type { VerificationRuns } from "../verification/index.ts";
 import type { CommandJournal } from "./command-journal.ts";
 import type { LiveSessions } from "./live-sessions.ts";
 import type { StandbyPool, StandbySettings } from "./standby-pool.ts";
+import type { Typing } from "./typing.ts";
 
 /** Facts about this daemon and its machine that operations need. */
 export interface EngineSettings {
@@ -35,6 +37,8 @@ export interface EngineSettings {
   /** Content for a session's /etc/resolv.conf, for one with a network of its own. */
   resolvConf: string | null;
   standby: StandbySettings;
+  /** When sessions are captured by themselves that say nothing else. */
+  autoDefault: string;
 }
 
 /** Everything the engine works with; made once, in the composition root. */
@@ -54,6 +58,10 @@ export interface EnginePorts {
   findTerminals: typeof findTerminals;
   createScreen: (columns: number, rows: number) => ScreenModel;
   live: LiveSessions;
+  /** Who types at attached terminals. */
+  typing: Typing;
+  /** Checkpoints that nobody has to ask for. */
+  automatic: AutomaticCheckpoints;
   /** What is run in sessions, for the stories of checkpoints. */
   journal: CommandJournal;
   /** Live incarnations, by id, whose memory is still on its way: how it ends. */

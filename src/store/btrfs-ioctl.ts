@@ -12,6 +12,7 @@ const BTRFS_IOC_FS_INFO = 0x8400941f;
 const BTRFS_IOC_GET_SUBVOL_INFO = 0x81f8943c;
 const SUBVOL_INFO_BYTES = 504;
 const SUBVOL_INFO_CTRANSID_OFFSET = 344;
+const SUBVOL_INFO_CTIME_OFFSET = 376;
 const FS_INFO_BYTES = 1024;
 const FS_INFO_FSID_OFFSET = 16;
 const BTRFS_SUBVOL_RDONLY = 2n;
@@ -65,9 +66,31 @@ export function reclaimSpace(directory: string): void {
  * the same one until one of them is changed. Data that is not written out yet may not show in it.
  */
 export function lastChange(subvolumePath: string): bigint {
+  return subvolumeInfo(subvolumePath).getBigUint64(SUBVOL_INFO_CTRANSID_OFFSET, true);
+}
+
+/** A state of a subvolume's files. */
+export interface FilesState {
+  /** The transaction that changed an inode last; one may last half a minute. */
+  transaction: bigint;
+  /** When an inode was changed last, in milliseconds since the epoch. */
+  changedAtMs: number;
+}
+
+/** Returns the state of a subvolume's files; see {@link lastChange}. */
+export function filesState(subvolumePath: string): FilesState {
+  const info = subvolumeInfo(subvolumePath);
+  const seconds = Number(info.getBigUint64(SUBVOL_INFO_CTIME_OFFSET, true));
+  return {
+    transaction: info.getBigUint64(SUBVOL_INFO_CTRANSID_OFFSET, true),
+    changedAtMs: seconds * 1000 + info.getUint32(SUBVOL_INFO_CTIME_OFFSET + 8, true) / 1e6,
+  };
+}
+
+function subvolumeInfo(subvolumePath: string): DataView {
   const argument = new Uint8Array(SUBVOL_INFO_BYTES);
   inDirectory(subvolumePath, (fd) => ioctl(fd, BTRFS_IOC_GET_SUBVOL_INFO, argument));
-  return new DataView(argument.buffer).getBigUint64(SUBVOL_INFO_CTRANSID_OFFSET, true);
+  return new DataView(argument.buffer);
 }
 
 /** Returns the UUID of the filesystem that holds `directory`, as /sys/fs/btrfs names it. */

@@ -3,7 +3,15 @@ import { mkdir, readdir, rename, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { isSystemError, type StateLayout } from "../base/index.ts";
 import { explainDiskError } from "../kernel/index.ts";
-import { createSnapshot, createSubvolume, deleteSubvolume, lastChange } from "./btrfs-ioctl.ts";
+import {
+  createSnapshot,
+  createSubvolume,
+  deleteSubvolume,
+  type FilesState,
+  filesState,
+  lastChange,
+} from "./btrfs-ioctl.ts";
+import { hasChangedInode, inodesBelow } from "./find-changed.ts";
 import {
   type InstancePaths,
   instancePathsOf,
@@ -178,6 +186,26 @@ export class Store {
   async filesOfInstance(instanceId: string): Promise<bigint> {
     if (this.#space.unwrittenBytes() > 0) await this.#space.flush();
     return lastChange(this.instancePaths(instanceId).subvolumePath);
+  }
+
+  /**
+   * Tells whether a file of an instance was changed after a state of them, but for those that init
+   * itself writes with every command. Writes everything out first.
+   */
+  async hasChangedFiles(instanceId: string, after: FilesState): Promise<boolean> {
+    await this.#space.flush();
+    const { subvolumePath, upperDir } = this.instancePaths(instanceId);
+    return hasChangedInode(subvolumePath, after, inodesBelow(`${upperDir}/run/waypoint`));
+  }
+
+  /** Returns the state of an instance's files; what is not written out yet may not show in it. */
+  filesState(instanceId: string): FilesState {
+    return filesState(this.instancePaths(instanceId).subvolumePath);
+  }
+
+  /** Returns the state of the files in a checkpoint. */
+  filesStateOf(checkpointId: string): FilesState {
+    return filesState(this.checkpointPaths(checkpointId).snapshotPath);
   }
 
   /** Removes the snapshot of a capture that is begun again. */

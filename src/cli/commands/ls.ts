@@ -1,6 +1,7 @@
 import type { Session } from "../../protocol/index.ts";
 import { call, type Invocation, printResult } from "../context.ts";
 import { renderBinds } from "../render-binds.ts";
+import { tellAutomatic } from "../tell-automatic.ts";
 import { printable } from "../text/printable.ts";
 import { formatAge, formatSize } from "../text/quantities.ts";
 import type { Paint } from "../text/style.ts";
@@ -42,7 +43,8 @@ export function renderSessions(
   const binds = sessions.flatMap((session) =>
     renderBinds(session.binds, `${printable(session.name)}: `),
   );
-  return [...layoutTable(COLUMNS, rows), ...(binds.length === 0 ? [] : ["", ...binds])];
+  const told = [...binds, ...tellAutomatic(sessions)];
+  return [...layoutTable(COLUMNS, rows), ...(told.length === 0 ? [] : ["", ...told])];
 }
 
 /** A session that had to wait less than this for its share of the processors is not at its limit. */

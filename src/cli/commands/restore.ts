@@ -1,4 +1,5 @@
-import { confirm, isAsking } from "../confirm.ts";
+import { confirm, hasAsker } from "../confirm.ts";
+import { confirmTyping } from "../confirm-typing.ts";
 import { call, type Invocation, printLong, printResult } from "../context.ts";
 import { type PartsOptions, partsInput } from "../going-back/parts-options.ts";
 import { renderPlan } from "../going-back/render-plan.ts";
@@ -21,6 +22,7 @@ interface RestoreOptions extends LossOptions, PartsOptions {
   /** `false` with --no-check. */
   check?: boolean;
   withoutBinds?: boolean;
+  whileTyping?: boolean;
 }
 
 /** Puts a session back to a checkpoint, or tells what that would undo. */
@@ -42,7 +44,7 @@ export async function run({
     return;
   }
   const isAnswered = options.yes === true;
-  if (isAsking(context, isAnswered)) {
+  if (!isAnswered && hasAsker(context)) {
     const plan = await call(context, "restore.plan", { ...asked, expand });
     await context.output.lines(renderPlan(plan, { paint, linesMax: ASKED_LINES_MAX }));
   }
@@ -52,7 +54,11 @@ export async function run({
   });
   const { withoutBinds, check = true } = options;
   const choice = { ...withoutUndefined({ withoutBinds }), ...lossInput(options), check };
-  const moved = await call(context, "restore", { ...asked, ...choice });
+  const moved = await confirmTyping(
+    context,
+    { isAnswered: options.whileTyping === true },
+    (typing) => call(context, "restore", { ...asked, ...choice, ...typing }),
+  );
   const content = await contentOf(context, moved.checkpoint);
   await printResult(context, moved, () =>
     renderMove({ moved, content, sessionRef: session, verb: "is back at", loss: options }),

@@ -1,5 +1,5 @@
 import { EXIT_CODE_CONFLICTS } from "../command-spec.ts";
-import { confirm, isAsking } from "../confirm.ts";
+import { confirm, hasAsker } from "../confirm.ts";
 import { call, type Invocation, printLong, printResult } from "../context.ts";
 import { renderReverted, renderRevertPlan } from "../going-back/render-revert.ts";
 import { type LossOptions, lossInput, lossSentence } from "../render-move.ts";
@@ -29,7 +29,7 @@ export async function run({
   const asked = { session, from, to, force, paths: [...rest], ...withoutUndefined({ except }) };
   const { paint } = context.output;
   const isAnswered = options.yes === true;
-  if (options.dryRun === true || isAsking(context, isAnswered)) {
+  if (options.dryRun === true || (!isAnswered && hasAsker(context))) {
     const linesMax = options.dryRun === true ? Number.POSITIVE_INFINITY : ASKED_LINES_MAX;
     const plan = await call(context, "revert.plan", asked);
     const print = options.dryRun === true ? printLong : printResult;

@@ -1,9 +1,11 @@
+import { confirmTyping } from "../confirm-typing.ts";
 import { call, type Invocation, printResult } from "../context.ts";
 import { contentOf, type LossOptions, lossInput, renderMove } from "../render-move.ts";
 import { withoutUndefined } from "../session-options.ts";
 
 interface UndoOptions extends LossOptions {
   withoutBinds?: boolean;
+  whileTyping?: boolean;
   /** `false` with --no-check. */
   check?: boolean;
 }
@@ -14,7 +16,11 @@ export async function run({ context, args, options }: Invocation<UndoOptions>): 
   const { withoutBinds, check = true } = options;
   const operation = number === undefined ? undefined : Number(number);
   const choice = { ...withoutUndefined({ withoutBinds, operation }), ...lossInput(options), check };
-  const moved = await call(context, "undo", { session, ...choice });
+  const moved = await confirmTyping(
+    context,
+    { isAnswered: options.whileTyping === true },
+    (typing) => call(context, "undo", { session, ...choice, ...typing }),
+  );
   const content = await contentOf(context, moved.checkpoint);
   await printResult(context, moved, () =>
     renderMove({ moved, content, sessionRef: session, verb: "is again at", loss: options }),

@@ -6,6 +6,7 @@ import {
   LOSS_OPTIONS,
   SESSION,
   SESSION_OPTIONAL,
+  WHILE_TYPING,
   WITHOUT_BINDS,
 } from "./references.ts";
 
@@ -45,6 +46,7 @@ export const GOING_BACK_COMMANDS: readonly CommandSpec[] = [
       },
       NO_CHECK,
       ...LOSS_OPTIONS,
+      WHILE_TYPING,
       WITHOUT_BINDS,
     ],
     examples: [
@@ -59,6 +61,7 @@ export const GOING_BACK_COMMANDS: readonly CommandSpec[] = [
       "CHECKPOINT_NOT_FOUND",
       "REFERENCE_AMBIGUOUS",
       "CHECKPOINT_OF_OTHER_SESSION",
+      "TERMINAL_IN_USE",
       "PART_NOT_CAPTURED",
       "SESSION_WRONG_STATE",
       "FILE_NOT_FOUND",
@@ -82,7 +85,7 @@ export const GOING_BACK_COMMANDS: readonly CommandSpec[] = [
       SESSION,
       ["[operation]", "Number of an operation in `waypoint op log`", parseOperation],
     ],
-    options: [NO_CHECK, ...LOSS_OPTIONS, WITHOUT_BINDS],
+    options: [NO_CHECK, ...LOSS_OPTIONS, WHILE_TYPING, WITHOUT_BINDS],
     examples: [
       ["waypoint undo web", "web is as it was before the last restore"],
       ["waypoint undo web 12", "Takes operation 12 back"],
@@ -90,6 +93,7 @@ export const GOING_BACK_COMMANDS: readonly CommandSpec[] = [
     errors: [
       "SESSION_NOT_FOUND",
       "NOTHING_TO_UNDO",
+      "TERMINAL_IN_USE",
       "SESSION_WRONG_STATE",
       "FILE_REFUSED",
       "FILE_FAILED",

@@ -1,5 +1,6 @@
 import type { CommandSpec } from "../command-spec.ts";
 import { parseCount, parseIntent, parsePolicy } from "../parse-values.ts";
+import { AUTO_COMMAND } from "./auto-command.ts";
 import { GOING_BACK_COMMANDS } from "./going-back-commands.ts";
 import { CHECKPOINT, SESSION, WITHOUT_BINDS } from "./references.ts";
 import { STORY_COMMANDS } from "./story-commands.ts";
@@ -83,4 +84,5 @@ export const HISTORY_COMMANDS: readonly CommandSpec[] = [
     errors: ["SESSION_NOT_FOUND", "REFERENCE_AMBIGUOUS"],
     load: () => import("../commands/standby.ts"),
   },
+  AUTO_COMMAND,
 ];

@@ -23,6 +23,12 @@ export const CHECKPOINT: ArgumentSpec = [
   parseReference,
 ];
 
+/** Whether `restore` and `undo` go on where somebody types. */
+export const WHILE_TYPING: OptionSpec = {
+  flags: "--while-typing",
+  description: "Go on although somebody has typed in the session in the last ten seconds",
+};
+
 /** What `restore` and `undo` may lose of what is there now. */
 export const LOSS_OPTIONS: readonly OptionSpec[] = [
   {

@@ -10,6 +10,7 @@ import {
   parseText,
 } from "../parse-values.ts";
 import { DETACH_KEYS_DEFAULT } from "../terminal/detach-keys.ts";
+import { AUTO_OPTION } from "./auto-command.ts";
 import { SESSION } from "./references.ts";
 
 /** What a new session can be given; shared by `new` and `run`. */
@@ -52,6 +53,7 @@ const NEW_OPTIONS: readonly OptionSpec[] = [
     description: "Keep ready to restore and fork at once: off, head or a number [the daemon's]",
     parse: parsePolicy,
   },
+  AUTO_OPTION,
   {
     flags: "-e, --env <variable>",
     description: "KEY=VALUE for the shell's environment; may be repeated",
@@ -75,6 +77,7 @@ export const SESSION_COMMANDS: readonly CommandSpec[] = [
     examples: [
       ["waypoint new web", "A copy of this machine's root, named web"],
       ["waypoint new app --bind .:/src", "This directory at /src: shared, not captured"],
+      ["waypoint new web --auto", "Captured after each command that changes something"],
       ["waypoint new probe --net none --cwd /srv/app", "Without any network, in /srv/app"],
     ],
     errors: [

@@ -40,6 +40,8 @@ export const STORY_COMMANDS: readonly CommandSpec[] = [
         description: "By how the verification ended; never: there is none",
         choices: ["passing", "failing", "never"],
       },
+      { flags: "--auto", description: "Only automatic checkpoints" },
+      { flags: "--no-auto", description: "Without the automatic checkpoints" },
       {
         flags: "--since <time>",
         description:

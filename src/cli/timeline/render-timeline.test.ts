@@ -37,6 +37,7 @@ function checkpoint(minute: number, id: string, facts: Partial<Checkpoint> = {})
     intent: null,
     derivedIntent: null,
     trigger: "manual",
+    autoCause: null,
     content: "full",
     createdAt: at(minute),
     unchangedSince: null,
@@ -72,6 +73,8 @@ function session(id: string, name: string, head: string): Session {
     limits: { memoryBytes: null, cpus: null, pids: null },
     limitsHit: null,
     standby: null,
+    auto: { policy: "manual", isDefault: true, pausedSince: null, failure: null },
+    attached: { count: 0, lastKeyAt: null },
   };
 }
 

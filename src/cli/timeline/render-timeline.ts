@@ -4,6 +4,8 @@ import type {
   OperationRecord,
   Session,
 } from "../../protocol/index.ts";
+import { tellAutomatic } from "../tell-automatic.ts";
+import { wrap } from "../text/display-width.ts";
 import { printable } from "../text/printable.ts";
 import { formatDay, formatDuration, formatMinute } from "../text/quantities.ts";
 import type { Paint } from "../text/style.ts";
@@ -46,7 +48,8 @@ export function renderTimeline(log: Log, options: TimelineOptions): string[] {
   const checkpoints = log.checkpoints.toSorted(byTime((checkpoint) => checkpoint.createdAt));
   const operations = log.operations.toSorted(byTime((operation) => operation.at));
   const lines = buildLines({ ...log, checkpoints, operations }, options);
-  return [...fitLines(lines, options), ...tellLeftOut(log, options)];
+  const told = tellAutomatic(log.sessions).flatMap((line) => wrap(line, options.columns));
+  return [...fitLines(lines, options), ...tellLeftOut(log, options), ...told];
 }
 
 function byTime<T>(instantOf: (item: T) => string): (a: T, b: T) => number {

@@ -30,6 +30,17 @@ test("name, what was meant and where it comes from stand side by side", () => {
   expect(title({})).toBe("");
 });
 
+test("an automatic checkpoint says what it was taken for", () => {
+  const auto = (facts: Partial<Checkpoint>) => title({ trigger: "auto", ...facts });
+  const derivedIntent = { text: "make", source: "command" } as const;
+
+  expect(auto({ autoCause: "command", derivedIntent })).toBe("auto after $ make");
+  expect(auto({ autoCause: "command" })).toBe("auto after a command");
+  expect(auto({ autoCause: "edit" })).toBe("auto after edits");
+  expect(auto({ autoCause: "every", derivedIntent })).toBe("auto by the clock: $ make");
+  expect(auto({ autoCause: "task", intent: "schema done" })).toBe("auto: schema done");
+});
+
 test("nothing that a terminal would obey reaches it, whoever wrote it", () => {
   const hostile = "\u001b]0;owned\u0007\r\n\u009b2J\u202eevil\u2028x\ttab";
   const shown = [

@@ -23,7 +23,9 @@ export function titleOf(checkpoint: Checkpoint, from: string | null, paint: Pain
 }
 
 /** What somebody said stands out from what was found. */
-function meantBy({ intent, derivedIntent, trigger }: Checkpoint, paint: Paint): string {
+function meantBy(checkpoint: Checkpoint, paint: Paint): string {
+  const { intent, derivedIntent, trigger } = checkpoint;
+  if (trigger === "auto") return paint("dim", meantByItself(checkpoint));
   if (intent !== null) {
     const text = printable(intent);
     return trigger === "manual" || text === "" ? text : paint("dim", text);
@@ -32,6 +34,15 @@ function meantBy({ intent, derivedIntent, trigger }: Checkpoint, paint: Paint): 
   const made = trigger === "manual" ? "" : trigger.replaceAll("-", " ");
   const text = [made, found].filter((part) => part !== "").join(": ");
   return text === "" ? "" : paint("dim", text);
+}
+
+/** What an automatic checkpoint was taken for, and what was run or said. */
+function meantByItself({ intent, derivedIntent, autoCause }: Checkpoint): string {
+  if (intent !== null) return `auto: ${printable(intent)}`;
+  const found = derivedIntent === null ? null : describeFound(derivedIntent);
+  if (autoCause === "command") return `auto after ${found ?? "a command"}`;
+  const why = autoCause === "edit" ? "auto after edits" : "auto by the clock";
+  return found === null ? why : `${why}: ${found}`;
 }
 
 function describeFound({ text, source }: Intent): string {

@@ -1,0 +1,32 @@
+import type { AutoCause, AutoPolicy } from "../protocol/index.ts";
+
+/** Something after which a session is to be captured. */
+export interface Trigger {
+  cause: AutoCause;
+  /** What was meant, where somebody said it. */
+  intent: string | null;
+}
+
+/** Tells whether a policy asks for a capture after this. */
+export function isAskedFor({ cause }: Trigger, policy: AutoPolicy): boolean {
+  switch (cause) {
+    case "command":
+      return policy.commands !== "none";
+    case "edit":
+      return policy.edits;
+    case "task":
+      return policy.tasks;
+    case "every":
+      return policy.everyMs !== null;
+  }
+}
+
+/**
+ * Returns the one of two triggers for which one checkpoint is taken.
+ *
+ * What somebody said is kept; else the newer one tells more than a clock.
+ */
+export function joinTriggers(waiting: Trigger | null, next: Trigger): Trigger {
+  if (waiting === null || next.cause === "task") return next;
+  return waiting.cause === "task" || next.cause === "every" ? waiting : next;
+}

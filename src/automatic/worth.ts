@@ -1,0 +1,17 @@
+import { changesSinceMark } from "../checkpoint/index.ts";
+import type { AutoPolicy } from "../protocol/index.ts";
+import type { EnginePorts, LiveInstance } from "../session/index.ts";
+import type { Trigger } from "./trigger.ts";
+
+/** Tells whether there is something to capture: a look around is no change. */
+export async function isWorthIt(
+  { cause }: Trigger,
+  policy: AutoPolicy,
+  live: LiveInstance,
+  ports: EnginePorts,
+): Promise<boolean> {
+  if (cause === "task") return true;
+  if (cause === "command" && policy.commands === "each") return true;
+  const { hasChanged, hasRun } = await changesSinceMark(live, ports);
+  return hasChanged || (cause === "every" && hasRun);
+}

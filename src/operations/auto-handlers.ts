@@ -1,0 +1,28 @@
+import { resolveSession } from "../lineage/index.ts";
+import type { OperationOutput, OperationParsedInput } from "../protocol/index.ts";
+import type { EnginePorts } from "../session/index.ts";
+
+/** What the operation on automatic checkpoints does. */
+export const AUTO_HANDLERS: {
+  auto: (
+    input: OperationParsedInput<"auto">,
+    ports: EnginePorts,
+  ) => Promise<OperationOutput<"auto">>;
+} = {
+  auto: async ({ session, policy, paused, taskDone }, ports) => {
+    const { catalog, automatic, live } = ports;
+    const { id, autoPausedAt } = resolveSession(session, catalog);
+    const since = autoPausedAt ?? new Date().toISOString();
+    const change = {
+      ...(policy === undefined ? {} : { auto: policy }),
+      ...(paused === undefined ? {} : { autoPausedAt: paused ? since : null }),
+    };
+    if (Object.keys(change).length > 0) {
+      catalog.updateSession(id, change);
+      const instance = live.get(id);
+      if (instance !== undefined) automatic.begin(instance);
+    }
+    if (taskDone !== undefined) automatic.taskEnded(id, taskDone);
+    return automatic.describe(resolveSession(id, catalog));
+  },
+};

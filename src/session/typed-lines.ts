@@ -1,0 +1,54 @@
+import type { LiveInstance } from "./live-sessions.ts";
+import type { EnginePorts } from "./ports.ts";
+
+/** A shell that has printed nothing for this long has come to its prompt, if it is about to. */
+const PRINTED_MS = 100;
+const LINE_ENDS = [0x0d, 0x0a];
+
+/**
+ * Notices the end of what is typed at an attached terminal.
+ *
+ * A shell prints its prompt when a command has ended, so that it is asked only after it has printed
+ * something, and only after somebody has typed the end of a line.
+ */
+export class TypedLines implements Disposable {
+  readonly #live: LiveInstance;
+  readonly #ports: EnginePorts;
+  #isOpen = false;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(live: LiveInstance, ports: EnginePorts) {
+    this.#live = live;
+    this.#ports = ports;
+  }
+
+  /** Takes what was typed. */
+  typed(bytes: Uint8Array): void {
+    if (LINE_ENDS.some((end) => bytes.includes(end))) this.#isOpen = true;
+  }
+
+  /** Notes that the terminal has printed something. */
+  printed(): void {
+    if (!this.#isOpen) return;
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => void this.#look(), PRINTED_MS);
+  }
+
+  [Symbol.dispose](): void {
+    clearTimeout(this.#timer);
+    this.#isOpen = false;
+  }
+
+  async #look(): Promise<void> {
+    const { link, terminalId, sessionId: session, instanceId: instance } = this.#live;
+    try {
+      const { terminals } = await link.list();
+      const isAtPrompt = terminals.find(({ id }) => id === terminalId)?.isAtPrompt === true;
+      if (!isAtPrompt || !this.#isOpen) return;
+      this.#isOpen = false;
+      this.#ports.automatic.commandEnded({ session, instance });
+    } catch {
+      // The session has ended, or is just being restored: nothing that was typed ends any more.
+    }
+  }
+}
