@@ -1,7 +1,7 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
-import { mkdir, readdir, rename, rm, writeFile } from "node:fs/promises";
+import { existsSync, mkdirSync, readdirSync } from "node:fs";
+import { mkdir, readdir, rm } from "node:fs/promises";
 import path from "node:path";
-import { isSystemError, type StateLayout } from "../base/index.ts";
+import type { StateLayout } from "../base/index.ts";
 import { explainDiskError } from "../kernel/index.ts";
 import {
   createSnapshot,
@@ -21,6 +21,7 @@ import {
   makeLayersAt,
   renewWorkDirs,
 } from "./instance-layers.ts";
+import { readManifestFile, writeManifestFile } from "./manifest-file.ts";
 import { replaceOwnFiles } from "./own-files.ts";
 import { type CheckpointPaths, ProcessImages } from "./process-images.ts";
 import { readSessionFiles, writeSessionFile } from "./session-files.ts";
@@ -225,25 +226,13 @@ export class Store {
   }
 
   /** Writes the manifest, atomically for readers. A checkpoint without one does not exist. */
-  async writeManifest(checkpointId: string, manifest: object): Promise<void> {
-    const { manifestPath } = this.checkpointPaths(checkpointId);
-    const unfinishedPath = `${manifestPath}.new`;
-    try {
-      await writeFile(unfinishedPath, `${JSON.stringify(manifest, null, 2)}\n`, { mode: 0o600 });
-      await rename(unfinishedPath, manifestPath);
-    } catch (error) {
-      throw explainDiskError(error, "record a checkpoint");
-    }
+  writeManifest(checkpointId: string, manifest: object): Promise<void> {
+    return writeManifestFile(this.checkpointPaths(checkpointId).manifestPath, manifest);
   }
 
   /** Returns the manifest, or `null` where there is none (a capture that never finished). */
   readManifest(checkpointId: string): unknown {
-    try {
-      return JSON.parse(readFileSync(this.checkpointPaths(checkpointId).manifestPath, "utf8"));
-    } catch (error) {
-      if (isSystemError(error, "ENOENT", "ENOTDIR")) return null;
-      throw error;
-    }
+    return readManifestFile(this.checkpointPaths(checkpointId).manifestPath);
   }
 
   /**
