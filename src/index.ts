@@ -5,6 +5,7 @@
  */
 export {
   type AttachOptions,
+  type BisectOptions,
   type CallControl,
   Checkpoint,
   type CheckpointOptions,
@@ -36,6 +37,9 @@ export {
 } from "./errors/index.ts";
 export type {
   Bind,
+  BisectBegin,
+  BisectRound,
+  BisectTest,
   Browse,
   Changes,
   Checkpoint as CheckpointInfo,

@@ -41,6 +41,8 @@ export interface CommandSpec {
   differs?: true;
   /** Exits with {@link EXIT_CODE_NOT_PASSED} or {@link EXIT_CODE_NOT_VERIFIED} after a verification. */
   verifies?: true;
+  /** Exits with {@link EXIT_CODE_NOT_VERIFIED} when the answer is any of several. */
+  bisects?: true;
   /** What its usage ends with besides its arguments. */
   usageEnd?: string;
   subcommands?: readonly CommandSpec[];

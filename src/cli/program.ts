@@ -156,6 +156,7 @@ function exitCodeLines(spec: CommandSpec): string[] {
     `  ${pad(0)}  ${spec.differs ? "nothing differs" : "done"}`,
     ...(spec.differs ? [`  ${pad(1)}  something differs`] : []),
     ...(spec.verifies ? verifyExitCodeLines() : []),
+    ...(spec.bisects ? [bisectExitCodeLine()] : []),
     ...rows.map(([code, names]) => `  ${pad(code)}  ${names.join(", ")}`),
   ];
 }
@@ -165,6 +166,10 @@ function verifyExitCodeLines(): string[] {
     `  ${pad(EXIT_CODE_NOT_PASSED)}  done, and the command of a verification failed or took too long`,
     `  ${pad(EXIT_CODE_NOT_VERIFIED)}  done, but a command could not be run against a checkpoint`,
   ];
+}
+
+function bisectExitCodeLine(): string {
+  return `  ${pad(EXIT_CODE_NOT_VERIFIED)}  done, but it could be any of several that could not be tested`;
 }
 
 function pad(exitCode: number): string {

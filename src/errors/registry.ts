@@ -1,3 +1,4 @@
+import { BISECT_ERRORS } from "./bisect-errors.ts";
 import { FILE_ERRORS } from "./file-errors.ts";
 import { HOST_ERRORS } from "./host-errors.ts";
 
@@ -130,6 +131,7 @@ export const ERROR_REGISTRY = {
     meaning: "A directory of the host that the checkpoint's session had bound is gone.",
   },
 
+  ...BISECT_ERRORS,
   ...FILE_ERRORS,
 
   ...HOST_ERRORS,

@@ -33,6 +33,7 @@ import {
 } from "../session/index.ts";
 import { describeStandby } from "../standby/index.ts";
 import { diffMoments } from "../story/index.ts";
+import { bisect } from "./bisect.ts";
 import { endBrowsing, FILE_HANDLERS } from "./file-handlers.ts";
 import { readLog } from "./read-log.ts";
 import { refreshingStandbys } from "./refresh-standbys.ts";
@@ -111,6 +112,8 @@ export const HANDLERS: EngineOperations = refreshingStandbys({
   checkpoint: takeCheckpoint,
 
   verify,
+
+  bisect,
 
   log: (input, ports) => readLog(input, ports),
 

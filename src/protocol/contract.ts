@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { BISECT_CONTRACT } from "./bisect.ts";
 import { checkpointSchema } from "./checkpoint.ts";
 import { FILE_CONTRACT } from "./file-operations.ts";
 import {
@@ -124,6 +125,7 @@ export const CONTRACT = {
     input: verifyInput,
     output: verifyOutput,
   }),
+  ...BISECT_CONTRACT,
   log: describe({
     summary: "Show the timeline",
     effect: "read",

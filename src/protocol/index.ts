@@ -4,6 +4,12 @@
  * It holds no behaviour beyond encoding. docs/PROTOCOL.md tells the frames.
  */
 export type {
+  BisectBegin,
+  BisectEvent,
+  BisectRound,
+  BisectTest,
+} from "./bisect.ts";
+export type {
   Checkpoint,
   CheckpointContent,
   CheckpointStage,

@@ -1,5 +1,6 @@
 import type { CommandSpec, OptionSpec } from "../command-spec.ts";
 import { parseCount, parseIntent, parsePolicy } from "../parse-values.ts";
+import { BISECT_COMMAND } from "./bisect-command.ts";
 import { CHECKPOINT, LOSS_OPTIONS, SESSION } from "./references.ts";
 import { STORY_COMMANDS } from "./story-commands.ts";
 import { VERIFY_COMMAND, VERIFY_OPTIONS } from "./verify-command.ts";
@@ -37,6 +38,7 @@ export const HISTORY_COMMANDS: readonly CommandSpec[] = [
     load: () => import("../commands/checkpoint.ts"),
   },
   VERIFY_COMMAND,
+  BISECT_COMMAND,
   ...STORY_COMMANDS,
   {
     name: "restore",
