@@ -2,6 +2,7 @@ import type { CommandSpec, OptionSpec } from "../command-spec.ts";
 import { parseCount, parseIntent, parsePolicy } from "../parse-values.ts";
 import { BISECT_COMMAND } from "./bisect-command.ts";
 import { CHECKPOINT, LOSS_OPTIONS, SESSION } from "./references.ts";
+import { REWIND_COMMAND } from "./rewind-command.ts";
 import { STORY_COMMANDS } from "./story-commands.ts";
 import { VERIFY_COMMAND, VERIFY_OPTIONS } from "./verify-command.ts";
 
@@ -65,6 +66,7 @@ export const HISTORY_COMMANDS: readonly CommandSpec[] = [
     ],
     load: () => import("../commands/restore.ts"),
   },
+  REWIND_COMMAND,
   {
     name: "undo",
     summary: "Take the last restore back",

@@ -1,0 +1,127 @@
+import type { Key as InkKey } from "ink";
+import { choosePager, showInPager } from "../pager.ts";
+import { terminalSize } from "../terminal/terminal-size.ts";
+import type { Picker, PickerScreen } from "./picker.ts";
+import type { Key } from "./state.ts";
+
+/** Waits for a key also where all fits on the screen, which the picker will take again. */
+const PAGER_DEFAULT = "less -R -+F -+X";
+/** Of a terminal that nobody has given a size. */
+const SIZE_DEFAULT = { columns: 80, rows: 24 };
+
+type Libraries = Awaited<ReturnType<typeof loadLibraries>>;
+
+/**
+ * Gives the whole terminal to a picker until it is left, and returns the checkpoint to go back to.
+ *
+ * **Requires** a terminal. However it ends, the terminal is as it was before.
+ */
+export async function showPicker(
+  makePicker: (screen: PickerScreen) => Picker,
+): Promise<string | null> {
+  const libraries = await loadLibraries();
+  using _guard = guardTerminal();
+  let chosen: string | null = null;
+  const onLeave = (restore: string | null) => {
+    chosen = restore;
+  };
+  const { ink, react } = libraries;
+  const app = ink.render(react.createElement(App, { libraries, makePicker, onLeave }), {
+    alternateScreen: true,
+    exitOnCtrlC: false,
+    interactive: true,
+    patchConsole: false,
+  });
+  await app.waitUntilExit();
+  return chosen;
+}
+
+/** The picker's lines on the screen, and the keys on their way to it. */
+function App({
+  libraries: { ink, react },
+  makePicker,
+  onLeave,
+}: {
+  libraries: Libraries;
+  makePicker: (screen: PickerScreen) => Picker;
+  onLeave: (restore: string | null) => void;
+}) {
+  const { exit, suspendTerminal } = ink.useApp();
+  const size = terminalSize(ink.useWindowSize()) ?? SIZE_DEFAULT;
+  const [, redraw] = react.useReducer((count: number) => count + 1, 0);
+  const [picker] = react.useState(() =>
+    makePicker({
+      changed: () => redraw(),
+      page: (lines) => suspendTerminal(() => page(lines)),
+      leave: (restore) => {
+        onLeave(restore);
+        exit();
+      },
+    }),
+  );
+  react.useEffect(() => () => picker[Symbol.dispose](), [picker]);
+  ink.useInput((input, key) => {
+    for (const pressed of keysOf(input, key)) picker.press(pressed, size);
+  });
+  const lines = picker.draw(size).map((line, row) => {
+    const text = line === "" ? " " : line;
+    return react.createElement(ink.Text, { key: row, wrap: "truncate-end" }, text);
+  });
+  return react.createElement(ink.Box, { flexDirection: "column" }, lines);
+}
+
+/** Loaded only here: they cost as much time as everything else together. */
+async function loadLibraries() {
+  const before = process.env["NODE_ENV"];
+  // React chooses when it is loaded; its checks for developers make it slow.
+  process.env["NODE_ENV"] = "production";
+  try {
+    const [ink, react] = await Promise.all([import("ink"), import("react")]);
+    return { ink, react };
+  } finally {
+    if (before === undefined) delete process.env["NODE_ENV"];
+    else process.env["NODE_ENV"] = before;
+  }
+}
+
+/** Puts the terminal back where the library does not get to it, as when this process exits. */
+function guardTerminal(): Disposable {
+  const putBack = () => {
+    try {
+      if (process.stdin.isRaw) process.stdin.setRawMode(false);
+      process.stdout.write("\u001b[?1049l\u001b[?25h");
+    } catch {
+      // The terminal is gone, so there is nothing to put back.
+    }
+  };
+  process.once("exit", putBack);
+  return { [Symbol.dispose]: () => void process.off("exit", putBack) };
+}
+
+async function page(lines: readonly string[]): Promise<void> {
+  const { WAYPOINT_PAGER, PAGER } = process.env;
+  const isChosen = WAYPOINT_PAGER !== undefined || PAGER !== undefined;
+  const pager = isChosen ? choosePager(process.env) : null;
+  await showInPager(pager ?? PAGER_DEFAULT, lines.map((line) => `${line}\n`).join(""));
+}
+
+/** Several characters come at once from a paste. */
+function keysOf(input: string, key: InkKey): Key[] {
+  if (key.ctrl && (input === "c" || input === "d")) return [{ name: "interrupt" }];
+  if (key.upArrow) return [{ name: "up" }];
+  if (key.downArrow) return [{ name: "down" }];
+  if (key.pageUp) return [{ name: "pageUp" }];
+  if (key.pageDown) return [{ name: "pageDown" }];
+  if (key.home) return [{ name: "home" }];
+  if (key.end) return [{ name: "end" }];
+  if (key.escape) return [{ name: "escape" }];
+  if (key.return) return [{ name: "enter" }];
+  if (key.backspace || key.delete) return [{ name: "backspace" }];
+  return key.ctrl || key.meta || key.tab ? [] : Array.from(input, typedKey);
+}
+
+/** Keys that were typed faster than they are read come in one piece, with Enter among them. */
+function typedKey(text: string): Key {
+  if (text === "\r" || text === "\n") return { name: "enter" };
+  return text === "\u007f" ? { name: "backspace" } : { name: "text", text };
+}
