@@ -4,7 +4,8 @@ const LIGHT_WORDS = "^src/(errors|protocol|base)/";
 const WORDS = "^src/(errors|protocol|base|kernel)/";
 const ADAPTER_NAMES = "host|store|sandbox|network|limits|criu|shells|terminal|catalog";
 const ADAPTERS = `^src/(${ADAPTER_NAMES})/`;
-const ENGINE = "^src/(session|checkpoint|lineage|standby|story|verification|bisect|files|recovery)/";
+const ENGINE =
+  "^src/(session|checkpoint|lineage|standby|story|verification|bisect|files|recovery)/";
 const COMPOSITION_ROOT = "^src/engine[.]ts$";
 const OPERATIONS = "^src/operations/";
 const CLIENT_SIDE = "^src/(client/|cli/|index[.]ts$)";

@@ -1,5 +1,5 @@
 import type { CheckpointRow } from "../catalog/index.ts";
-import { hasCode, toWaypointError, type WaypointError } from "../errors/index.ts";
+import { toWaypointError, type WaypointError } from "../errors/index.ts";
 import type { FullVerification } from "../protocol/index.ts";
 import type { EnginePorts } from "../session/index.ts";
 import { keepVerification, runInFork } from "../verification/index.ts";
@@ -26,7 +26,7 @@ export type Tested =
   | { kind: "cancelled" };
 
 /** Ways to fail that have nothing to do with the checkpoint: the search cannot go on. */
-const FATAL = ["CANCELLED", "INTERNAL", "STORE_FULL", "BISECT_STOPPED"] as const;
+const FATAL: readonly string[] = ["CANCELLED", "INTERNAL", "STORE_FULL", "BISECT_STOPPED"];
 
 /**
  * Runs the command in a throw-away fork of a checkpoint.
@@ -48,10 +48,11 @@ export async function testCheckpoint(
     return { kind: "told", verdict, verification, isReused: false };
   } catch (thrown) {
     const error = toWaypointError(thrown);
+    const { code } = error;
     const isUnneeded = signals.unneeded.aborted && !signals.gone.aborted;
-    if (isUnneeded && hasCode(error, "CANCELLED")) return { kind: "cancelled" };
-    if (hasCode(error, "CHECKPOINT_NOT_FOUND")) return { kind: "gone" };
-    if (FATAL.some((code) => hasCode(error, code))) throw error;
+    if (isUnneeded && code === "CANCELLED") return { kind: "cancelled" };
+    if (code === "CHECKPOINT_NOT_FOUND") return { kind: "gone" };
+    if (FATAL.includes(code)) throw error;
     return { kind: "failed", error };
   }
 }

@@ -1,7 +1,9 @@
-import type { Key as InkKey } from "ink";
+import path from "node:path";
+import { pathToFileURL } from "node:url";
 import { choosePager, showInPager } from "../pager.ts";
 import { terminalSize } from "../terminal/terminal-size.ts";
 import type { Picker, PickerScreen } from "./picker.ts";
+import type { InkKey } from "./screen-library.ts";
 import type { Key } from "./state.ts";
 
 /** Waits for a key also where all fits on the screen, which the picker will take again. */
@@ -9,7 +11,7 @@ const PAGER_DEFAULT = "less -R -+F -+X";
 /** Of a terminal that nobody has given a size. */
 const SIZE_DEFAULT = { columns: 80, rows: 24 };
 
-type Libraries = Awaited<ReturnType<typeof loadLibraries>>;
+type Library = Awaited<ReturnType<typeof loadLibrary>>;
 
 /**
  * Gives the whole terminal to a picker until it is left, and returns the checkpoint to go back to.
@@ -19,14 +21,13 @@ type Libraries = Awaited<ReturnType<typeof loadLibraries>>;
 export async function showPicker(
   makePicker: (screen: PickerScreen) => Picker,
 ): Promise<string | null> {
-  const libraries = await loadLibraries();
+  const library = await loadLibrary();
   using _guard = guardTerminal();
   let chosen: string | null = null;
   const onLeave = (restore: string | null) => {
     chosen = restore;
   };
-  const { ink, react } = libraries;
-  const app = ink.render(react.createElement(App, { libraries, makePicker, onLeave }), {
+  const app = library.render(library.createElement(App, { library, makePicker, onLeave }), {
     alternateScreen: true,
     exitOnCtrlC: false,
     interactive: true,
@@ -38,18 +39,19 @@ export async function showPicker(
 
 /** The picker's lines on the screen, and the keys on their way to it. */
 function App({
-  libraries: { ink, react },
+  library,
   makePicker,
   onLeave,
 }: {
-  libraries: Libraries;
+  library: Library;
   makePicker: (screen: PickerScreen) => Picker;
   onLeave: (restore: string | null) => void;
 }) {
-  const { exit, suspendTerminal } = ink.useApp();
-  const size = terminalSize(ink.useWindowSize()) ?? SIZE_DEFAULT;
-  const [, redraw] = react.useReducer((count: number) => count + 1, 0);
-  const [picker] = react.useState(() =>
+  const { createElement, Box, Text } = library;
+  const { exit, suspendTerminal } = library.useApp();
+  const size = terminalSize(library.useWindowSize()) ?? SIZE_DEFAULT;
+  const [, redraw] = library.useReducer((count: number) => count + 1, 0);
+  const [picker] = library.useState(() =>
     makePicker({
       changed: () => redraw(),
       page: (lines) => suspendTerminal(() => page(lines)),
@@ -59,29 +61,21 @@ function App({
       },
     }),
   );
-  react.useEffect(() => () => picker[Symbol.dispose](), [picker]);
-  ink.useInput((input, key) => {
+  library.useEffect(() => () => picker[Symbol.dispose](), [picker]);
+  library.useInput((input, key) => {
     for (const pressed of keysOf(input, key)) picker.press(pressed, size);
   });
   const lines = picker.draw(size).map((line, row) => {
     const text = line === "" ? " " : line;
-    return react.createElement(ink.Text, { key: row, wrap: "truncate-end" }, text);
+    return createElement(Text, { key: row, wrap: "truncate-end" }, text);
   });
-  return react.createElement(ink.Box, { flexDirection: "column" }, lines);
+  return createElement(Box, { flexDirection: "column" }, lines);
 }
 
-/** Loaded only here: they cost as much time as everything else together. */
-async function loadLibraries() {
-  const before = process.env["NODE_ENV"];
-  // React chooses when it is loaded; its checks for developers make it slow.
-  process.env["NODE_ENV"] = "production";
-  try {
-    const [ink, react] = await Promise.all([import("ink"), import("react")]);
-    return { ink, react };
-  } finally {
-    if (before === undefined) delete process.env["NODE_ENV"];
-    else process.env["NODE_ENV"] = before;
-  }
+/** Loaded only here: it takes longer than everything else together. */
+async function loadLibrary(): Promise<typeof import("./screen-library.ts")> {
+  const file = path.join(import.meta.dirname, "..", "screen.mjs");
+  return await import(pathToFileURL(file).href);
 }
 
 /** Puts the terminal back where the library does not get to it, as when this process exits. */
