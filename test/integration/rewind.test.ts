@@ -1,4 +1,6 @@
-import { readFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import os from "node:os";
+import path from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import type { Checkpoint, Session } from "../../src/index.ts";
 import { runCommand, WAYPOINT_COMMAND } from "../support/command-line.ts";
@@ -208,6 +210,26 @@ test("q, Ctrl-C and signals leave the terminal as it was, and the session too", 
     expect(screen).toMatch(/^icanon$/m);
   }
   expect((await session.info()).head).toBe(third.id);
+});
+
+test("a crash leaves the terminal as it was, and says what it was", async () => {
+  const scratch = mkdtempSync(path.join(os.tmpdir(), "waypoint-rewind-"));
+  const now = path.join(scratch, "now");
+  const source = `import { existsSync } from "node:fs";
+    const look = () => { if (existsSync(${JSON.stringify(now)})) throw new Error("it crashed"); };
+    setInterval(look, 20).unref();`;
+  writeFileSync(path.join(scratch, "crash.mjs"), source);
+  const terminal = await rewind(undefined, `NODE_OPTIONS=--import=${scratch}/crash.mjs`);
+
+  writeFileSync(now, "");
+
+  const screen = await terminal.shows(/left=[1-9]/);
+  expect(screen).toContain("it crashed");
+  expect(screen).not.toContain("rewind web:");
+  expect(await terminal.variable("alternate_on")).toBe("0");
+  expect(await terminal.variable("cursor_flag")).toBe("1");
+  expect(screen).toMatch(/^icanon$/m);
+  rmSync(scratch, { recursive: true });
 });
 
 test("help tells the keys; NO_COLOR has no colours", async () => {

@@ -16,13 +16,12 @@ type Library = Awaited<ReturnType<typeof loadLibrary>>;
 /**
  * Gives the whole terminal to a picker until it is left, and returns the checkpoint to go back to.
  *
- * **Requires** a terminal. However it ends, the terminal is as it was before.
+ * **Requires** a terminal. The library puts it back however this ends: left, by a signal, by a crash.
  */
 export async function showPicker(
   makePicker: (screen: PickerScreen) => Picker,
 ): Promise<string | null> {
   const library = await loadLibrary();
-  using _guard = guardTerminal();
   let chosen: string | null = null;
   const onLeave = (restore: string | null) => {
     chosen = restore;
@@ -76,20 +75,6 @@ function App({
 async function loadLibrary(): Promise<typeof import("./screen-library.ts")> {
   const file = path.join(import.meta.dirname, "..", "screen.mjs");
   return await import(pathToFileURL(file).href);
-}
-
-/** Puts the terminal back where the library does not get to it, as when this process exits. */
-function guardTerminal(): Disposable {
-  const putBack = () => {
-    try {
-      if (process.stdin.isRaw) process.stdin.setRawMode(false);
-      process.stdout.write("\u001b[?1049l\u001b[?25h");
-    } catch {
-      // The terminal is gone, so there is nothing to put back.
-    }
-  };
-  process.once("exit", putBack);
-  return { [Symbol.dispose]: () => void process.off("exit", putBack) };
 }
 
 async function page(lines: readonly string[]): Promise<void> {
