@@ -5,7 +5,7 @@ const WORDS = "^src/(errors|protocol|base|kernel)/";
 const ADAPTER_NAMES = "host|store|sandbox|network|limits|criu|shells|terminal|catalog";
 const ADAPTERS = `^src/(${ADAPTER_NAMES})/`;
 const ENGINE =
-  "^src/(session|checkpoint|lineage|standby|automatic|story|verification|files|undoing|recovery)/";
+  "^src/(session|checkpoint|lineage|standby|automatic|story|verification|bisect|files|undoing|recovery)/";
 const COMPOSITION_ROOT = "^src/engine[.]ts$";
 const OPERATIONS = "^src/operations/";
 const CLIENT_SIDE = "^src/(client/|cli/|index[.]ts$)";

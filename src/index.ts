@@ -6,6 +6,7 @@
 export {
   type AttachOptions,
   type AutoOptions,
+  type BisectOptions,
   type CallControl,
   Checkpoint,
   type CheckpointOptions,
@@ -41,6 +42,9 @@ export {
 } from "./errors/index.ts";
 export type {
   Bind,
+  BisectBegin,
+  BisectRound,
+  BisectTest,
   Browse,
   Changes,
   Checkpoint as CheckpointInfo,

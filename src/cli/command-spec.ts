@@ -46,6 +46,8 @@ export interface CommandSpec {
   verifies?: true;
   /** Exits with {@link EXIT_CODE_CONFLICTS} when something was left because it had changed again. */
   leavesConflicts?: true;
+  /** Exits with {@link EXIT_CODE_NOT_VERIFIED} when the answer is any of several. */
+  bisects?: true;
   /** What its usage ends with besides its arguments. */
   usageEnd?: string;
   subcommands?: readonly CommandSpec[];

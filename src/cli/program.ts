@@ -160,6 +160,7 @@ function exitCodeLines(spec: CommandSpec): string[] {
     ...(spec.leavesConflicts
       ? [`  ${pad(EXIT_CODE_CONFLICTS)}  done, but for what was changed again since: it was left`]
       : []),
+    ...(spec.bisects ? [bisectExitCodeLine()] : []),
     ...rows.map(([code, names]) => `  ${pad(code)}  ${names.join(", ")}`),
   ];
 }
@@ -169,6 +170,10 @@ function verifyExitCodeLines(): string[] {
     `  ${pad(EXIT_CODE_NOT_PASSED)}  done, and the command of a verification failed or took too long`,
     `  ${pad(EXIT_CODE_NOT_VERIFIED)}  done, but a command could not be run against a checkpoint`,
   ];
+}
+
+function bisectExitCodeLine(): string {
+  return `  ${pad(EXIT_CODE_NOT_VERIFIED)}  done, but it could be any of several that could not be tested`;
 }
 
 function pad(exitCode: number): string {

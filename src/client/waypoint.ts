@@ -4,6 +4,7 @@ import type {
   OperationOutput,
   Session as SessionInfo,
 } from "../protocol/index.ts";
+import { type BisectOptions, bisectCheckpoints } from "./bisect.ts";
 import { callOperation } from "./call-operation.ts";
 import type { Checkpoint } from "./checkpoint.ts";
 import {
@@ -149,6 +150,22 @@ export class Waypoint {
     options: VerifyOptions = {},
   ): Promise<OperationOutput<"verify">> {
     return await verifyCheckpoints(this.stateDir, checkpoints, command, options);
+  }
+
+  /**
+   * Finds the first bad checkpoint between `good`, where the command passes, and `bad`, which
+   * descends from it and where it fails. As for `git bisect run`, exit code 125 skips a checkpoint.
+   *
+   * @throws CHECKPOINT_NOT_ANCESTOR | BISECT_GOOD_FAILS | BISECT_BAD_PASSES | BISECT_STOPPED |
+   * CHECKPOINT_NOT_FOUND | CANCELLED
+   */
+  async bisect(
+    good: string | Checkpoint,
+    bad: string | Checkpoint,
+    command: string | readonly string[],
+    options: BisectOptions = {},
+  ): Promise<OperationOutput<"bisect">> {
+    return await bisectCheckpoints(this.stateDir, { good, bad }, command, options);
   }
 
   /**

@@ -1,3 +1,4 @@
+import { BISECT_ERRORS } from "./bisect-errors.ts";
 import { FILE_ERRORS } from "./file-errors.ts";
 import { HOST_ERRORS } from "./host-errors.ts";
 import { RESTORE_ERRORS } from "./restore-errors.ts";
@@ -120,6 +121,7 @@ export const ERROR_REGISTRY = {
     meaning: "A directory of the host that the checkpoint's session had bound is gone.",
   },
 
+  ...BISECT_ERRORS,
   ...FILE_ERRORS,
   ...SESSION_ERRORS,
 

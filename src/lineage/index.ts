@@ -4,4 +4,5 @@
  * It changes nothing.
  */
 export { ancestry, historyOf, removableCheckpoints, requireOwnHistory } from "./ancestry.ts";
+export { pathBetween } from "./path-between.ts";
 export { resolveCheckpoint, resolveMoment, resolveSession } from "./resolve-reference.ts";

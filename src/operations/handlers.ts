@@ -31,6 +31,7 @@ import {
 import { describeStandby } from "../standby/index.ts";
 import { diffMoments } from "../story/index.ts";
 import { AUTO_HANDLERS } from "./auto-handlers.ts";
+import { bisect } from "./bisect.ts";
 import { endBrowsing, FILE_HANDLERS } from "./file-handlers.ts";
 import { GOING_BACK_HANDLERS } from "./going-back-handlers.ts";
 import { readLog } from "./read-log.ts";
@@ -112,6 +113,8 @@ export const HANDLERS: EngineOperations = refreshingStandbys({
   checkpoint: takeCheckpoint,
 
   verify,
+
+  bisect,
 
   log: (input, ports) => readLog(input, ports),
 

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { AUTO_CONTRACT } from "./auto.ts";
+import { BISECT_CONTRACT } from "./bisect.ts";
 import { checkpointSchema } from "./checkpoint.ts";
 import { FILE_CONTRACT } from "./file-operations.ts";
 import { GOING_BACK_CONTRACT } from "./going-back.ts";
@@ -130,6 +131,7 @@ export const CONTRACT = {
     input: verifyInput,
     output: verifyOutput,
   }),
+  ...BISECT_CONTRACT,
   log: describe({
     summary: "Show the timeline",
     effect: "read",

@@ -6,6 +6,12 @@
 export type { AutoCause, AutoState } from "./auto.ts";
 export { AUTO_POLICY_WORDS, type AutoPolicy, parseAutoPolicy } from "./auto-policy.ts";
 export type {
+  BisectBegin,
+  BisectEvent,
+  BisectRound,
+  BisectTest,
+} from "./bisect.ts";
+export type {
   Checkpoint,
   CheckpointContent,
   CheckpointStage,

@@ -27,17 +27,28 @@ export const fullVerificationSchema = verificationSchema.extend({
 });
 export type FullVerification = z.infer<typeof fullVerificationSchema>;
 
-const verifyCommand = z
+/** The command that is run against checkpoints. */
+export const verifyCommand = z
   .array(z.string().max(1024 * 1024))
   .min(1)
   .max(10_000)
   .describe("One word: a line of shell; several: a program and its arguments");
-const verifyTimeoutMs = z
+/** How long it may take. */
+export const verifyTimeoutMs = z
   .number()
   .int()
   .positive()
   .max(VERIFY_TIMEOUT_MS_MAX)
   .default(VERIFY_TIMEOUT_MS_DEFAULT);
+
+/** How many forks at once. */
+export const verifyAtOnce = z
+  .number()
+  .int()
+  .min(1)
+  .max(64)
+  .optional()
+  .describe("Forks at once; as many as the machine has processors if not given");
 
 /** What `checkpoint` is told of a verification. */
 export const checkpointVerifyInput = {
@@ -55,13 +66,7 @@ export const verifyInput = z.strictObject({
   session: sessionRef.optional().describe("Also all checkpoints of this session's timeline"),
   command: verifyCommand,
   timeoutMs: verifyTimeoutMs.describe("End the command after this time, for each checkpoint"),
-  atOnce: z
-    .number()
-    .int()
-    .min(1)
-    .max(64)
-    .optional()
-    .describe("Forks at once; as many as the machine has processors if not given"),
+  atOnce: verifyAtOnce,
 });
 
 /** Why a checkpoint could not be verified; as errors are elsewhere. */

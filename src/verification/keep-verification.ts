@@ -1,12 +1,13 @@
 import { z } from "zod";
 import { type FullVerification, fullVerificationSchema } from "../protocol/index.ts";
 import type { EnginePorts } from "../session/index.ts";
+import { requireThere } from "./run-in-fork.ts";
 
 /**
  * Keeps what came of a verification: in the catalog, where it is looked for, and beside the
  * checkpoint, where it outlives the catalog.
  *
- * @throws STORE_FULL  nothing is kept.
+ * @throws STORE_FULL | CHECKPOINT_NOT_FOUND  nothing is kept.
  */
 export async function keepVerification(
   checkpointId: string,
@@ -14,6 +15,7 @@ export async function keepVerification(
   ports: EnginePorts,
 ): Promise<void> {
   const { catalog, store, background, logger } = ports;
+  requireThere(checkpointId, ports);
   catalog.verifications.add({ checkpoint: checkpointId, ...verification });
   // One after the other: two that end at once would write the same file.
   await background.run(`verifications:${checkpointId}`, async () => {

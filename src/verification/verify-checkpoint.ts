@@ -2,7 +2,7 @@ import type { CheckpointRow } from "../catalog/index.ts";
 import type { FullVerification } from "../protocol/index.ts";
 import type { EnginePorts } from "../session/index.ts";
 import { keepVerification } from "./keep-verification.ts";
-import { requireThere, runInFork, type VerifyRequest } from "./run-in-fork.ts";
+import { runInFork, type VerifyRequest } from "./run-in-fork.ts";
 
 /**
  * Runs a command against exactly one checkpoint and keeps its result beside it.
@@ -17,7 +17,6 @@ export async function verifyCheckpoint(
   ports: EnginePorts,
 ): Promise<FullVerification> {
   const verification = await runInFork(checkpoint, request, ports);
-  requireThere(checkpoint.id, ports);
   await keepVerification(checkpoint.id, verification, ports);
   return verification;
 }

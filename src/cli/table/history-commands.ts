@@ -1,8 +1,10 @@
 import type { CommandSpec } from "../command-spec.ts";
 import { parseCount, parseIntent, parsePolicy } from "../parse-values.ts";
 import { AUTO_COMMAND } from "./auto-command.ts";
+import { BISECT_COMMAND } from "./bisect-command.ts";
 import { GOING_BACK_COMMANDS } from "./going-back-commands.ts";
 import { CHECKPOINT, SESSION, WITHOUT_BINDS } from "./references.ts";
+import { REWIND_COMMAND } from "./rewind-command.ts";
 import { STORY_COMMANDS } from "./story-commands.ts";
 import { VERIFY_COMMAND, VERIFY_OPTIONS } from "./verify-command.ts";
 
@@ -39,8 +41,10 @@ export const HISTORY_COMMANDS: readonly CommandSpec[] = [
     load: () => import("../commands/checkpoint.ts"),
   },
   VERIFY_COMMAND,
+  BISECT_COMMAND,
   ...STORY_COMMANDS,
   ...GOING_BACK_COMMANDS,
+  REWIND_COMMAND,
   {
     name: "fork",
     summary: "Start new sessions from a checkpoint",

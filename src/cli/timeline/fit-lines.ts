@@ -3,6 +3,8 @@ import type { Paint } from "../text/style.ts";
 
 /** One line of the timeline before it is fitted into the terminal. */
 export interface TimelineLine {
+  /** Id of the checkpoint that it tells of; `null` for anything else. */
+  checkpoint: string | null;
   at: string;
   tree: string;
   /** The tree on a second line of the same checkpoint. */
@@ -56,8 +58,14 @@ const UNCUT: Measure = { labelsMax: Number.POSITIVE_INFINITY, hasPause: true, is
 /** Columns of each cell; none means that it is left out. */
 type Widths = Record<"at" | "tree" | "id" | "title" | "changes" | "pause" | "standing", number>;
 
+/** What became of one line: it may take several in the terminal. */
+export interface FittedLine {
+  checkpoint: string | null;
+  lines: readonly string[];
+}
+
 /** Fits lines into the terminal: facts move to a second line before titles get short. */
-export function fitLines(lines: readonly TimelineLine[], options: FitOptions): string[] {
+export function fitLines(lines: readonly TimelineLine[], options: FitOptions): FittedLine[] {
   const isCut = Number.isFinite(options.columns);
   const widest = widestCells(lines);
   const fits = (isCut ? MEASURES : [UNCUT]).map((measure) => {
@@ -67,14 +75,16 @@ export function fitLines(lines: readonly TimelineLine[], options: FitOptions): s
   const { measure, widths } = roomy ?? (fits.at(-1) as (typeof fits)[number]);
   const room = isCut ? Math.max(8, widths.title) : TITLE_PADDED_COLUMNS_MAX;
   const fitted = { ...widths, title: Math.min(Math.max(8, widest.title), room) };
-  return lines.flatMap((line) => {
-    if (!isCheckpoint(line)) return layoutSentence(line, widths, options);
-    return layoutCheckpoint(line, { measure, widths: fitted, options, isCut });
-  });
+  return lines.map((line) => ({
+    checkpoint: line.checkpoint,
+    lines: isCheckpoint(line)
+      ? layoutCheckpoint(line, { measure, widths: fitted, options, isCut })
+      : layoutSentence(line, widths, options),
+  }));
 }
 
-function isCheckpoint({ id }: TimelineLine): boolean {
-  return id !== "";
+function isCheckpoint({ checkpoint }: TimelineLine): boolean {
+  return checkpoint !== null;
 }
 
 /** Returns the columns of the widest cells, of titles those of checkpoints. */

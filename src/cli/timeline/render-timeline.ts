@@ -12,7 +12,7 @@ import type { Paint } from "../text/style.ts";
 import { verificationMark } from "../text/verification-mark.ts";
 import { describeOperation } from "./describe-operation.ts";
 import { drawBelow, drawNode, drawOpenings, drawPassing } from "./draw-tree.ts";
-import { fitLines, type TimelineLine } from "./fit-lines.ts";
+import { type FittedLine, fitLines, type TimelineLine } from "./fit-lines.ts";
 import { assignLanes, type LaneRow } from "./lanes.ts";
 import { shortenIds } from "./shorten-ids.ts";
 import { tellLeftOut } from "./tell-left-out.ts";
@@ -45,11 +45,19 @@ export function renderTimeline(log: Log, options: TimelineOptions): string[] {
   if (isEmpty && log.notShown === 0) {
     return ["No checkpoints yet. Make one with `waypoint checkpoint`."];
   }
+  const told = tellAutomatic(log.sessions).flatMap((line) => wrap(line, options.columns));
+  return [
+    ...renderTimelineRows(log, options).flatMap(({ lines }) => lines),
+    ...tellLeftOut(log, options),
+    ...told,
+  ];
+}
+
+/** Returns the same row by row, to choose a checkpoint from. */
+export function renderTimelineRows(log: Log, options: TimelineOptions): FittedLine[] {
   const checkpoints = log.checkpoints.toSorted(byTime((checkpoint) => checkpoint.createdAt));
   const operations = log.operations.toSorted(byTime((operation) => operation.at));
-  const lines = buildLines({ ...log, checkpoints, operations }, options);
-  const told = tellAutomatic(log.sessions).flatMap((line) => wrap(line, options.columns));
-  return [...fitLines(lines, options), ...tellLeftOut(log, options), ...told];
+  return fitLines(buildLines({ ...log, checkpoints, operations }, options), options);
 }
 
 function byTime<T>(instantOf: (item: T) => string): (a: T, b: T) => number {
@@ -120,7 +128,17 @@ function operationLine(
 }
 
 function sentence(at: string, tree: string, title: string): TimelineLine {
-  return { at, tree, treeBelow: "", id: "", title, changes: "", pause: "", standing: [] };
+  return {
+    checkpoint: null,
+    at,
+    tree,
+    treeBelow: "",
+    id: "",
+    title,
+    changes: "",
+    pause: "",
+    standing: [],
+  };
 }
 
 function checkpointLine(checkpoint: Checkpoint, row: LaneRow, drawing: Drawing): TimelineLine {
@@ -130,6 +148,7 @@ function checkpointLine(checkpoint: Checkpoint, row: LaneRow, drawing: Drawing):
   const short = (of: string) => ids.get(of) ?? of;
   const from = row.isDetached && parent !== null ? short(parent) : null;
   return {
+    checkpoint: id,
     at: formatMinute(createdAt),
     tree: drawNode(row, content === "files" ? "○" : "●"),
     treeBelow: drawBelow(row),

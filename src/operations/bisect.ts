@@ -1,0 +1,35 @@
+import { availableParallelism } from "node:os";
+import { bisectCheckpoints } from "../bisect/index.ts";
+import { pathBetween, resolveCheckpoint } from "../lineage/index.ts";
+import type { OperationOutput, OperationParsedInput } from "../protocol/index.ts";
+import type { EnginePorts, StreamPeer } from "../session/index.ts";
+import { sendLine } from "./send-line.ts";
+
+/**
+ * Finds the first bad checkpoint between two; what happens meanwhile is sent as it does, as lines of
+ * JSON.
+ *
+ * @throws CHECKPOINT_NOT_FOUND | REFERENCE_AMBIGUOUS, what {@link pathBetween} and
+ * {@link bisectCheckpoints} throw
+ */
+export async function bisect(
+  { good, bad, atOnce, ...request }: OperationParsedInput<"bisect">,
+  ports: EnginePorts,
+  peer: StreamPeer,
+): Promise<OperationOutput<"bisect">> {
+  const path = pathBetween(
+    resolveCheckpoint(good, ports.catalog),
+    resolveCheckpoint(bad, ports.catalog),
+    ports.catalog,
+  );
+  return await bisectCheckpoints(
+    path,
+    {
+      ...request,
+      atOnce: atOnce ?? availableParallelism(),
+      signal: peer.gone,
+      tell: (event) => sendLine(peer, event),
+    },
+    ports,
+  );
+}

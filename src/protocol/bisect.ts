@@ -1,0 +1,98 @@
+import { z } from "zod";
+import { checkpointSchema } from "./checkpoint.ts";
+import { checkpointRef } from "./inputs.ts";
+import { describe } from "./operation-contract.ts";
+import {
+  type FullVerification,
+  verifyAtOnce,
+  verifyCommand,
+  verifyTimeoutMs,
+} from "./verification.ts";
+
+const bisectInput = z.strictObject({
+  good: checkpointRef.describe("Checkpoint at which the command passes; an ancestor of `bad`"),
+  bad: checkpointRef.describe("Checkpoint at which it fails"),
+  command: verifyCommand,
+  timeoutMs: verifyTimeoutMs.describe("End the command after this time, at each checkpoint"),
+  timeoutMeans: z
+    .enum(["bad", "skip"])
+    .default("bad")
+    .describe("What it says when it took too long"),
+  atOnce: verifyAtOnce,
+  trust: z.boolean().default(false).describe("Do not run the command at `good` and at `bad`"),
+  record: z
+    .boolean()
+    .default(true)
+    .describe("Keep what it says beside the checkpoints, as `verify` does"),
+  reuse: z.boolean().default(true).describe("Take what is kept of the very same command already"),
+});
+
+/** A checkpoint that said nothing. */
+const skippedSchema = z.object({
+  checkpoint: z.string(),
+  reason: z.string(),
+});
+
+const bisectOutput = z.object({
+  firstBad: checkpointSchema
+    .nullable()
+    .describe("null where it may be any of several, because those between were skipped"),
+  candidates: z.array(z.string()).describe("Each may be the first bad one; one if it is known"),
+  lastGood: z.string().describe("The last one before them at which the command passes"),
+  checkpoints: z.number().int().describe("How many there were to choose from, `bad` among them"),
+  rounds: z.number().int(),
+  forks: z.number().int().describe("Throw-away forks that were begun, also those given up"),
+  reused: z.number().int().describe("Results that were known already"),
+  skipped: z.array(skippedSchema),
+});
+
+/** The operation that looks for the first bad checkpoint; part of the contract. */
+export const BISECT_CONTRACT = {
+  bisect: describe({
+    summary: "Find the first bad checkpoint between two, with a command in throw-away forks",
+    effect: "write",
+    stream: true,
+    input: bisectInput,
+    output: bisectOutput,
+  }),
+} as const;
+
+/** What `bisect` tells before its first test. */
+export interface BisectBegin {
+  event: "begin";
+  checkpoints: number;
+  roundsMax: number;
+  atOnce: number;
+}
+
+/** What became of one checkpoint; of one that was given up in the middle nothing is told. */
+export interface BisectTest {
+  event: "test";
+  /** 0 for what was known before the first round. */
+  round: number;
+  checkpoint: string;
+  name: string | null;
+  verdict: "good" | "bad" | "skip";
+  /** It was run earlier, and what it said then counts. */
+  isReused: boolean;
+  verification: FullVerification | null;
+  /** Why it could not be run; it is skipped then. */
+  error: { code: string; message: string; hint: string | null } | null;
+}
+
+/** Where the search stands after a round. */
+export interface BisectRound {
+  event: "round";
+  round: number;
+  /** The last one that is known to be good, the first one that is known to be bad. */
+  good: string;
+  bad: string;
+  /** How many may still be the first bad one. */
+  left: number;
+  /** Forks that were begun, and of these the ones that were given up as nobody needed them. */
+  forks: number;
+  cancelled: number;
+}
+
+/** One line that `bisect` sends before its result. */
+export type BisectEvent = BisectBegin | BisectTest | BisectRound;
