@@ -254,6 +254,12 @@ export class Catalog implements Disposable {
     this.#file.insert("operations", { ...row });
   }
 
+  /** Adds an operation and returns its number. */
+  addOperation(row: Omit<OperationRow, "id">): number {
+    this.insertOperation(row);
+    return this.#file.get<{ id: number }>("SELECT last_insert_rowid() AS id")?.id ?? 0;
+  }
+
   forwards(): ForwardRow[] {
     return this.#file.all<ForwardRow>(
       `SELECT session, port, hostPort, NULL AS "to" FROM forwards

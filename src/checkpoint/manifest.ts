@@ -14,7 +14,7 @@ const manifestSchema = z.object({
     parent: z.string().nullable(),
     name: z.string().nullable(),
     intent: z.string().nullable(),
-    trigger: z.enum(["manual", "before-restore", "before-stop"]),
+    trigger: z.enum(["manual", "before-restore", "before-stop", "before-merge"]),
     content: z.enum(["full", "files"]),
     createdAt: z.string(),
     pauseMs: z.number(),

@@ -1,5 +1,6 @@
 import { FILE_ERRORS } from "./file-errors.ts";
 import { HOST_ERRORS } from "./host-errors.ts";
+import { MERGE_ERRORS } from "./merge-errors.ts";
 
 /**
  * Every error code of Waypoint, one row each.
@@ -131,6 +132,7 @@ export const ERROR_REGISTRY = {
   },
 
   ...FILE_ERRORS,
+  ...MERGE_ERRORS,
 
   ...HOST_ERRORS,
 

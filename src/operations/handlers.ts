@@ -34,6 +34,7 @@ import {
 import { describeStandby } from "../standby/index.ts";
 import { diffMoments } from "../story/index.ts";
 import { endBrowsing, FILE_HANDLERS } from "./file-handlers.ts";
+import { MERGE_HANDLERS } from "./merge-handlers.ts";
 import { readLog } from "./read-log.ts";
 import { refreshingStandbys } from "./refresh-standbys.ts";
 import { takeCheckpoint } from "./take-checkpoint.ts";
@@ -55,6 +56,7 @@ export type EngineOperations = {
 /** What each operation of the contract does: resolve names, take the lease, call the engine. */
 export const HANDLERS: EngineOperations = refreshingStandbys({
   ...FILE_HANDLERS,
+  ...MERGE_HANDLERS,
 
   new: async (input, ports, peer) => {
     const created = await createSession(input, ports);

@@ -13,6 +13,7 @@ import {
   withoutBinds,
 } from "./inputs.ts";
 import { logOutput } from "./log.ts";
+import { MERGE_CONTRACT } from "./merge-operations.ts";
 import { describe } from "./operation-contract.ts";
 import { bindsLeftOut, execOutput, restoreOutput } from "./outputs.ts";
 import {
@@ -157,6 +158,7 @@ export const CONTRACT = {
     }),
   }),
   ...FILE_CONTRACT,
+  ...MERGE_CONTRACT,
   restore: describe({
     summary: "Put a session back to a checkpoint",
     effect: "destroy",

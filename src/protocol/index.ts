@@ -40,6 +40,7 @@ export {
 } from "./frames.ts";
 export { ID_LENGTH, isValidName, NAME_LENGTH_MAX } from "./ids.ts";
 export type { Intent, IntentSource } from "./intent.ts";
+export type { Applied, PlanOutput } from "./merge-operations.ts";
 export type { OperationContract } from "./operation-contract.ts";
 export type {
   Bind,

@@ -7,17 +7,22 @@ export { diffMoments } from "./diff-moments.ts";
 export { findFileChanges } from "./files/find-file-changes.ts";
 export { MomentFiles, openEntry } from "./files/moment-files.ts";
 export type { TreeEntry } from "./files/overlay-tree.ts";
+export type { RawChange } from "./files/raw-change.ts";
 export {
   fromText,
   isAtOrBelow,
   joinRaw,
+  normalText,
   type RawPath,
   toBase64,
   toBytes,
   toText,
 } from "./files/raw-path.ts";
+export { haveSameAttributes } from "./files/same-content.ts";
+export { openFresh } from "./fresh-moment.ts";
 export { indexMissingStories } from "./index-missing-stories.ts";
-export { type Moment, openMoment } from "./moment.ts";
+export { type Moment, openCheckpoint, openMoment } from "./moment.ts";
+export { nearestAncestor } from "./nearest-ancestor.ts";
 export { readStory } from "./read-story.ts";
 export { scheduleStory } from "./schedule-story.ts";
 export { readShellContext } from "./shell/shell-context.ts";
