@@ -73,7 +73,7 @@ export async function resume(
     try {
       for (const step of record.steps) await commitStep(step, target);
     } catch (error) {
-      throw explain(error);
+      throw explain(error, STAYS);
     }
   }
   return await complete(record, target, journal);
@@ -125,11 +125,15 @@ async function syncTarget({ rootFd }: Target): Promise<void> {
   }
 }
 
-function explain(error: unknown): unknown {
+/** What became of all the rest, and what to do. */
+const PUT_BACK = { outcome: "all was put back", hint: "Run it again: the plan is made anew." };
+const STAYS = { outcome: "the rest waits", hint: "`waypoint apply --abort` puts all back." };
+
+function explain(error: unknown, { outcome, hint } = PUT_BACK): unknown {
   if (error instanceof Changed) {
     const path = `/${toText(error.path)}`;
-    return new WaypointError("APPLY_CONFLICT", `${path} was changed meanwhile; all was put back.`, {
-      hint: "Run it again: the plan is made anew.",
+    return new WaypointError("APPLY_CONFLICT", `${path} was changed meanwhile; ${outcome}.`, {
+      hint,
       detail: { conflicts: [{ path, kind: "both-changed", why: "changed meanwhile" }], total: 1 },
     });
   }
@@ -138,19 +142,15 @@ function explain(error: unknown): unknown {
   }
   const detail = { reason: error.message };
   if (isSystemError(error, "ENOSPC", "EDQUOT")) {
-    return new WaypointError(
-      "STORE_FULL",
-      "There is no room left for the new files; all is as it was.",
-      {
-        hint: "Free space where the files go, and in the store, which keeps the old ones for undo.",
-        ...{ detail, cause: error },
-      },
-    );
+    return new WaypointError("STORE_FULL", `There is no room left for the new files; ${outcome}.`, {
+      hint: "Free space where the files go, and in the store, which keeps the old ones for undo.",
+      ...{ detail, cause: error },
+    });
   }
   const what = isSystemError(error, "EROFS")
     ? "The files go to a filesystem that is read-only"
     : "The kernel refused to write";
-  return new WaypointError("FILE_FAILED", `${what}; all is as it was.`, {
+  return new WaypointError("FILE_FAILED", `${what}; ${outcome}.`, {
     hint: "The detail has the kernel's reason. Network and FAT filesystems cannot exchange two files.",
     ...{ detail, cause: error },
   });

@@ -70,13 +70,14 @@ async function commitDelete(step: KeptStep, names: Names): Promise<void> {
  */
 export async function revertStep(step: KeptStep, target: Target): Promise<string | null> {
   const wasCommitted = await isCommitted(step, target);
-  using open = new DisposableStack();
-  const names = namesOf(step, target, open);
-  if (names === null) return wasCommitted ? "its directory is gone" : null;
+  // What was made for it; of what was exchanged that is the old version, which is needed.
   if (!wasCommitted) {
-    if (step.kind === "write") await removeName(names.stagedPlace);
+    if (step.kind === "write") await finishStep(step, target);
     return null;
   }
+  using open = new DisposableStack();
+  const names = namesOf(step, target, open);
+  if (names === null) return "its directory is gone";
   if (step.kind === "mkdir") return await revertMkdir(names);
   if (step.kind === "delete") return await revertDelete(step, names);
   const now = statusOf(names.ownPlace);
@@ -129,12 +130,15 @@ export async function finishStep(step: KeptStep, target: Target): Promise<void> 
 async function isCommitted(step: KeptStep, target: Target): Promise<boolean> {
   using open = new DisposableStack();
   const names = namesOf(step, target, open);
-  if (names === null) return false;
+  // Without its directory there is nothing at the path.
+  if (names === null) return step.kind === "delete";
   const own = statusOf(names.ownPlace);
   const staged = statusOf(names.stagedPlace);
   if (step.kind === "mkdir") return own?.isDirectory() === true;
   if (step.kind === "delete") {
-    return step.identity?.type === "directory" ? own === null : staged !== null || own === null;
+    return step.identity?.type === "directory"
+      ? own?.isDirectory() !== true
+      : staged !== null || own === null;
   }
   if (step.kind === "attributes") {
     return own !== null && step.after !== null && hasRights(own, step.after);

@@ -152,6 +152,8 @@ export async function giveRights(
 
 /** Removes a name; succeeds when it is gone already. */
 export async function removeName(place: RawPath): Promise<void> {
+  // A filesystem that is read-only refuses also where there is nothing.
+  if (statusOf(place) === null) return;
   await unlink(toBytes(place)).catch((error: unknown) => {
     if (!isSystemError(error, "ENOENT")) throw error;
   });

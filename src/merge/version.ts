@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { type BigIntStats, readlinkSync } from "node:fs";
+import { type BigIntStats, lstatSync, readlinkSync } from "node:fs";
 import type { FileType } from "../protocol/index.ts";
 import {
   haveSameAttributes,
@@ -100,4 +100,9 @@ export function hasSameXattrs(one: Version, other: Version): boolean {
   if (!("hostPath" in one.content && "hostPath" in other.content)) return true;
   if (one.type !== "file" && one.type !== "directory") return true;
   return haveSameAttributes(one.content, other.content);
+}
+
+/** Returns what is at a path of this machine. */
+export function versionAt(hostPath: RawPath): Version {
+  return versionOf(lstatSync(toBytes(hostPath), { bigint: true }), hostPath);
 }

@@ -238,19 +238,19 @@ test("ten thousand conflicts are told in few lines, with their number", async ()
 test.each([
   [
     "read-only",
-    "mount -t tmpfs -o size=1m none T; cp -a D/. T; mount -o remount,ro T",
+    "mount -t tmpfs -o size=1m none %T; cp -a %D/. %T; mount -o remount,ro %T",
     "FILE_FAILED",
   ],
   [
     "full",
-    "mount -t tmpfs -o size=1m none T; cp -a D/. T; dd if=/dev/zero of=T/fill bs=4k 2>/dev/null; :",
+    "mount -t tmpfs -o size=1m none %T; cp -a %D/. %T; dd if=/dev/zero of=%T/fill bs=4k 2>/dev/null; :",
     "STORE_FULL",
   ],
 ])("a target that is %s is left as it was", async (_what, line, code) => {
   await inSession("sed -i s/one/ONE/ a.txt; rm c.txt; head -c 300000 /dev/urandom > b.txt");
   await session.checkpoint();
   const mounted = mkdtempSync(path.join(os.tmpdir(), "waypoint-mounted-"));
-  await runShellLine(own.stateDir, line.replaceAll("T", mounted).replaceAll("D", dir));
+  await runShellLine(own.stateDir, line.replaceAll("%T", mounted).replaceAll("%D", dir));
   try {
     const request = apply({ to: { path: mounted } });
     await expect(request).rejects.toMatchObject({ code });
