@@ -159,7 +159,8 @@ function pick(base: number | undefined, ours: number, theirs: number): number | 
 /** Returns the text of a version: nothing for nothing, `null` for what is no text. */
 function textOf(version: Version | null): Buffer | null {
   if (version === null) return Buffer.alloc(0);
-  if (!("hostPath" in version.content) || version.sizeBytes > TEXT_BYTES_MAX) return null;
+  if (!("hostPath" in version.content)) return version.content.text ?? null;
+  if (version.sizeBytes > TEXT_BYTES_MAX) return null;
   const bytes = readFileSync(toBytes(version.content.hostPath));
   return isText(bytes) ? bytes : null;
 }

@@ -10,10 +10,10 @@ const PROBE_BYTES = 8000;
 const TIMEOUT_MS = 30_000;
 /** git merge-file's exit code is the number of conflicts, up to this; above it failed. */
 const CONFLICTS_EXIT_MAX = 127;
-const NO_CONFIGURATION = {
+const noConfiguration = () => ({
   ...{ GIT_CONFIG_NOSYSTEM: "1", GIT_CONFIG_GLOBAL: "/dev/null", GIT_DIR: "/dev/null/none" },
   ...{ PATH: process.env["PATH"] ?? "/usr/bin:/bin", LC_ALL: "C" },
-};
+});
 
 /** Three texts; an empty base where both sides are new. */
 export interface ThreeTexts {
@@ -66,7 +66,7 @@ async function mergeWithGit(
   const { exitCode } = await runProcess(
     ["git", "merge-file", "--quiet", ...labels, "ours", "base", "theirs"],
     {
-      ...{ cwd: directory, env: NO_CONFIGURATION, timeoutMs: TIMEOUT_MS },
+      ...{ cwd: directory, env: noConfiguration(), timeoutMs: TIMEOUT_MS },
       okExitCodes: Array.from({ length: CONFLICTS_EXIT_MAX + 1 }, (_, code) => code),
     },
   );
@@ -85,7 +85,7 @@ async function mergeWithDiff3(
   const { exitCode } = await runProcess(
     ["sh", "-c", line, "diff3", ...labels, "ours", "base", "theirs"],
     {
-      ...{ cwd: directory, env: NO_CONFIGURATION, timeoutMs: TIMEOUT_MS },
+      ...{ cwd: directory, env: noConfiguration(), timeoutMs: TIMEOUT_MS },
       ...{ descriptors: [out.fd], okExitCodes: [0, 1, 127] },
     },
   );

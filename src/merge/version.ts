@@ -29,7 +29,7 @@ export interface Version {
   gid: number;
   sizeBytes: number;
   /** Where its bytes lie, or only their digest where they are not kept. */
-  content: { hostPath: RawPath } | { digest: string };
+  content: { hostPath: RawPath } | { digest: string; text?: Buffer };
 }
 
 /** Returns a version from what lstat says of `hostPath`. */

@@ -17,10 +17,11 @@ export {
   type OperationOutput,
   type OperationParsedInput,
 } from "./contract.ts";
-export type {
-  FileChange,
-  FileTotals,
-  FileType,
+export {
+  type FileChange,
+  type FileTotals,
+  type FileType,
+  fileTypeSchema,
 } from "./file-change.ts";
 export type {
   Browse,

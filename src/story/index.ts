@@ -3,6 +3,8 @@
  * themselves, and how it looked. It builds stories behind checkpoints and keeps them beside them.
  * Nothing here may delay, fail or harm a checkpoint. docs/story.md says who owns which section.
  */
+export type { BaseVersion } from "./base/base-versions.ts";
+export { FirstViews } from "./base/first-views.ts";
 export { diffMoments } from "./diff-moments.ts";
 export { findFileChanges } from "./files/find-file-changes.ts";
 export { MomentFiles, openEntry } from "./files/moment-files.ts";

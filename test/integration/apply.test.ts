@@ -19,7 +19,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { callOperation } from "../../src/client/index.ts";
 import type { Session } from "../../src/index.ts";
 import { runShellLine } from "../support/command-line.ts";
-import { openTestWaypoint, type TestWaypoint } from "../support/test-waypoint.ts";
+import { eventually, openTestWaypoint, type TestWaypoint } from "../support/test-waypoint.ts";
 
 let own: TestWaypoint;
 let session: Session;
@@ -144,6 +144,23 @@ test("a person's change before the session's own is no conflict, with a checkpoi
   await apply();
 
   expect(read("a.txt")).toBe("newer on the machine\nand of the session\n");
+});
+
+test("lines that a person has changed since are joined with those of the session", async () => {
+  await inSession("sed -i s/one/ONE/ a.txt; echo last >> b.txt");
+  const { id } = await session.checkpoint();
+  await eventually(
+    "the story",
+    async () => (await own.waypoint.show(id)).changes.summary,
+    (summary) => summary !== "",
+  );
+  write("a.txt", "a one\n2\n3\n4\n5\nmine\n");
+  write("b.txt", "mine\nb one\n2\n3\n4\n5\n6\n");
+
+  await apply();
+
+  expect(read("a.txt")).toBe("a ONE\n2\n3\n4\n5\nmine\n");
+  expect(read("b.txt")).toBe("mine\nb one\n2\n3\n4\n5\n6\nlast\n");
 });
 
 test("an undo is refused where files were changed since, and forced if asked", async () => {

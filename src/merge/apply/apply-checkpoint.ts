@@ -4,6 +4,7 @@ import { resolveCheckpoint } from "../../lineage/index.ts";
 import type { OperationOutput, OperationParsedInput } from "../../protocol/index.ts";
 import type { EnginePorts, StreamPeer } from "../../session/index.ts";
 import {
+  FirstViews,
   findFileChanges,
   MomentFiles,
   openCheckpoint,
@@ -21,7 +22,6 @@ import { requireNoneUnfinished } from "../recover.ts";
 import { Target } from "../target.ts";
 import { type Version, versionOfEntry } from "../version.ts";
 import { type PathChange, splitChanges } from "../wished-paths.ts";
-import { FirstViews } from "./first-views.ts";
 import { type Mapping, mapPaths } from "./map-paths.ts";
 import { sendPatch } from "./send-patch.ts";
 
@@ -59,7 +59,7 @@ export async function applyCheckpoint(
   const id = ports.newId();
   await journal.make(id);
   try {
-    const plan = await makePlan(wishesOf(changes, mapping, row, ports), target, {
+    const plan = await makePlan(await wishesOf(changes, mapping, row, ports), target, {
       onConflict: input.force ? "theirs" : "refuse",
       labels: { ours: "this machine", base: "base", theirs: row.id },
       scratchDir: journal.dirOf(id),
@@ -133,41 +133,46 @@ function bothFiles(
   };
 }
 
-function wishesOf(
+async function wishesOf(
   changes: readonly PathChange[],
   mapping: Mapping,
   row: CheckpointRow,
   ports: EnginePorts,
-): Wish[] {
+): Promise<Wish[]> {
   const views = new FirstViews(row, ports);
-  // The directory that is written to is there, and stays as it is.
-  const inside = changes.filter(({ path }) => !isRoot(path, mapping, changes));
-  return inside.map((change) => {
+  const wishes: Wish[] = [];
+  for (const change of changes) {
     const { before, after, path } = change;
-    const view = views.of(path, before, change);
-    const base =
-      view === "unknown"
-        ? "unknown"
-        : view === "absent" || before === null
-          ? null
-          : mapping.isBase
-            ? "ours"
-            : versionOfEntry(before);
-    return {
-      path: mapping.toTarget(path),
-      base,
+    // The directory that is written to is there, and stays as it is.
+    if (isRoot(change, mapping)) continue;
+    const base = await baseOf(change, views, mapping);
+    wishes.push({
+      ...{ path: mapping.toTarget(path), base },
       ctimeNs: base === "ours" && before !== null ? views.ctimeNs(before) : null,
       theirs: after === null ? null : versionOfEntry(after),
       linkKey: after?.upperInode == null || after.type !== "file" ? null : `${after.upperInode}`,
-    };
-  });
+    });
+  }
+  return wishes;
 }
 
-function isRoot(path: RawPath, mapping: Mapping, changes: readonly PathChange[]): boolean {
+async function baseOf(
+  change: PathChange,
+  views: FirstViews,
+  { isBase }: Mapping,
+): Promise<Wish["base"]> {
+  const { before, path } = change;
+  const view = views.of(path, before, change);
+  if (view === "unchanged") return isBase || before === null ? "ours" : versionOfEntry(before);
+  const recorded = await views.recorded(path);
+  if (recorded !== null) return recorded;
+  return view === "absent" ? null : "unknown";
+}
+
+function isRoot({ path, before, after }: PathChange, mapping: Mapping): boolean {
   if (path === "/") return true;
   if (mapping.isBase || path !== mapping.under[0]) return false;
-  const change = changes.find((each) => each.path === path);
-  return (change?.after ?? change?.before)?.type === "directory";
+  return (after ?? before)?.type === "directory";
 }
 
 /** Returns a directory of the checkpoint as something to be made. */

@@ -4,14 +4,10 @@ import type { CheckpointRow } from "../../catalog/index.ts";
 import { fileHandle, readXattr } from "../../kernel/index.ts";
 import { ancestry } from "../../lineage/index.ts";
 import type { EnginePorts } from "../../session/index.ts";
-import {
-  fromText,
-  isAtOrBelow,
-  type RawChange,
-  type RawPath,
-  type TreeEntry,
-  toBytes,
-} from "../../story/index.ts";
+import type { TreeEntry } from "../files/overlay-tree.ts";
+import type { RawChange } from "../files/raw-change.ts";
+import { fromText, isAtOrBelow, type RawPath, toBytes } from "../files/raw-path.ts";
+import { type BaseVersion, readBaseVersions } from "./base-versions.ts";
 
 const ORIGIN = "trusted.overlay.origin";
 const OPAQUE = "trusted.overlay.opaque";
@@ -42,6 +38,7 @@ export class FirstViews {
   readonly #line: readonly CheckpointRow[];
   readonly #origin: CheckpointRow;
   readonly #ports: EnginePorts;
+  readonly #recorded = new Map<string, Promise<Map<RawPath, BaseVersion>>>();
 
   constructor(checkpoint: CheckpointRow, ports: EnginePorts) {
     this.#line = ancestry(checkpoint.id, ports.catalog);
@@ -68,13 +65,25 @@ export class FirstViews {
     return ctimeNs + CLOCK_STEP_NS <= copiedAtNs ? "unchanged" : "unknown";
   }
 
+  /**
+   * Returns what the base had at a path when the session began to change it, as it was noted with
+   * the first checkpoint that has touched it; `null` where it was not.
+   */
+  async recorded(rawPath: RawPath): Promise<BaseVersion | null> {
+    const first = this.#line[this.#touchedCount(rawPath) - 1];
+    if (first === undefined) return null;
+    const versions = this.#recorded.get(first.id) ?? readBaseVersions(first.id, this.#ports);
+    this.#recorded.set(first.id, versions);
+    return (await versions).get(rawPath) ?? null;
+  }
+
   /** Returns when a file of the base was last changed, its content, name or rights. */
   ctimeNs({ hostPath }: TreeEntry): bigint {
     return lstatSync(toBytes(hostPath), { bigint: true }).ctimeNs;
   }
 
   /** Once touched, a path stays so in all that descends: the border is found by halving. */
-  #untouchedUntilNs(rawPath: RawPath): bigint {
+  #touchedCount(rawPath: RawPath): number {
     const { prefix, inLayer } = this.#layerOf(rawPath);
     let touchedCount = 0;
     let end = this.#line.length;
@@ -84,12 +93,17 @@ export class FirstViews {
       if (isTouched(path.join(this.#snapshotOf(row), prefix), inLayer)) touchedCount = middle + 1;
       else end = middle;
     }
-    const untouched = this.#line[touchedCount];
+    return touchedCount;
+  }
+
+  #untouchedUntilNs(rawPath: RawPath): bigint {
+    const untouched = this.#line[this.#touchedCount(rawPath)];
     if (untouched !== undefined) {
       const takenAtMs = Date.parse(untouched.createdAt) - untouched.totalMs;
       return BigInt(Math.floor(takenAtMs)) * BigInt(NS_PER_MS);
     }
     // The layers were made when the first session of this line was started.
+    const { prefix } = this.#layerOf(rawPath);
     const layerPath = path.join(this.#snapshotOf(this.#origin), prefix);
     return lstatSync(layerPath, { bigint: true }).birthtimeNs;
   }
