@@ -38,6 +38,9 @@ const GIT = [
   "merge.renames=false",
 ];
 
+/** ort looks for renames, and compares in another way, whatever it is told. */
+const STRATEGY = ["-s", "recursive", "-X", "diff-algorithm=myers", "-X", "no-renames"];
+
 type Tree = Record<string, string>;
 
 let root: string;
@@ -52,7 +55,7 @@ function randomOf(seed: number): (below: number) => number {
   let state = seed * 2_654_435_761;
   return (below) => {
     state = (Math.imul(state ^ (state >>> 15), 2_246_822_507) + 0x9e3779b9) | 0;
-    return ((state >>> 0) ^ (state >>> 13)) % below;
+    return ((state ^ (state >>> 13)) >>> 0) % below;
   };
 }
 
@@ -119,8 +122,8 @@ function mergeByGit(base: Tree, ours: Tree, theirs: Tree): { tree: Tree; conflic
   commit(theirs);
   git("checkout", "-q", "ours");
   commit(ours);
-  // git merge-file compares like this; where lines repeat, another algorithm pairs others.
-  git("merge", "-q", "--no-edit", "-X", "diff-algorithm=myers", "theirs");
+  // git merge-file compares like this; and a path is a path here, whatever it was renamed from.
+  git("merge", "-q", "--no-edit", ...STRATEGY, "theirs");
   const conflicts = git("diff", "--name-only", "--diff-filter=U").stdout.split("\n");
   return { tree: readTree(directory), conflicts: conflicts.filter((name) => name !== "") };
 }
