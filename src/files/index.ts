@@ -11,4 +11,4 @@ export { copyFiles, copyTargetOf } from "./copy/copy-files.ts";
 export { CopyJob } from "./copy/copy-job.ts";
 export { type OpenDirectory, Root, requireDirectory } from "./copy/root.ts";
 export { grepCheckpoints } from "./grep/grep-checkpoints.ts";
-export { absolutePath, givenPath } from "./place.ts";
+export { givenPath } from "./place.ts";

@@ -31,12 +31,13 @@ const SAME: Decision = { outcome: "same", after: null, merged: null, conflict: n
  * @param ours  what is at the target now.
  */
 export async function decide(
-  { base: knownBase, theirs }: Pick<Wish, "base" | "theirs">,
+  { base: knownBase, theirs, applied }: Pick<Wish, "base" | "theirs" | "applied">,
   ours: Version | null,
   rules: DecisionRules,
 ): Promise<Decision> {
   if (await isSame(ours, theirs)) return SAME;
   if (knownBase === "ours") return take(theirs);
+  if (applied !== undefined && (await isSame(applied, ours))) return take(theirs);
   if (ours?.type === "directory" && theirs?.type === "directory") {
     return await decideDirectory(knownBase, ours, theirs);
   }

@@ -13,6 +13,8 @@ export interface Wish {
   /** Of a base that is `ours`: when the target was last changed (nanoseconds). */
   ctimeNs: bigint | null;
   theirs: Version | null;
+  /** What an earlier apply of the same line has left here; a target that is like it is its own work. */
+  applied?: Version | null | undefined;
   /** Name of other wishes that are the same file: a hard link. */
   linkKey: string | null;
 }

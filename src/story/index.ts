@@ -14,7 +14,6 @@ export {
   fromText,
   isAtOrBelow,
   joinRaw,
-  normalText,
   type RawPath,
   toBase64,
   toBytes,
@@ -24,7 +23,6 @@ export { haveSameAttributes } from "./files/same-content.ts";
 export { openFresh } from "./fresh-moment.ts";
 export { indexMissingStories } from "./index-missing-stories.ts";
 export { type Moment, openCheckpoint, openMoment } from "./moment.ts";
-export { nearestAncestor } from "./nearest-ancestor.ts";
 export { readStory } from "./read-story.ts";
 export { scheduleStory } from "./schedule-story.ts";
 export { readShellContext } from "./shell/shell-context.ts";

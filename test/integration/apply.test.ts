@@ -163,6 +163,21 @@ test("lines that a person has changed since are joined with those of the session
   expect(read("b.txt")).toBe("mine\nb one\n2\n3\n4\n5\n6\nlast\n");
 });
 
+test("the next apply goes on from the last one, also after it was taken back", async () => {
+  await inSession("sed -i s/one/ONE/ a.txt; echo n > new");
+  await session.checkpoint();
+  await apply();
+  await inSession("sed -i s/ONE/TWO/ a.txt; echo more >> new");
+  await session.checkpoint();
+  await apply();
+  expect([read("a.txt").slice(0, 5), read("new")]).toEqual(["a TWO", "n\nmore\n"]);
+
+  await own.waypoint.undoApply();
+  expect([read("a.txt").slice(0, 5), read("new")]).toEqual(["a ONE", "n\n"]);
+  await apply();
+  expect([read("a.txt").slice(0, 5), read("new")]).toEqual(["a TWO", "n\nmore\n"]);
+});
+
 test("an undo is refused where files were changed since, and forced if asked", async () => {
   await inSession("echo s > a.txt");
   await session.checkpoint();
@@ -202,7 +217,7 @@ test("into another directory, with the lines of both sides joined", async () => 
   writeFileSync(path.join(other, "a.txt"), "a one\n2\n3\n4\n5\nsix\n");
   chmodSync(path.join(other, "a.txt"), 0o640);
 
-  const done = await apply({ to: { path: other } });
+  const done = await own.waypoint.apply(`${session.name}@`, { paths: [dir], to: other });
 
   expect(done.steps.find(({ isMerged }) => isMerged)?.path).toBe("/a.txt");
   expect(readFileSync(path.join(other, "a.txt"), "utf8")).toBe("a ONE\n2\n3\n4\n5\nsix\n");

@@ -72,6 +72,6 @@ test("a checkpoint of another lineage is refused", async () => {
   const other = await own.waypoint.new({ name: "other", net: "none" });
   const { id } = await other.checkpoint();
 
-  const request = callOperation(own.stateDir, "merge", { session: "ours", checkpoint: id });
+  const request = own.waypoint.merge("ours", id);
   await expect(request).rejects.toMatchObject({ code: "LINEAGE_UNRELATED" });
 });

@@ -1,6 +1,6 @@
 import type { CheckpointRow } from "../../catalog/index.ts";
 import { CopyJob, Root, requireDirectory } from "../../files/index.ts";
-import { resolveCheckpoint } from "../../lineage/index.ts";
+import { ancestry, resolveCheckpoint } from "../../lineage/index.ts";
 import type { OperationOutput, OperationParsedInput } from "../../protocol/index.ts";
 import type { EnginePorts, StreamPeer } from "../../session/index.ts";
 import {
@@ -19,7 +19,7 @@ import { type Destination, Journal } from "../journal.ts";
 import { makePlan } from "../make-plan.ts";
 import type { Plan, Wish } from "../plan.ts";
 import { requireNoneUnfinished } from "../recover.ts";
-import { Target } from "../target.ts";
+import { Target, type TargetPath } from "../target.ts";
 import { type Version, versionOfEntry } from "../version.ts";
 import { type PathChange, splitChanges } from "../wished-paths.ts";
 import { type Mapping, mapPaths } from "./map-paths.ts";
@@ -56,10 +56,12 @@ export async function applyCheckpoint(
   using files = { ...bothFiles(from, to) };
   const found = await findFileChanges({ from, to }, { ports, signal: peer.gone }, files);
   const changes = splitChanges(found.changes, files, mapping.under);
+  const applied = await findApplied(row, mapping, journal, ports);
+  const wishes = await wishesOf(changes, { mapping, row, applied }, ports);
   const id = ports.newId();
   await journal.make(id);
   try {
-    const plan = await makePlan(await wishesOf(changes, mapping, row, ports), target, {
+    const plan = await makePlan(wishes, target, {
       onConflict: input.force ? "theirs" : "refuse",
       labels: { ours: "this machine", base: "base", theirs: row.id },
       scratchDir: journal.dirOf(id),
@@ -135,8 +137,7 @@ function bothFiles(
 
 async function wishesOf(
   changes: readonly PathChange[],
-  mapping: Mapping,
-  row: CheckpointRow,
+  { mapping, row, applied }: { mapping: Mapping; row: CheckpointRow; applied: Applied },
   ports: EnginePorts,
 ): Promise<Wish[]> {
   const views = new FirstViews(row, ports);
@@ -147,13 +148,34 @@ async function wishesOf(
     if (isRoot(change, mapping)) continue;
     const base = await baseOf(change, views, mapping);
     wishes.push({
-      ...{ path: mapping.toTarget(path), base },
+      ...{ path: mapping.toTarget(path), base, applied: applied.get(mapping.toTarget(path)) },
       ctimeNs: base === "ours" && before !== null ? views.ctimeNs(before) : null,
       theirs: after === null ? null : versionOfEntry(after),
       linkKey: after?.upperInode == null || after.type !== "file" ? null : `${after.upperInode}`,
     });
   }
   return wishes;
+}
+
+/** What earlier applies have left, by path of the target. */
+type Applied = ReadonlyMap<TargetPath, Version | null>;
+
+/** Returns what earlier applies of this line, and their undoing, have left in the same directory. */
+async function findApplied(
+  row: CheckpointRow,
+  { directory }: Mapping,
+  journal: Journal,
+  { catalog }: EnginePorts,
+): Promise<Applied> {
+  const line = new Set(ancestry(row.id, catalog).map(({ id }) => id));
+  const applied = new Map<TargetPath, Version | null>();
+  for (const { kind, destination, checkpoint, steps, state } of await journal.list()) {
+    const isHere = destination.kind === "machine" && destination.directory === directory;
+    const isDone = state === "done" || state === "undone";
+    if (kind !== "apply" || !isHere || !isDone || !line.has(checkpoint)) continue;
+    for (const { path, after } of steps) applied.set(path, after);
+  }
+  return applied;
 }
 
 async function baseOf(
