@@ -1,4 +1,4 @@
-import { type BigIntStats, closeSync, constants } from "node:fs";
+import { type BigIntStats, closeSync, constants, fstatSync } from "node:fs";
 import { chmod, chown, type FileHandle, lchown, open, symlink, unlink } from "node:fs/promises";
 import { isSystemError } from "../base/index.ts";
 import { type CopyJob, copyAttributes, copyContent } from "../files/index.ts";
@@ -117,7 +117,7 @@ async function makeNew(
   step: Step,
   after: Version,
   { place, directoryFd }: { place: RawPath; directoryFd: number },
-  { job }: StagingContext,
+  { job, target }: StagingContext,
 ): Promise<void> {
   if (after.type === "symlink") {
     await symlink(asText(toBytes(targetOf(after))), toBytes(place));
@@ -133,7 +133,9 @@ async function makeNew(
     0o600,
   );
   await fill(to, step, after, job);
-  await to.sync();
+  // All of the target's own filesystem is synced at once, later.
+  const isElsewhere = (await to.stat()).dev !== fstatSync(target.rootFd).dev;
+  if (isElsewhere) await to.sync();
 }
 
 /** Gives what a name stands for a mode and an owner; a link is not followed. */
