@@ -4,8 +4,9 @@ const LIGHT_WORDS = "^src/(errors|protocol|base)/";
 const WORDS = "^src/(errors|protocol|base|kernel)/";
 const ADAPTER_NAMES = "host|store|sandbox|network|limits|criu|shells|terminal|catalog";
 const ADAPTERS = `^src/(${ADAPTER_NAMES})/`;
-const ENGINE =
-  "^src/(session|checkpoint|lineage|standby|automatic|story|verification|bisect|files|undoing|recovery)/";
+const ENGINE_NAMES =
+  "session|checkpoint|lineage|standby|automatic|story|verification|bisect|files|merge|undoing|recovery";
+const ENGINE = `^src/(${ENGINE_NAMES})/`;
 const COMPOSITION_ROOT = "^src/engine[.]ts$";
 const OPERATIONS = "^src/operations/";
 const CLIENT_SIDE = "^src/(client/|cli/|index[.]ts$)";

@@ -2,7 +2,7 @@ import type { OperationRow } from "./rows.ts";
 import type { Row, SqliteFile } from "./sqlite-file.ts";
 
 /** Operations that `undo` takes back. */
-const MOVES = "'restore', 'undo', 'revert'";
+const MOVES = "'restore', 'undo', 'revert', 'merge'";
 
 /** A row as SQLite holds it: the detail as JSON. */
 type Stored = Omit<OperationRow, "detail"> & { detail: string | null };

@@ -15,7 +15,7 @@ const manifestSchema = z.object({
     name: z.string().nullable(),
     intent: z.string().nullable(),
     agentSaid: z.string().nullable().default(null),
-    trigger: z.enum(["manual", "before-restore", "before-stop", "auto"]),
+    trigger: z.enum(["manual", "before-restore", "before-stop", "before-merge", "auto"]),
     autoCause: z.enum(["command", "edit", "task", "every"]).nullable().default(null),
     content: z.enum(["full", "files"]),
     createdAt: z.string(),

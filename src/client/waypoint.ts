@@ -1,6 +1,7 @@
 import type {
   Browse,
   GrepMatch,
+  OperationInput,
   OperationOutput,
   Session as SessionInfo,
 } from "../protocol/index.ts";
@@ -37,6 +38,7 @@ import {
 } from "./require-arguments.ts";
 import { forkCheckpoint, Session } from "./session.ts";
 import { resolveStateDir } from "./state-dir.ts";
+import { type ApplyOptions, applyWork } from "./take-over.ts";
 import { verifyCheckpoints } from "./verify.ts";
 
 /** How to open Waypoint. */
@@ -232,6 +234,45 @@ export class Waypoint {
     options: GrepOptions = {},
   ): AsyncGenerator<GrepMatch, OperationOutput<"grep">> {
     return grepMatches(this.stateDir, pattern, options);
+  }
+
+  /**
+   * Brings the work of a checkpoint into the real files of this machine, three-way; all or nothing.
+   *
+   * @throws APPLY_CONFLICT  `detail.conflicts` | APPLY_UNFINISHED | FILE_FAILED | STORE_FULL
+   */
+  async apply(
+    checkpoint: string | Checkpoint,
+    options: ApplyOptions = {},
+  ): Promise<OperationOutput<"apply">> {
+    return await applyWork(this.stateDir, checkpoint, options);
+  }
+
+  /** Takes an apply back, the last one if no number is given. @throws APPLY_CONFLICT | APPLY_NOT_FOUND */
+  async undoApply(
+    options: OperationInput<"apply.undo"> & CallControl = {},
+  ): Promise<OperationOutput<"apply.undo">> {
+    const { control, input } = splitControl(options);
+    return await callOperation(this.stateDir, "apply.undo", input, control);
+  }
+
+  /**
+   * Takes the file changes of another branch into a live session, conflicts as git leaves them.
+   *
+   * @throws LINEAGE_UNRELATED | SESSION_WRONG_STATE | CRIU_DUMP_FAILED | STORE_FULL
+   */
+  async merge(
+    session: string | Session,
+    checkpoint: string | Checkpoint,
+    options: { dryRun?: boolean } & CallControl = {},
+  ): Promise<OperationOutput<"merge">> {
+    const { control, input } = splitControl(options);
+    const request = {
+      ...input,
+      session: momentRef(session),
+      checkpoint: checkpointRef(checkpoint),
+    };
+    return await callOperation(this.stateDir, "merge", request, control);
   }
 
   /** Captures the session that `session` names. @see Session.checkpoint */

@@ -1,6 +1,7 @@
 import { BISECT_ERRORS } from "./bisect-errors.ts";
 import { FILE_ERRORS } from "./file-errors.ts";
 import { HOST_ERRORS } from "./host-errors.ts";
+import { MERGE_ERRORS } from "./merge-errors.ts";
 import { RESTORE_ERRORS } from "./restore-errors.ts";
 import { SESSION_ERRORS } from "./session-errors.ts";
 
@@ -124,6 +125,7 @@ export const ERROR_REGISTRY = {
   ...BISECT_ERRORS,
   ...FILE_ERRORS,
   ...SESSION_ERRORS,
+  ...MERGE_ERRORS,
 
   ...HOST_ERRORS,
 

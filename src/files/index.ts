@@ -5,8 +5,13 @@
  */
 export { Browses } from "./browse/browses.ts";
 export { catFiles } from "./cat-files.ts";
+export { copyAttributes } from "./copy/copy-attributes.ts";
+export { copyContent } from "./copy/copy-content.ts";
 export { copyFiles, copyTargetOf } from "./copy/copy-files.ts";
+export { CopyJob } from "./copy/copy-job.ts";
+export { type OpenDirectory, Root, requireDirectory } from "./copy/root.ts";
 export { grepCheckpoints } from "./grep/grep-checkpoints.ts";
+export { givenPath } from "./place.ts";
 export {
   actionsFor,
   type FileAction,

@@ -15,6 +15,7 @@ const OPEN_HOW_BYTES = 24;
 const SEEK_DATA = 3;
 const SEEK_HOLE = 4;
 const S_IFIFO = 0o010000;
+const RENAME_FLAGS = { "no-replace": 1, exchange: 2 } as const;
 
 const native = {
   openat2: libc.func(
@@ -26,6 +27,9 @@ const native = {
   lseek: libc.func("int64_t lseek64(int fd, int64_t offset, int whence)"),
   mknodat: libc.func(
     "int mknodat(int fd, const uint8_t *path, unsigned int mode, uint64_t device)",
+  ),
+  renameat2: libc.func(
+    "int renameat2(int fromFd, const uint8_t *from, int toFd, const uint8_t *to, unsigned int flags)",
   ),
   fsetxattr: libc.func(
     "int setxattr(const char *path, const char *name, const uint8_t *value, size_t size, int flags)",
@@ -59,6 +63,22 @@ function openat2(fd: number, path: Buffer, flags: number, resolve: number): numb
 export function linkOpenFile(fd: number, directoryFd: number, name: Buffer): void {
   const from = `/proc/self/fd/${fd}`;
   check("linkat", native.linkat(AT_FDCWD, from, directoryFd, cString(name), AT_SYMLINK_FOLLOW));
+}
+
+/** A name in an open directory. */
+export interface NameIn {
+  directoryFd: number;
+  name: Buffer;
+}
+
+/**
+ * Renames without losing anything: `no-replace` fails where `to` is taken (EEXIST), `exchange` puts
+ * each in the other's place, in one step. A filesystem that cannot do it says EINVAL.
+ */
+export function renameSafely(from: NameIn, to: NameIn, how: keyof typeof RENAME_FLAGS): void {
+  const flags = RENAME_FLAGS[how];
+  const names = [cString(from.name), cString(to.name)] as const;
+  check("rename", native.renameat2(from.directoryFd, names[0], to.directoryFd, names[1], flags));
 }
 
 /** Makes a FIFO that nobody but its owner may use yet. */

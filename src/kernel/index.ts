@@ -6,9 +6,11 @@
 export {
   linkOpenFile,
   makeFifo,
+  type NameIn,
   nextData,
   openBelow,
   openInside,
+  renameSafely,
   setXattrOf,
 } from "./file-calls.ts";
 export {
@@ -37,6 +39,7 @@ export {
 } from "./libc.ts";
 export {
   addressOf,
+  fileHandle,
   listXattrs,
   makePipe,
   openWithMounts,

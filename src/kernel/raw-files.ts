@@ -16,6 +16,9 @@ const native = {
   pipe2: libc.func("int pipe2(_Out_ int *ends, int flags)"),
   fcntl: libc.func("int fcntl(int fd, int command, int argument)"),
   syscall: libc.func("long syscall(long number, int fd, const char *path, unsigned int flags)"),
+  nameToHandleAt: libc.func(
+    "int name_to_handle_at(int fd, const uint8_t *path, _Inout_ uint8_t *handle, _Out_ int *mountId, int flags)",
+  ),
   llistxattr: libc.func("long llistxattr(const uint8_t *path, _Out_ uint8_t *names, size_t size)"),
   lgetxattr: libc.func(
     "long lgetxattr(const uint8_t *path, const char *name, _Out_ uint8_t *value, size_t size)",
@@ -71,6 +74,22 @@ export function readXattr(filePath: Buffer, name: string): Buffer | null {
   if (sizeBytes === -1 && koffi.errno() === ENODATA) return null;
   check(`lgetxattr ${name}`, sizeBytes);
   return Buffer.from(value.buffer, 0, sizeBytes);
+}
+
+/**
+ * Returns what tells a file from all others of its filesystem, also from a later one with the same
+ * inode number: the type and the bytes of its handle. `null` where the filesystem has none.
+ */
+export function fileHandle(filePath: Buffer): { type: number; bytes: Buffer } | null {
+  const HEADER_BYTES = 8;
+  const HANDLE_BYTES_MAX = 128;
+  const handle = new Uint8Array(HEADER_BYTES + HANDLE_BYTES_MAX);
+  const view = new DataView(handle.buffer);
+  view.setUint32(0, HANDLE_BYTES_MAX, true);
+  const mountId = [0];
+  if (native.nameToHandleAt(AT_FDCWD, cString(filePath), handle, mountId, 0) === -1) return null;
+  const bytes = Buffer.from(handle.subarray(HEADER_BYTES, HEADER_BYTES + view.getUint32(0, true)));
+  return { type: view.getInt32(4, true), bytes };
 }
 
 /** Returns where a buffer lies, for structures that hold pointers; keep the buffer meanwhile. */

@@ -34,6 +34,7 @@ import { AUTO_HANDLERS } from "./auto-handlers.ts";
 import { bisect } from "./bisect.ts";
 import { endBrowsing, FILE_HANDLERS } from "./file-handlers.ts";
 import { GOING_BACK_HANDLERS } from "./going-back-handlers.ts";
+import { MERGE_HANDLERS } from "./merge-handlers.ts";
 import { readLog } from "./read-log.ts";
 import { refreshingStandbys } from "./refresh-standbys.ts";
 import { takeCheckpoint } from "./take-checkpoint.ts";
@@ -57,6 +58,7 @@ export const HANDLERS: EngineOperations = refreshingStandbys({
   ...FILE_HANDLERS,
   ...GOING_BACK_HANDLERS,
   ...AUTO_HANDLERS,
+  ...MERGE_HANDLERS,
 
   new: async (input, ports, peer) => {
     const created = await createSession(input, ports);

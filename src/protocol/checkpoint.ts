@@ -10,7 +10,9 @@ export const stageSchema = z.enum(["captured", "durable"]);
 export type CheckpointStage = z.infer<typeof stageSchema>;
 
 /** What made a checkpoint. */
-export const triggerSchema = z.enum(["manual", "before-restore", "before-stop", "auto"]);
+export const triggerSchema = z.enum([
+  ...(["manual", "before-restore", "before-stop", "before-merge", "auto"] as const),
+]);
 export type CheckpointTrigger = z.infer<typeof triggerSchema>;
 
 /** `full`: processes and files. `files`: files alone (nothing ran, or it was asked for). */
@@ -67,7 +69,7 @@ export const operationRecordSchema = z.object({
   id: z.number().int(),
   session: z.string(),
   kind: z
-    .enum(["new", "fork", "restore", "undo", "revert", "stop", "recover"])
+    .enum(["new", "fork", "restore", "undo", "revert", "stop", "recover", "apply", "merge"])
     .describe("`recover`: restored again by itself, after a lazy restore had lost its memory"),
   checkpoint: z.string().nullable(),
   undo: z.string().nullable().describe("Checkpoint that takes the operation back"),

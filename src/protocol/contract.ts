@@ -15,6 +15,7 @@ import {
   withoutBinds,
 } from "./inputs.ts";
 import { logOutput } from "./log.ts";
+import { MERGE_CONTRACT } from "./merge-operations.ts";
 import { describe } from "./operation-contract.ts";
 import { bindsLeftOut, execOutput } from "./outputs.ts";
 import {
@@ -167,6 +168,7 @@ export const CONTRACT = {
   ...FILE_CONTRACT,
   ...AUTO_CONTRACT,
   ...GOING_BACK_CONTRACT,
+  ...MERGE_CONTRACT,
   fork: describe({
     summary: "Start new sessions from a checkpoint",
     effect: "write",

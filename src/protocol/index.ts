@@ -26,10 +26,11 @@ export {
   type OperationOutput,
   type OperationParsedInput,
 } from "./contract.ts";
-export type {
-  FileChange,
-  FileTotals,
-  FileType,
+export {
+  type FileChange,
+  type FileTotals,
+  type FileType,
+  fileTypeSchema,
 } from "./file-change.ts";
 export type {
   Browse,
@@ -50,6 +51,7 @@ export {
 export type { FilesPut, LoggedOperation } from "./going-back.ts";
 export { ID_LENGTH, isValidName, NAME_LENGTH_MAX } from "./ids.ts";
 export type { Intent, IntentSource } from "./intent.ts";
+export type { Applied, PlanOutput } from "./merge-operations.ts";
 export type { OperationContract } from "./operation-contract.ts";
 export type { RestoreParts } from "./restore-parts.ts";
 export type { Holder, RestoreCheck, RestorePlan } from "./restore-plan.ts";

@@ -38,6 +38,8 @@ export class Store {
   readonly images: ProcessImages;
   readonly snapshots: Snapshots;
   readonly stories: StoryFiles;
+  /** What the base had where checkpoints were the first to change it. */
+  readonly baseVersions: StoryFiles;
   readonly verifications: VerificationFiles;
   readonly #layout: StateLayout;
   readonly #instancesDir: string;
@@ -52,7 +54,8 @@ export class Store {
     this.images = new ProcessImages(layout.imagesDir, copyProgramPath);
     this.snapshots = new Snapshots(layout.storeDir);
     const dirOf = (id: string) => this.checkpointPaths(id).checkpointDir;
-    this.stories = new StoryFiles(dirOf);
+    this.stories = new StoryFiles(dirOf, "story.json");
+    this.baseVersions = new StoryFiles(dirOf, "base-versions.json");
     this.verifications = new VerificationFiles(dirOf);
     this.#instancesDir = path.join(layout.storeDir, "instances");
     this.#checkpointsDir = path.join(layout.storeDir, "checkpoints");

@@ -4,11 +4,15 @@ import path from "node:path";
 import { isSystemError } from "../base/index.ts";
 import { explainDiskError } from "../kernel/index.ts";
 
-/** The stories of checkpoints, each in a file beside its manifest. */
+/** What is told of checkpoints, each in a file of one name beside its manifest. */
 export class StoryFiles {
   readonly #dirOf: (checkpointId: string) => string;
 
-  constructor(dirOf: (checkpointId: string) => string) {
+  readonly #name: string;
+
+  /** @param name  of the files: "story.json". */
+  constructor(dirOf: (checkpointId: string) => string, name: string) {
+    this.#name = name;
     this.#dirOf = dirOf;
   }
 
@@ -40,6 +44,6 @@ export class StoryFiles {
   }
 
   #pathOf(checkpointId: string): string {
-    return path.join(this.#dirOf(checkpointId), "story.json");
+    return path.join(this.#dirOf(checkpointId), this.#name);
   }
 }

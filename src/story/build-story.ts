@@ -1,7 +1,9 @@
 import type { CheckpointRow } from "../catalog/index.ts";
 import type { MomentSection, Story } from "../protocol/index.ts";
 import type { EnginePorts } from "../session/index.ts";
+import { keepBaseVersions } from "./base/keep-base-versions.ts";
 import { compareMoments, WHOLE_SCOPE } from "./compare-moments.ts";
+import { shareFileChanges } from "./files/share-file-changes.ts";
 import { openFresh } from "./fresh-moment.ts";
 import { type Moment, openCheckpoint } from "./moment.ts";
 import type { MomentPair, MomentReader, ReadContext } from "./section.ts";
@@ -30,9 +32,11 @@ export async function buildStory(
   await using from = await openBefore(row, ports);
   const pair = { from, to };
   const context = { scope: WHOLE_SCOPE, ports, signal };
+  using shared = shareFileChanges(pair, context);
   const [changes, moment] = await Promise.all([
     compareMoments(pair, context),
     readMoment(pair, context),
+    keepBaseVersions(row, shared.changes, context),
   ]);
   return {
     checkpoint: row.id,

@@ -3,6 +3,8 @@
  * themselves, and how it looked. It builds stories behind checkpoints and keeps them beside them.
  * Nothing here may delay, fail or harm a checkpoint. docs/story.md says who owns which section.
  */
+export type { BaseVersion } from "./base/base-versions.ts";
+export { FirstViews } from "./base/first-views.ts";
 export { compareMoments, WHOLE_SCOPE } from "./compare-moments.ts";
 export { diffMoments } from "./diff-moments.ts";
 export { findFileChanges } from "./files/find-file-changes.ts";
@@ -18,8 +20,10 @@ export {
   toBytes,
   toText,
 } from "./files/raw-path.ts";
+export { haveSameAttributes } from "./files/same-content.ts";
+export { openFresh } from "./fresh-moment.ts";
 export { indexMissingStories } from "./index-missing-stories.ts";
-export { type Moment, type MomentRef, openMoment } from "./moment.ts";
+export { type Moment, type MomentRef, openCheckpoint, openMoment } from "./moment.ts";
 export { readStory } from "./read-story.ts";
 export { scheduleStory } from "./schedule-story.ts";
 export { readShellContext } from "./shell/shell-context.ts";

@@ -8,7 +8,7 @@ const WHY_NOT: Readonly<Record<OperationRecord["kind"], string | null>> = {
   fork: "a fork is removed with `waypoint rm`",
   stop: "a session that was stopped is started again with `waypoint restore`",
   recover: "Waypoint restored it again by itself",
-  ...{ restore: null, undo: null, revert: null },
+  ...{ restore: null, undo: null, revert: null, apply: null, merge: null },
 };
 
 /** Returns what was done to one session, or to all of them, oldest first. */
@@ -22,11 +22,13 @@ export function listOperations(
   return rows.map((row) => {
     const { stateBefore: _, ...record } = row;
     const sessionName = names.get(row.session) ?? row.session;
+    const isOfMachine = row.kind === "apply";
+    const undoing = isOfMachine ? `apply --undo ${row.id}` : `undo ${sessionName} ${row.id}`;
     const whyNot = reasonAgainst(row, (id) => catalog.checkpoint(id) !== undefined);
     return {
       ...record,
       ...{ sessionName, whyNot, undoneBy: undoneBy.get(row.id) ?? null },
-      undoCommand: whyNot === null ? `waypoint undo ${sessionName} ${row.id}` : null,
+      undoCommand: whyNot === null ? `waypoint ${undoing}` : null,
     };
   });
 }
@@ -34,6 +36,8 @@ export function listOperations(
 function reasonAgainst({ kind, undo }: OperationRow, isThere: (id: string) => boolean) {
   const reason = WHY_NOT[kind];
   if (reason !== null) return reason;
+  // What it has replaced is kept beside its plan, not in a checkpoint.
+  if (kind === "apply") return null;
   if (undo === null) return "what was there before was not captured";
   return isThere(undo) ? null : `checkpoint ${undo} of what was there before is gone`;
 }

@@ -68,9 +68,11 @@ export function findUndoable(
         : `Session ${session.name} has no operation ${number}.`;
   throw new WaypointError("NOTHING_TO_UNDO", message, {
     hint:
-      number === undefined
-        ? "`waypoint log` lists the checkpoints that it can be put back to."
-        : `\`waypoint op log ${session.name}\` lists its operations and which can be undone.`,
+      isOwn && operation?.kind === "apply"
+        ? `It changed files of this machine: \`waypoint apply --undo ${number}\` takes it back.`
+        : number === undefined
+          ? "`waypoint log` lists the checkpoints that it can be put back to."
+          : `\`waypoint op log ${session.name}\` lists its operations and which can be undone.`,
     detail: { session: session.id, operation: number ?? null },
   });
 }

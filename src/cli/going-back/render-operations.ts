@@ -50,6 +50,10 @@ function whatOf({ kind, checkpoint, detail }: LoggedOperation): string {
       return `restored to ${to}${parts}${count}${state}`;
     case "revert":
       return `reverted ${to}..${detail?.since ?? "-"}${paths}${count}${state}`;
+    case "apply":
+      return `applied ${to} to the machine`;
+    case "merge":
+      return `took ${to} in`;
     case "undo":
       return `undid ${detail?.undoes ?? "the last restore"}, to ${to}${parts}${count}${state}`;
   }

@@ -29,6 +29,10 @@ export function describeOperation(
       return `↷ ${name} took the restore back, to ${short(operation.checkpoint)}${undo}${took}`;
     case "recover":
       return `! ${name} lost its memory in a lazy restore, restored again to ${short(operation.checkpoint)}${took}`;
+    case "apply":
+      return `⇥ ${short(operation.checkpoint)} applied to the machine`;
+    case "merge":
+      return `⋈ ${name} took ${short(operation.checkpoint)} in${undo}`;
     case "stop":
       return `■ ${name} stopped`;
   }

@@ -55,10 +55,9 @@ export async function withNewVersions(
   }
   await using from = await openMoment({ checkpoint: before }, ports);
   using filesBefore = new MomentFiles(from);
-  const scope = { under: null, isExpanded: true, filesMax: 0, withPatches: false, sections: null };
   const pair = { from, to };
   const both = { from: filesBefore, to: files };
-  const { changes, unknown } = await findFileChanges(pair, { ports, signal, scope }, both);
+  const { changes, unknown } = await findFileChanges(pair, { ports, signal }, both);
   const found: NewVersions = { versions: [], touched: [], moved: [], unknown };
   for (const { change, path: rawPath, from: earlier, after, what } of changes) {
     found.touched.push(rawPath, ...(earlier === null ? [] : [earlier]));

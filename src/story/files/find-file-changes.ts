@@ -51,7 +51,7 @@ export interface FoundChanges {
  */
 export async function findFileChanges(
   pair: MomentPair,
-  { ports, signal }: ReadContext,
+  { ports, signal }: Pick<ReadContext, "ports" | "signal">,
   files: BothFiles,
 ): Promise<FoundChanges> {
   requireSameBase(pair);

@@ -65,7 +65,10 @@ async function isRangeSame(
 }
 
 /** Tells whether two files have the same extended attributes, but for the overlay's own. */
-export function haveSameAttributes(one: TreeEntry, other: TreeEntry): boolean {
+export function haveSameAttributes(
+  one: Pick<TreeEntry, "hostPath">,
+  other: Pick<TreeEntry, "hostPath">,
+): boolean {
   return attributesOf(one.hostPath) === attributesOf(other.hostPath);
 }
 

@@ -1,0 +1,26 @@
+import { call, type Invocation, note, printLong } from "../context.ts";
+import { renderPlan } from "../render-plan.ts";
+import { printable } from "../text/printable.ts";
+
+/** Exit code when there are conflicts, as git's merge has it. */
+const EXIT_CODE_CONFLICTS = 1;
+
+/** Takes the file changes of another branch into a live session. */
+export async function run({
+  context,
+  args,
+  options,
+}: Invocation<{ dryRun?: boolean }>): Promise<number | undefined> {
+  const [session = "", checkpoint = ""] = args;
+  const { dryRun = false } = options;
+  const result = await call(context, "merge", { session, checkpoint, dryRun });
+  const what = { done: "merged", isDryRun: dryRun, target: `session ${session}` };
+  await printLong(context, result, (shown) => renderPlan(shown, what, context.output.paint));
+  for (const { pid, command, path } of result.holders) {
+    note(context, printable(`Process ${pid} (${command}) still has the old ${path} open.`));
+  }
+  if (result.before !== null) {
+    note(context, `Take it back with: waypoint restore ${session} ${result.before}`);
+  }
+  return result.totals.conflicts > 0 ? EXIT_CODE_CONFLICTS : undefined;
+}

@@ -1,0 +1,167 @@
+import { readFileSync } from "node:fs";
+import { toBytes } from "../story/index.ts";
+import { isText, mergeTexts, TEXT_BYTES_MAX } from "./merge-texts.ts";
+import type { ConflictKind, Wish } from "./plan.ts";
+import { hasSameContent, hasSameOwner, isSame, type Version } from "./version.ts";
+
+/** How conflicts end, and what the sides are called. */
+export interface DecisionRules {
+  /** `refuse` lists them, `theirs` takes the other side, `git` does what git's merge does. */
+  onConflict: "refuse" | "theirs" | "git";
+  labels: { ours: string; base: string; theirs: string };
+  /** Where files may be made to merge texts. */
+  scratchDir: string;
+}
+
+/** What is to happen at one path. */
+export interface Decision {
+  /** `same`: both agree, or only ours changed. `take`: write `after`, with `merged` as content. */
+  outcome: "same" | "take";
+  after: Version | null;
+  merged: Buffer | null;
+  conflict: { kind: ConflictKind; why: string } | null;
+  note: string | null;
+}
+
+const SAME: Decision = { outcome: "same", after: null, merged: null, conflict: null, note: null };
+
+/**
+ * Decides what becomes of one path, three-way.
+ *
+ * @param ours  what is at the target now.
+ */
+export async function decide(
+  { base: knownBase, theirs, applied }: Pick<Wish, "base" | "theirs" | "applied">,
+  ours: Version | null,
+  rules: DecisionRules,
+): Promise<Decision> {
+  if (await isSame(ours, theirs)) return SAME;
+  if (knownBase === "ours") return take(theirs);
+  if (applied !== undefined && (await isSame(applied, ours))) return take(theirs);
+  if (ours?.type === "directory" && theirs?.type === "directory") {
+    return await decideDirectory(knownBase, ours, theirs);
+  }
+  if (ours?.type === "directory" && theirs === null) return take(null);
+  if (knownBase !== "unknown") {
+    if (await isSame(knownBase, ours)) return take(theirs);
+    if (await isSame(knownBase, theirs)) return SAME;
+  }
+  return await joinOrConflict(knownBase === "unknown" ? undefined : knownBase, ours, theirs, rules);
+}
+
+function take(after: Version | null, merged: Buffer | null = null): Decision {
+  return { ...SAME, outcome: "take", after, merged };
+}
+
+/** A directory is no more than its mode and owner here; what is in it has paths of its own. */
+async function decideDirectory(
+  base: Version | null | "unknown",
+  ours: Version,
+  theirs: Version,
+): Promise<Decision> {
+  if (base !== null && base !== "unknown") {
+    if (await isSame(base, ours)) return take(theirs);
+    if (await isSame(base, theirs)) return SAME;
+  }
+  return { ...SAME, note: "the directory keeps its mode and owner, which differ" };
+}
+
+/** @param base  `undefined` where nothing tells what it was. */
+async function joinOrConflict(
+  base: Version | null | undefined,
+  ours: Version | null,
+  theirs: Version | null,
+  rules: DecisionRules,
+): Promise<Decision> {
+  if (ours?.type === "file" && theirs?.type === "file" && base !== undefined) {
+    const joined = await joinFiles(base?.type === "file" ? base : null, { ours, theirs }, rules);
+    if (joined !== null && joined.conflict === null) return joined;
+    if (joined !== null) return end(joined.conflict, joined, { ours, theirs }, rules);
+  }
+  return end(explain(base, ours, theirs), null, { ours, theirs }, rules);
+}
+
+/** Joins two files that both differ from the base; `null` where they are no texts. */
+async function joinFiles(
+  base: Version | null,
+  { ours, theirs }: { ours: Version; theirs: Version },
+  { labels, scratchDir }: DecisionRules,
+): Promise<Decision | null> {
+  const mode = pick(base?.mode, ours.mode, theirs.mode);
+  const isOwnerOurs = base === null || hasSameOwner(base, theirs) || hasSameOwner(ours, theirs);
+  const isOwnerTheirs = base !== null && hasSameOwner(base, ours);
+  const { uid, gid } = isOwnerTheirs && !isOwnerOurs ? theirs : ours;
+  const rights = { mode: mode ?? ours.mode, uid, gid };
+  const hasOtherRights = mode === null || !(isOwnerOurs || isOwnerTheirs);
+  const conflict = hasOtherRights ? bothChanged("modes or owners") : null;
+  if (await hasSameContent(ours, theirs)) return { ...take({ ...ours, ...rights }), conflict };
+  if (base !== null) {
+    if (await hasSameContent(base, ours)) return { ...take({ ...theirs, ...rights }), conflict };
+    if (await hasSameContent(base, theirs)) return { ...take({ ...ours, ...rights }), conflict };
+  }
+  const texts = [base, ours, theirs].map(textOf);
+  const [baseText, oursText, theirsText] = texts;
+  if (baseText == null || oursText == null || theirsText == null) return null;
+  const sides = { base: baseText, ours: oursText, theirs: theirsText };
+  const { text, hasConflicts } = await mergeTexts({ ...sides, labels }, scratchDir);
+  const merged = take({ ...theirs, ...rights }, text);
+  return { ...merged, conflict: hasConflicts ? textConflict(base) : conflict };
+}
+
+function textConflict(base: Version | null): NonNullable<Decision["conflict"]> {
+  return base === null
+    ? { kind: "both-added", why: "both sides have added it, each with other lines" }
+    : bothChanged("lines");
+}
+
+/** Returns what a conflict ends in: nothing, the other side, or what git leaves. */
+function end(
+  conflict: Decision["conflict"],
+  joined: Decision | null,
+  { ours, theirs }: { ours: Version | null; theirs: Version | null },
+  { onConflict }: DecisionRules,
+): Decision {
+  if (onConflict === "refuse") return { ...SAME, conflict };
+  if (onConflict === "theirs") return { ...take(theirs), conflict };
+  // As git: markers in texts, what one side has deleted stays as the other has it, else ours stays.
+  if (joined !== null) return { ...joined, conflict };
+  return ours === null ? { ...take(theirs), conflict } : { ...SAME, conflict };
+}
+
+function explain(
+  base: Version | null | undefined,
+  ours: Version | null,
+  theirs: Version | null,
+): NonNullable<Decision["conflict"]> {
+  if (theirs === null) {
+    return { kind: "changed-deleted", why: "deleted there, and new or changed here" };
+  }
+  if (ours === null) return { kind: "changed-deleted", why: "changed there, and deleted here" };
+  if (ours.type !== theirs.type) {
+    return { kind: "kind", why: `a ${theirs.type} there, and a ${ours.type} here` };
+  }
+  if (base === null) return { kind: "both-added", why: "both sides have added it" };
+  if (base === undefined) {
+    return { kind: "both-changed", why: "changed on both sides, and nothing tells what it was" };
+  }
+  return bothChanged("its content");
+}
+
+function bothChanged(what: string): NonNullable<Decision["conflict"]> {
+  return { kind: "both-changed", why: `both sides have changed ${what}` };
+}
+
+/** Three-way choice of one value; `null` where both changed it. */
+function pick(base: number | undefined, ours: number, theirs: number): number | null {
+  if (ours === theirs || base === theirs) return ours;
+  return base === ours ? theirs : null;
+}
+
+/** Returns the text of a version: nothing for nothing, `null` for what is no text. */
+function textOf(version: Version | null): Buffer | null {
+  if (version === null) return Buffer.alloc(0);
+  if (!("hostPath" in version.content)) return version.content.text ?? null;
+  if (version.sizeBytes > TEXT_BYTES_MAX) return null;
+  const bytes = readFileSync(toBytes(version.content.hostPath));
+  return isText(bytes) ? bytes : null;
+}

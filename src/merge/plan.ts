@@ -1,0 +1,85 @@
+import type { BigIntStats } from "node:fs";
+import type { TargetPath } from "./target.ts";
+import type { Version } from "./version.ts";
+
+/** One path that is to become what the other side has. */
+export interface Wish {
+  path: TargetPath;
+  /**
+   * What both sides started from: `unknown` where nothing tells, `ours` where the target is known
+   * to be as it was.
+   */
+  base: Version | null | "unknown" | "ours";
+  /** Of a base that is `ours`: when the target was last changed (nanoseconds). */
+  ctimeNs: bigint | null;
+  theirs: Version | null;
+  /** What an earlier apply of the same line has left here; a target that is like it is its own work. */
+  applied?: Version | null | undefined;
+  /** Name of other wishes that are the same file: a hard link. */
+  linkKey: string | null;
+}
+
+/** Why the two sides cannot be joined. */
+export type ConflictKind = "both-changed" | "both-added" | "changed-deleted" | "kind" | "blocked";
+
+/** A path that both sides changed, each in its way. */
+export interface Conflict {
+  path: TargetPath;
+  kind: ConflictKind;
+  /** In a sentence. */
+  why: string;
+}
+
+/** What must still be at a path when it is replaced, as text: numbers of lstat(2). */
+export interface Identity {
+  type: string;
+  sizeBytes: string;
+  mtimeNs: string;
+  mode: number;
+  owner: string;
+}
+
+/** One change of one path. */
+export interface Step {
+  /** Number in the plan; names what is made for it. */
+  number: number;
+  path: TargetPath;
+  kind: "write" | "delete" | "mkdir" | "attributes";
+  /** What is there now; `null` for nothing. */
+  identity: Identity | null;
+  before: Version | null;
+  /** What will be there; `null` for nothing. Its content is read when it is staged. */
+  after: Version | null;
+  /** Content in place of that of `after`: two texts in one. */
+  merged: Buffer | null;
+  linkKey: string | null;
+  /** A directory that is kept where others have put something in. */
+  isOptional: boolean;
+}
+
+/** All that is to be done, in an order in which it can be. */
+export interface Plan {
+  steps: Step[];
+  conflicts: Conflict[];
+  /** Paths on which both sides agree already. */
+  sameCount: number;
+  /** What is done otherwise than the other side has it, each with why. */
+  notes: { path: TargetPath; reason: string }[];
+}
+
+/** Returns what tells whether something was replaced or changed since. */
+export function identityOf(status: BigIntStats, { type }: Version): Identity {
+  const isDirectory = type === "directory";
+  return {
+    type,
+    sizeBytes: isDirectory ? "" : String(status.size),
+    mtimeNs: isDirectory ? "" : String(status.mtimeNs),
+    mode: Number(status.mode) & 0o7777,
+    owner: `${status.uid}:${status.gid}`,
+  };
+}
+
+/** Tells whether two are the same, as far as can be told. */
+export function isIdentical(one: Identity | null, other: Identity | null): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
+}
