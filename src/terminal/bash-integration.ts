@@ -57,6 +57,12 @@ if [[ -p /run/waypoint/t/${"$"}{WAYPOINT_TERMINAL-}/control ]]; then
 
   __waypoint_done() {
     local status=$? last='\!'
+    # Our own commands stay out of the history: its number is the same, and need not be asked for,
+    # for which bash would have to fork.
+    if [[ -n ${"$"}{__waypoint_ours+x} && -n ${"$"}{__waypoint_number+x} ]]; then
+      unset __waypoint_ours
+      return "$status"
+    fi
     last=${"$"}{last@P}
     # It is 1 also while there is none.
     [[ $last != 1 || -n $(fc -l -1) ]] || last=0
