@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { contentSchema } from "./checkpoint.ts";
+import { instantSchema } from "./ids.ts";
 import { partsSchema } from "./restore-parts.ts";
 import { bindSchema, sessionStateSchema } from "./session.ts";
 import {
@@ -34,6 +35,18 @@ export const restorePlanSchema = z.object({
     .array(storyCommandSchema.omit({ output: true, outputBytes: true }))
     .nullable()
     .describe("Run since then, oldest first: what they did in the session would be undone"),
+  told: z
+    .array(
+      z.object({
+        checkpoint: z.string().describe("With which it was handed over"),
+        at: instantSchema,
+        kind: z.enum(["message", "task"]),
+        text: z.string(),
+      }),
+    )
+    .describe(
+      "What an agent said, and tasks that it said were done, since then: it would be dropped",
+    ),
   commandsUnknown: z.string().nullable().describe("Why not all of them are told"),
   outside: z
     .object({

@@ -22,13 +22,11 @@ export function listOperations(
   return rows.map((row) => {
     const { stateBefore: _, ...record } = row;
     const sessionName = names.get(row.session) ?? row.session;
-    const isOfMachine = row.kind === "apply";
-    const undoing = isOfMachine ? `apply --undo ${row.id}` : `undo ${sessionName} ${row.id}`;
     const whyNot = reasonAgainst(row, (id) => catalog.checkpoint(id) !== undefined);
     return {
       ...record,
       ...{ sessionName, whyNot, undoneBy: undoneBy.get(row.id) ?? null },
-      undoCommand: whyNot === null ? `waypoint ${undoing}` : null,
+      undoCommand: whyNot === null ? `waypoint undo ${sessionName} ${row.id}` : null,
     };
   });
 }

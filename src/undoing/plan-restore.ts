@@ -9,6 +9,7 @@ import { commandsSince } from "./commands-since.ts";
 import { scopeOf } from "./file-scope.ts";
 import { findActions, findHolders, NowAndThen } from "./find-actions.ts";
 import { findUntouched } from "./find-untouched.ts";
+import { toldSince } from "./told-since.ts";
 
 const FILES_MAX = 20_000;
 const FILE_SECTIONS: readonly ChangesSection[] = ["files", "packages"];
@@ -49,6 +50,7 @@ export async function planRestore(
     ...{ session: session.id, sessionName: session.name, checkpoint: id, checkpointName: name },
     ...{ content, parts, changes },
     ...(isWhole ? commandsSince(session, checkpoint, ports) : none),
+    told: isWhole ? toldSince(session, checkpoint, ports) : [],
     outside: {
       connections: parts.only === "files" ? [] : (changes.connections?.closed ?? []),
       binds: [...session.binds],

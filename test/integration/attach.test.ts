@@ -235,11 +235,11 @@ describe("leaving and coming back", () => {
     const checkpoint = await session.checkpoint();
     await terminal.type(", then more");
     await terminal.shows(/^first version, then more$/m);
-    await session.restore(checkpoint);
+    await session.restore(checkpoint, { whileTyping: true });
     await terminal.shows(/^first version$[\s\S]*-- INSERT --/m);
     await terminal.type(", then other words");
     await terminal.shows(/^first version, then other words$/m);
-    await session.undo();
+    await session.undo({ whileTyping: true });
     await terminal.shows(/^first version, then more$[\s\S]*-- INSERT --/m);
     await terminal.type(`${ESCAPE}:wq\r`);
     await terminal.shows(/ready> *$/m);
@@ -254,7 +254,7 @@ describe("leaving and coming back", () => {
     for (const columns of [70, 70, 55, 60]) {
       await terminal.resize(columns, columns - 46);
       await showsLines(terminal, columns, columns - 46);
-      await session.restore(checkpoint);
+      await session.restore(checkpoint, { whileTyping: true });
       await showsLines(terminal, columns, columns - 46);
     }
   });
@@ -267,7 +267,7 @@ describe("leaving and coming back", () => {
     await showsLines(large, 80, 24);
 
     for (let round = 0; round < 3; round += 1) {
-      await session.restore(checkpoint);
+      await session.restore(checkpoint, { whileTyping: true });
       await showsLines(small, 80, 24);
       await showsLines(large, 80, 24);
     }
@@ -278,7 +278,7 @@ describe("leaving and coming back", () => {
     const checkpoint = await session.checkpoint();
 
     for (let round = 0; round < 5; round += 1) {
-      const restored = session.restore(checkpoint);
+      const restored = session.restore(checkpoint, { whileTyping: true });
       for (let key = 0; key < 10; key += 1) await terminal.type(".");
       await restored;
     }

@@ -138,3 +138,24 @@ test("a check names what is not as it was to be", async () => {
 
   expect(found.check).toMatchObject({ asPlanned: false, files: { paths: ["/srv/app/ticks"] } });
 });
+
+test("what an agent has told since then is in the plan, too", async () => {
+  await session.checkpoint({ agentSaid: "Looked at \u001b[31mthe server" });
+  await session.auto({ policy: "task" });
+  await session.auto({ taskDone: "server moved" });
+  await eventually(
+    "the task's checkpoint",
+    async () => (await session.log()).checkpoints.at(-1)?.autoCause,
+    (cause) => cause === "task",
+  );
+
+  const plan = await session.planRestore("green");
+  const { stdout } = await runCommand(own.stateDir, ["restore", "web", "green", "--dry-run"]);
+
+  expect(plan.told.map(({ kind, text }) => [kind, text])).toEqual([
+    ["message", "Looked at \u001b[31mthe server"],
+    ["task", "server moved"],
+  ]);
+  expect(stdout).toMatch(/^task done: server moved$/m);
+  expect(stdout).not.toContain("\u001b");
+});

@@ -108,7 +108,7 @@ describe.each(["zsh", "fish"] as const)("a session whose live shell is %s", (nam
     await session().exec(`cd /; ${words.set.replace("yes", "lost")}`);
 
     const [fork] = (await checkpoint.fork(1)) as [Session];
-    await session().restore(checkpoint.id);
+    await session().restore(checkpoint.id, { whileTyping: true });
 
     for (const each of [session(), fork]) {
       expect(await outputOf(each, "pwd; echo $KEPT")).toBe("/tmp\nyes\n");
@@ -177,7 +177,7 @@ describe.each(["zsh", "fish"] as const)("a session started with --shell %s", (sh
     const { timedOut, exitCode } = await session.exec("sleep 60", { timeoutMs: 300 });
     expect({ timedOut, exitCode }).toEqual({ timedOut: true, exitCode: 124 });
     await terminal.waitFor(/[#>] echo half-typed\s*$/);
-    await session.restore(checkpoint.id);
+    await session.restore(checkpoint.id, { whileTyping: true });
     await session.exec("echo restored");
     await terminal.waitFor(/^restored$/);
     await terminal.type("Y\r");

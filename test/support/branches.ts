@@ -19,7 +19,7 @@ export async function branchInThree(
   terminal: TestTerminal,
   checkpoint: Checkpoint,
 ): Promise<Branch[]> {
-  await session.restore(checkpoint);
+  await session.restore(checkpoint, { whileTyping: true });
   const forks = await checkpoint.fork(2);
   const branches: Branch[] = [{ index: 0, session, terminal }];
   for (const [index, fork] of forks.entries()) {

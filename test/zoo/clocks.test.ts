@@ -56,7 +56,7 @@ test("after a restore and in a fork the wall clock has moved on, the others have
 
   const fork = await Stage.fork(checkpoint);
   const forked = await read(fork);
-  await original.session.restore(checkpoint);
+  await original.session.restore(checkpoint, { whileTyping: true });
   const restored = await read(original);
   const states = [];
   for (const stage of [fork, original]) {

@@ -57,7 +57,7 @@ class Course {
 
     await this.#change(original, "lost");
     this.step = "the restore in place";
-    const { readyMs } = await original.session.restore(checkpoint);
+    const { readyMs } = await original.session.restore(checkpoint, { whileTyping: true });
     await this.#requireState(original, before);
 
     const left = await this.#diverge(original, checkpoint, before);

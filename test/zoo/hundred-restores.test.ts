@@ -31,7 +31,7 @@ test(`${RESTORES} restores of one checkpoint are right`, async () => {
   for (let restore = 0; restore < RESTORES; restore += 1) {
     await server.change(stage, "lost");
     await stage.session.exec(`count=lost; kill %1; cd /; echo ${restore} > /srv/lost`);
-    await stage.session.restore(checkpoint);
+    await stage.session.restore(checkpoint, { whileTyping: true });
     const shell = await stage.session.exec("echo $count $PWD $(jobs -r | wc -l); ls /srv");
     seen.push(`${await server.see(stage)} ${shell.stdout.trim()}`);
   }

@@ -29,8 +29,7 @@ export async function run({
   const { dryRun = false, force = false } = options;
   if (options.undo !== undefined) {
     const operation = options.undo === true ? undefined : parseNumber(options.undo);
-    const input = { dryRun, force, ...(operation === undefined ? {} : { operation }) };
-    return await print(context, await call(context, "apply.undo", input), "taken back", dryRun);
+    return await takeBack(context, operation, { dryRun, force });
   }
   if (options.continue) {
     return await print(context, await call(context, "apply.continue", {}), "completed", false);
@@ -50,6 +49,16 @@ export async function run({
     ...(to === undefined ? {} : { to: toPath(path.resolve(to)) }),
   });
   return patch ? undefined : await print(context, result, "applied", dryRun);
+}
+
+/** Takes an apply back: the one of this number, or the last. */
+export async function takeBack(
+  context: CommandContext,
+  operation: number | undefined,
+  { dryRun, force }: { dryRun: boolean; force: boolean },
+): Promise<number | undefined> {
+  const input = { dryRun, force, ...(operation === undefined ? {} : { operation }) };
+  return await print(context, await call(context, "apply.undo", input), "taken back", dryRun);
 }
 
 /** A patch goes to standard output as it comes; with --json too, which prints no result then. */

@@ -1,5 +1,5 @@
 import { confirmTyping } from "../confirm-typing.ts";
-import { call, type Invocation, printResult } from "../context.ts";
+import { type CommandContext, call, type Invocation, printResult } from "../context.ts";
 import { contentOf, type LossOptions, lossInput, renderMove } from "../render-move.ts";
 import { withoutUndefined } from "../session-options.ts";
 
@@ -11,10 +11,18 @@ interface UndoOptions extends LossOptions {
 }
 
 /** Takes a restore or another operation back. */
-export async function run({ context, args, options }: Invocation<UndoOptions>): Promise<undefined> {
+export async function run({
+  context,
+  args,
+  options,
+}: Invocation<UndoOptions>): Promise<number | undefined> {
   const [session = "", number] = args;
   const { withoutBinds, check = true } = options;
   const operation = number === undefined ? undefined : Number(number);
+  if (operation !== undefined && (await isApply(context, session, operation))) {
+    const { takeBack } = await import("./apply.ts");
+    return await takeBack(context, operation, { dryRun: false, force: false });
+  }
   const choice = { ...withoutUndefined({ withoutBinds, operation }), ...lossInput(options), check };
   const moved = await confirmTyping(
     context,
@@ -25,4 +33,15 @@ export async function run({ context, args, options }: Invocation<UndoOptions>): 
   await printResult(context, moved, () =>
     renderMove({ moved, content, sessionRef: session, verb: "is again at", loss: options }),
   );
+  return undefined;
+}
+
+/** What went out of the sandbox is taken back on this machine, not in the session. */
+async function isApply(
+  context: CommandContext,
+  session: string,
+  operation: number,
+): Promise<boolean> {
+  const { operations } = await call(context, "op.log", { session });
+  return operations.some(({ id, kind }) => id === operation && kind === "apply");
 }

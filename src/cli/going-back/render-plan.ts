@@ -39,6 +39,7 @@ export function renderPlan(plan: RestorePlan, { paint, linesMax }: PlanStyle): s
     ...unknown,
     ...renderContent(plan),
     ...headed("Run since then:", shorten(renderCommands(plan, paint))),
+    ...headed("An agent told since then, and it would be dropped:", shorten(renderTold(plan))),
     ...renderHolders(plan.heldOpen),
     ...renderOutside(plan),
     ...renderUntouched(plan),
@@ -66,6 +67,13 @@ function renderCommands({ commands, commandsUnknown }: RestorePlan, paint: Paint
   });
   if (commandsUnknown !== null) lines.push(paint("dim", `Unknown: ${printable(commandsUnknown)}`));
   return lines;
+}
+
+function renderTold({ told }: RestorePlan): string[] {
+  return told.map(({ kind, text }) => {
+    const shown = printable(text).slice(0, COMMAND_CHARS_MAX);
+    return kind === "task" ? `task done: ${shown}` : `message: ${shown}`;
+  });
 }
 
 function renderOutside({ outside, parts }: RestorePlan): string[] {
