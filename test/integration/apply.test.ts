@@ -294,3 +294,16 @@ test.each([
     rmSync(mounted, { recursive: true });
   }
 });
+
+test("the log of operations has it, and undo takes it back by its number", async () => {
+  await inSession("echo brought > a.txt");
+  await session.checkpoint();
+  const { operation } = await apply();
+  const log = await runCommand(own.stateDir, ["op", "log", session.name]);
+
+  const undone = await runCommand(own.stateDir, ["undo", session.name, String(operation)]);
+
+  expect(log.stdout).toContain(`waypoint undo ${session.name} ${operation}`);
+  expect(undone).toMatchObject({ exitCode: 0 });
+  expect(read("a.txt")).toBe("a one\n2\n3\n4\n5\n6\n");
+});
