@@ -18,7 +18,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { callOperation } from "../../src/client/index.ts";
 import type { Session } from "../../src/index.ts";
-import { runShellLine } from "../support/command-line.ts";
+import { runCommand, runShellLine } from "../support/command-line.ts";
 import { eventually, openTestWaypoint, type TestWaypoint } from "../support/test-waypoint.ts";
 
 let own: TestWaypoint;
