@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { Checkpoint, Session } from "../../src/index.ts";
 import { runCommand } from "../support/command-line.ts";
 import { killDaemon } from "../support/crash-model.ts";
@@ -22,6 +22,14 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await own?.[Symbol.asyncDispose]();
+});
+
+/** What a test that failed has left must not make the next ones fail, nor its own second try. */
+beforeEach(async () => {
+  const others = (await own.waypoint.sessions()).filter(({ id }) => id !== session.id);
+  for (const { id } of others) {
+    await (await own.waypoint.session(id)).remove({ force: true });
+  }
 });
 
 /** Returns what `act` returned if the processes of the session were there before it was called. */
@@ -106,13 +114,16 @@ describe("a standby", () => {
 
     const [early, late] = (await checkpoint.fork(2)) as [Session, Session];
 
-    const seen = async (fork: Session) => [
-      (await fork.exec("jobs; cat /root/noticed 2>/dev/null; hostname")).stdout,
-      await screenOf(fork),
-    ];
-    const [jobs, screen] = await seen(early);
+    const look = "jobs; cat /root/noticed 2>/dev/null; hostname";
+    const { stdout: jobs } = await early.exec(look);
     expect(jobs).toMatch(/^\[1\].*Running +sleep 100000 &\n\[2\].*Stopped +sleep 200000\n/);
-    expect([jobs, screen]).toEqual(await seen(late));
+    expect((await late.exec(look)).stdout).toBe(jobs);
+    // The prompt after the command comes a moment after its answer.
+    await eventually(
+      "both to look alike",
+      async () => [await screenOf(early), await screenOf(late)],
+      ([one, other]) => one === other,
+    );
     await Promise.all([early, late].map((fork) => fork.remove({ force: true })));
   });
 
