@@ -18,7 +18,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { callOperation } from "../../src/client/index.ts";
 import type { Session } from "../../src/index.ts";
-import { runCommand, runShellLine } from "../support/command-line.ts";
+import { runShellLine } from "../support/command-line.ts";
 import { eventually, openTestWaypoint, type TestWaypoint } from "../support/test-waypoint.ts";
 
 let own: TestWaypoint;
@@ -293,17 +293,4 @@ test.each([
     await runShellLine(own.stateDir, `umount ${mounted}`);
     rmSync(mounted, { recursive: true });
   }
-});
-
-test("the log of operations has it, and undo takes it back by its number", async () => {
-  await inSession("echo brought > a.txt");
-  await session.checkpoint();
-  const { operation } = await apply();
-  const log = await runCommand(own.stateDir, ["op", "log", session.name]);
-
-  const undone = await runCommand(own.stateDir, ["undo", session.name, String(operation)]);
-
-  expect(log.stdout).toContain(`waypoint undo ${session.name} ${operation}`);
-  expect(undone).toMatchObject({ exitCode: 0 });
-  expect(read("a.txt")).toBe("a one\n2\n3\n4\n5\n6\n");
 });
