@@ -17,7 +17,11 @@ export const gitRebase: ZooProgram = {
     await stage.terminal.type("O");
     await stage.terminal.waitFor(/-- INSERT --/);
   },
-  see: async (stage) => stage.lines(/^dear|^add|^# (pick|reword)|-- INSERT --/),
+  see: async (stage) => {
+    const shown = stage.lines(/^dear|^add|^# (pick|reword)|-- INSERT --/);
+    // How much of the file is in sight is for the size of the screen to say.
+    return shown.replace(/(-- INSERT --).*/, "$1");
+  },
   change: (stage, mark) => stage.enter(`dear ${mark}`),
   finish: async (stage) => {
     await stage.terminal.type("\u001b:wq\r");
