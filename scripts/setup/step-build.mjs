@@ -1,6 +1,8 @@
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import path from "node:path";
+// C is built on each machine, also from a published package.
+import { NATIVE_NAMES } from "./native-names.mjs";
 import { npmArgv, npmEnvironment } from "./npm.mjs";
 import { runTool } from "./run-tool.mjs";
 
@@ -14,18 +16,6 @@ const SOURCES = [
   "package-lock.json",
   "tsconfig.json",
   "tsdown.config.ts",
-];
-
-/** What native/build.sh makes; C is built on each machine, also from a published package. */
-const NATIVE_NAMES = [
-  "waypoint-init",
-  "snapshot-hook",
-  "resume-hook",
-  "park-hook",
-  "image-copy",
-  "waypoint-pages",
-  "attach-mount",
-  "rlimit-preload.so",
 ];
 
 const STAMP_NAME = "build.json";

@@ -1,19 +1,8 @@
 import path from "node:path";
-
-/** What native/build.sh makes: PID 1, CRIU's actions, images copied and served, mounts, a preload. */
-const NATIVE_NAMES = [
-  "waypoint-init",
-  "snapshot-hook",
-  "resume-hook",
-  "park-hook",
-  "image-copy",
-  "waypoint-pages",
-  "attach-mount",
-  "rlimit-preload.so",
-] as const;
+import { NATIVE_NAMES, type NativeName } from "../../scripts/setup/native-names.mjs";
 
 /** Returns where the set-up puts a native program. */
-export function nativePath(packageRoot: string, name: (typeof NATIVE_NAMES)[number]): string {
+export function nativePath(packageRoot: string, name: NativeName): string {
   return path.join(packageRoot, ".tools/native", name);
 }
 

@@ -28,3 +28,17 @@ declare module "*/scripts/setup/criu-record.mjs" {
   export function readCriuRecord(packageRoot: string): CriuRecord | null;
   export function criuArgv(record: CriuRecord, options?: { preloadPath?: string }): string[];
 }
+
+declare module "*/scripts/setup/native-names.mjs" {
+  /** What native/build.sh makes. */
+  export type NativeName =
+    | "waypoint-init"
+    | "snapshot-hook"
+    | "resume-hook"
+    | "park-hook"
+    | "image-copy"
+    | "waypoint-pages"
+    | "attach-mount"
+    | "rlimit-preload.so";
+  export const NATIVE_NAMES: readonly NativeName[];
+}

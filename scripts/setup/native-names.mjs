@@ -1,0 +1,11 @@
+/** What native/build.sh makes: PID 1, CRIU's actions, images copied and served, mounts, a preload. */
+export const NATIVE_NAMES = [
+  "waypoint-init",
+  "snapshot-hook",
+  "resume-hook",
+  "park-hook",
+  "image-copy",
+  "waypoint-pages",
+  "attach-mount",
+  "rlimit-preload.so",
+];
