@@ -6,6 +6,7 @@
 
 export { createLogger, type Logger } from "./logger.ts";
 export { pollUntil } from "./poll-until.ts";
+export type { ProcessFacts } from "./process-facts.ts";
 export { noProcessLeft, processesFull, refusedProcesses } from "./processes-full.ts";
 export { Rollback } from "./rollback.ts";
 export { type ProcessResult, type RunProcessOptions, runProcess } from "./run-process.ts";

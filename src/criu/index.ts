@@ -25,6 +25,6 @@ export {
 export { type ImageProcess, readImageProcesses } from "./read-image-processes.ts";
 export { type ImageSocket, readImageSockets } from "./read-image-sockets.ts";
 export { hasAlarm } from "./read-image-timers.ts";
-export { type ImageTask, type ImageTree, readImageTree } from "./read-image-tree.ts";
+export { type ImageTree, readImageTree } from "./read-image-tree.ts";
 export { type BeforeResume, type RestoreOptions, type RestoreResult, restore } from "./restore.ts";
 export { warmUp } from "./warm-up.ts";

@@ -1,3 +1,4 @@
+import type { ProcessFacts } from "../base/index.ts";
 import {
   connectionOf,
   type ImageConnection,
@@ -15,29 +16,9 @@ import {
 import { ProcessMemory } from "./image-memory.ts";
 import { readEntries } from "./read-image-processes.ts";
 
-/** A process of an image directory as its images tell it, zombies left out. */
-export interface ImageTask {
-  pid: number;
-  parentPid: number;
-  /** Whether a terminal is its own: it is the first program there. */
-  leadsTerminal: boolean;
-  /** Its command line, or its name in brackets. */
-  command: string;
-  /** Random bytes that the kernel gave its program, in hex: no other has the same. */
-  programId: string;
-  cwd: string | null;
-  uid: number;
-  /** What it has of its own in memory; pages that are only in files do not count. */
-  memoryBytes: number;
-  /** Its program and where that begins in its memory. */
-  program: { path: string; address: number } | null;
-  /** What it was started with, "NAME=value"; read only of children of the first process. */
-  startEnvironment: string[];
-}
-
 /** The processes of an image directory, parents before children, and their sockets. */
 export interface ImageTree {
-  tasks: ImageTask[];
+  tasks: ProcessFacts[];
   listeners: (ImageListener & { pid: number | null })[];
   connections: (ImageConnection & { pid: number | null })[];
 }
@@ -98,7 +79,7 @@ export async function readImageTree(imagesDir: string): Promise<ImageTree> {
   );
   const terminals = await readEntries(imagesDir, "tty-info.img", "ttyInfo");
   const leaders = new Set(terminals.map((each) => numberField(each, TERMINAL_SESSION)));
-  const tasks: ImageTask[] = [];
+  const tasks: ProcessFacts[] = [];
   const owners = new Map<number, number>();
   for (const entry of await readEntries(imagesDir, "pstree.img", "pstree")) {
     const pid = numberField(entry, PSTREE_PID);
@@ -130,7 +111,7 @@ interface TaskImages {
   leaders: ReadonlySet<number>;
 }
 
-async function readTask(imagesDir: string, images: TaskImages): Promise<ImageTask> {
+async function readTask(imagesDir: string, images: TaskImages): Promise<ProcessFacts> {
   const { entry, core, task, paths, leaders } = images;
   const pid = numberField(entry, PSTREE_PID);
   const parentPid = numberField(entry, PSTREE_PARENT_PID);
@@ -188,7 +169,7 @@ async function readProgramId(memory: ProcessMemory, mm: WireMessage): Promise<st
   return (await memory.read(address, RANDOM_BYTES)).toString("hex");
 }
 
-function findProgram(mm: WireMessage, paths: ReadonlyMap<number, string>): ImageTask["program"] {
+function findProgram(mm: WireMessage, paths: ReadonlyMap<number, string>): ProcessFacts["program"] {
   const fileId = numberField(mm, MM.exe);
   const path = paths.get(fileId);
   const area = messageFields(mm, MM.areas).find(

@@ -3,6 +3,7 @@
  * It loads a native library, so the command line and the SDK must not import it.
  * docs/notes/ has the facts about the calls.
  */
+
 export {
   linkOpenFile,
   makeFifo,
@@ -13,6 +14,7 @@ export {
   renameSafely,
   setXattrOf,
 } from "./file-calls.ts";
+export { fileTypeOf } from "./file-type.ts";
 export {
   bindToLoopback,
   closeInheritedOnExec,

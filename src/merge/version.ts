@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { type BigIntStats, lstatSync, readlinkSync } from "node:fs";
+import { fileTypeOf } from "../kernel/index.ts";
 import type { FileType } from "../protocol/index.ts";
 import {
   haveSameAttributes,
@@ -10,16 +11,6 @@ import {
 } from "../story/index.ts";
 
 const CHUNK_BYTES = 1024 * 1024;
-const S_IFMT = 0o170000;
-const TYPES: ReadonlyMap<number, FileType> = new Map([
-  [0o100000, "file"],
-  [0o040000, "directory"],
-  [0o120000, "symlink"],
-  [0o010000, "fifo"],
-  [0o140000, "socket"],
-  [0o020000, "character-device"],
-  [0o060000, "block-device"],
-]);
 
 /** What something is or was at one path; `null` stands for nothing there. */
 export interface Version {
@@ -35,7 +26,7 @@ export interface Version {
 /** Returns a version from what lstat says of `hostPath`. */
 export function versionOf(status: BigIntStats, hostPath: RawPath): Version {
   return {
-    type: TYPES.get(Number(status.mode) & S_IFMT) ?? "file",
+    type: fileTypeOf(status.mode) ?? "file",
     mode: Number(status.mode) & 0o7777,
     uid: Number(status.uid),
     gid: Number(status.gid),

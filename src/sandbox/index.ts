@@ -35,7 +35,6 @@ export {
 } from "./process-tree.ts";
 export {
   type LiveStretch,
-  type LiveTask,
   type LiveTree,
   readLiveMemory,
   readLiveTree,

@@ -1,31 +1,12 @@
 import { readFileSync, readlinkSync } from "node:fs";
 import { open } from "node:fs/promises";
+import type { ProcessFacts } from "../base/index.ts";
 import { type LiveConnection, type LiveListener, readLiveSockets } from "./live-sockets.ts";
 import { listTree, type TreeProcess } from "./process-tree.ts";
 
-/** A live process as the host's /proc tells it, zombies left out. */
-export interface LiveTask {
-  pid: number;
-  parentPid: number;
-  /** Whether a terminal is its own: it is the first program there. */
-  leadsTerminal: boolean;
-  /** Its command line, or its name in brackets. */
-  command: string;
-  /** Random bytes that the kernel gave its program, in hex: no other has the same. */
-  programId: string;
-  cwd: string | null;
-  uid: number;
-  /** What it has of its own in memory; pages that are only in files do not count. */
-  memoryBytes: number;
-  /** Its program and where that begins in its memory. */
-  program: { path: string; address: number } | null;
-  /** What it was started with, "NAME=value"; read only of children of the first process. */
-  startEnvironment: string[];
-}
-
 /** The processes of a live session, parents before children, and their sockets. */
 export interface LiveTree {
-  tasks: LiveTask[];
+  tasks: ProcessFacts[];
   listeners: LiveListener[];
   connections: LiveConnection[];
 }
@@ -44,7 +25,7 @@ const WHOLE_BYTES_MAX = 64 * 1024 * 1024;
 /** Reads what runs in a session now; what ends meanwhile is left out. */
 export async function readLiveTree(initHostPid: number): Promise<LiveTree> {
   const processes = listTree(initHostPid).filter(({ state }) => state !== "Z" && state !== "X");
-  const tasks: LiveTask[] = [];
+  const tasks: ProcessFacts[] = [];
   for (const process of processes) {
     const task = await readTask(process);
     if (task !== null) tasks.push(task);
@@ -77,7 +58,7 @@ export async function readLiveMemory(initHostPid: number, pid: number): Promise<
   return stretches;
 }
 
-async function readTask(process: TreeProcess): Promise<LiveTask | null> {
+async function readTask(process: TreeProcess): Promise<ProcessFacts | null> {
   const { hostPid, pid, parentPid, command, uid } = process;
   try {
     const programPath = readlinkSync(`/proc/${hostPid}/exe`);

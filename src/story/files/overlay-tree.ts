@@ -1,19 +1,9 @@
 import { type BigIntStats, closeSync, lstatSync, readdirSync, readlinkSync } from "node:fs";
 import { isSystemError } from "../../base/index.ts";
-import { openWithoutMounts, readXattr } from "../../kernel/index.ts";
+import { fileTypeOf, openWithoutMounts, readXattr } from "../../kernel/index.ts";
 import type { FileType } from "../../protocol/index.ts";
 import { fromText, type RawPath, toBytes } from "./raw-path.ts";
 
-const S_IFMT = 0o170000;
-const TYPES: ReadonlyMap<number, FileType> = new Map([
-  [0o100000, "file"],
-  [0o040000, "directory"],
-  [0o120000, "symlink"],
-  [0o010000, "fifo"],
-  [0o140000, "socket"],
-  [0o020000, "character-device"],
-  [0o060000, "block-device"],
-]);
 /** What an overlay says of its own in extended attributes. */
 const OPAQUE = "trusted.overlay.opaque";
 const REDIRECT = "trusted.overlay.redirect";
@@ -185,7 +175,7 @@ function isWhiteout(
 }
 
 function typeOf(found: BigIntStats | null): FileType | undefined {
-  return found === null ? undefined : TYPES.get(Number(found.mode) & S_IFMT);
+  return found === null ? undefined : fileTypeOf(found.mode);
 }
 
 function stat(rawPath: RawPath): BigIntStats | null {

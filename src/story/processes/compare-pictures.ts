@@ -1,5 +1,6 @@
+import type { ProcessFacts } from "../../base/index.ts";
 import type { Changes, Connection, ListeningPort, StoryProcess } from "../../protocol/index.ts";
-import type { PictureConnection, PictureProcess, ProcessPicture } from "./process-picture.ts";
+import type { PictureConnection, ProcessPicture } from "./process-picture.ts";
 import { sessionShell } from "./session-shell.ts";
 
 /** Longest command line that a story keeps. */
@@ -56,11 +57,11 @@ function byIdentity(picture: NamedPicture): Map<string, StoryProcess> {
   );
 }
 
-function identityOf({ pid, programId }: PictureProcess): string {
+function identityOf({ pid, programId }: ProcessFacts): string {
   return `${pid} ${programId}`;
 }
 
-function describe(process: PictureProcess, { userNames }: NamedPicture): StoryProcess {
+function describe(process: ProcessFacts, { userNames }: NamedPicture): StoryProcess {
   const { pid, parentPid, programId, command, cwd, uid, memoryBytes } = process;
   return {
     ...{ pid, parentPid, programId, cwd, memoryBytes, command: cut(command) },

@@ -1,21 +1,6 @@
+import type { ProcessFacts } from "../../base/index.ts";
 import type { EnginePorts } from "../../session/index.ts";
 import type { Moment } from "../moment.ts";
-
-/** A process at one moment; zombies are none. */
-export interface PictureProcess {
-  pid: number;
-  parentPid: number;
-  leadsTerminal: boolean;
-  command: string;
-  /** Random bytes that the kernel gave its program: with the pid it tells it from any other. */
-  programId: string;
-  cwd: string | null;
-  uid: number;
-  memoryBytes: number;
-  program: { path: string; address: number } | null;
-  /** What it was started with; known of children of the first process. */
-  startEnvironment: string[];
-}
 
 /** A socket that a process waits at for others. */
 export interface PictureListener {
@@ -40,7 +25,7 @@ export interface PictureConnection {
 
 /** What ran at one moment, and its sockets. Parents come before children. */
 export interface ProcessPicture {
-  tasks: PictureProcess[];
+  tasks: ProcessFacts[];
   listeners: PictureListener[];
   connections: PictureConnection[];
 }

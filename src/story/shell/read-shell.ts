@@ -1,3 +1,4 @@
+import type { ProcessFacts } from "../../base/index.ts";
 import type { Changes } from "../../protocol/index.ts";
 import type { EnginePorts } from "../../session/index.ts";
 import type { ShellState } from "../../shells/index.ts";
@@ -5,7 +6,7 @@ import { MomentFiles } from "../files/moment-files.ts";
 import { fromText, toBytes } from "../files/raw-path.ts";
 import { AnswerRoom } from "../keep-within.ts";
 import type { Moment } from "../moment.ts";
-import { type PictureProcess, readMemory, readPicture } from "../processes/process-picture.ts";
+import { readMemory, readPicture } from "../processes/process-picture.ts";
 import { sessionShell } from "../processes/session-shell.ts";
 import { type ChangesReader, type MomentPair, notBelowAPath } from "../section.ts";
 import { compareNamed } from "./compare-named.ts";
@@ -68,7 +69,7 @@ export async function readShell(moment: Moment, ports: EnginePorts): Promise<Rea
   };
 }
 
-async function readState(moment: Moment, shell: PictureProcess, ports: EnginePorts) {
+async function readState(moment: Moment, shell: ProcessFacts, ports: EnginePorts) {
   for (let attempt = 1; ; attempt += 1) {
     const state = await readOnce(moment, shell, ports);
     const isWhole = state.environment instanceof Map;
@@ -78,7 +79,7 @@ async function readState(moment: Moment, shell: PictureProcess, ports: EnginePor
 
 async function readOnce(
   moment: Moment,
-  { pid, program }: PictureProcess,
+  { pid, program }: ProcessFacts,
   ports: EnginePorts,
 ): Promise<ShellState> {
   try {
