@@ -28,6 +28,9 @@ test("the log of operations has an apply, and undo takes it back by its number",
   expect(log.stdout).toContain(`waypoint undo web ${operation}`);
   expect(undone).toMatchObject({ exitCode: 0 });
   expect(readFileSync(file, "utf8")).toBe("before\n");
+  const { stdout } = await runCommand(own.stateDir, ["op", "log", "web"]);
+  expect(stdout).toContain(`undone by ${Number(operation) + 1}`);
+  expect(stdout).toContain(`took ${operation} back, on the machine`);
 });
 
 function temporaryDirectory(): { path: string } & Disposable {

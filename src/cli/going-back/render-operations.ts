@@ -51,6 +51,7 @@ function whatOf({ kind, checkpoint, detail }: LoggedOperation): string {
     case "revert":
       return `reverted ${to}..${detail?.since ?? "-"}${paths}${count}${state}`;
     case "apply":
+      if (detail?.undoes != null) return `took ${detail.undoes} back, on the machine`;
       return `applied ${to} to the machine`;
     case "merge":
       return `took ${to} in`;

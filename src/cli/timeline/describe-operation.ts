@@ -30,6 +30,8 @@ export function describeOperation(
     case "recover":
       return `! ${name} lost its memory in a lazy restore, restored again to ${short(operation.checkpoint)}${took}`;
     case "apply":
+      if (operation.detail?.undoes != null)
+        return `⇤ ${short(operation.checkpoint)} taken back from the machine`;
       return `⇥ ${short(operation.checkpoint)} applied to the machine`;
     case "merge":
       return `⋈ ${name} took ${short(operation.checkpoint)} in${undo}`;

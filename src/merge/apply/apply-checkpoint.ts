@@ -84,7 +84,7 @@ export async function applyCheckpoint(
     const destination = { kind: "machine", directory: mapping.directory } as const;
     const operation = await carryOutApply(
       plan,
-      { row, id, destination, target, journal, job },
+      { row, id, undoes: null, destination, target, journal, job },
       ports,
     );
     return { ...describePlan(plan, job.result.leftOut), ...result, isDone: true, operation };
@@ -93,12 +93,16 @@ export async function applyCheckpoint(
   }
 }
 
+const NO_DETAIL = { parts: null, since: null, state: "done", put: 0, removed: 0 } as const;
+
 /** Carries a plan out and notes it in the log. */
 export async function carryOutApply(
   plan: Plan,
   what: {
     row: Pick<CheckpointRow, "id" | "session">;
     id: string;
+    /** Number of the operation that this one takes back; `null` for an apply. */
+    undoes: number | null;
     destination: Destination;
     target: Target;
     journal: Journal;
@@ -106,7 +110,7 @@ export async function carryOutApply(
   },
   { catalog, store }: EnginePorts,
 ): Promise<number> {
-  const { row, id, destination, target, journal, job } = what;
+  const { row, id, undoes, destination, target, journal, job } = what;
   const at = new Date().toISOString();
   const ids = { id, session: row.session, checkpoint: row.id, at };
   const record = { ...ids, kind: "apply", destination, before: null, operation: null } as const;
@@ -115,6 +119,7 @@ export async function carryOutApply(
   const operation = catalog.operations.insert({
     ...{ session: row.session, kind: "apply", checkpoint: row.id, undo: null, at },
     ...{ readyMs: null, stateBefore: null },
+    detail: undoes === null ? null : { ...NO_DETAIL, undoes },
   });
   await journal.write({ ...done, operation });
   await journal.forgetOld();

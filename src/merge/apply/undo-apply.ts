@@ -47,7 +47,8 @@ export async function undoApply(
       const rules = { owner: null, dropsPrivileges: false };
       const job = new CopyJob(target.rootFd, rules, { id, signal: peer.gone });
       const row = { id: checkpoint, session: record.session };
-      const what = { row, id, destination, target, journal, job };
+      const undoes = record.operation;
+      const what = { row, id, undoes, destination, target, journal, job };
       const operation = await carryOutApply(plan, what, ports);
       await journal.noteUndone(record);
       return { ...describePlan(plan), ...facts, isDone: true, operation };
@@ -66,7 +67,7 @@ async function findApply(journal: Journal, operation: number | undefined): Promi
   if (found !== undefined) return found;
   const what = operation === undefined ? "There is no apply" : `Operation ${operation} is no apply`;
   throw new WaypointError("APPLY_NOT_FOUND", `${what} that can be taken back.`, {
-    hint: "What the last 20 applies have replaced is kept; `waypoint log --json` numbers them.",
+    hint: "What the last 20 applies have replaced is kept; `waypoint op log` numbers them.",
   });
 }
 
