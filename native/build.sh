@@ -54,6 +54,8 @@ is_fresh resume-hook "$here/resume-hook.c" ||
   compile "$static_cc" resume-hook -static -s $kernel_headers "$here/resume-hook.c"
 is_fresh park-hook "$here/park-hook.c" ||
   compile "$static_cc" park-hook -static -s $kernel_headers "$here/park-hook.c"
+is_fresh criu-enter "$here/criu-enter.c" ||
+  compile "$static_cc" criu-enter -static -s $kernel_headers "$here/criu-enter.c"
 is_fresh attach-mount "$here/attach-mount.c" ||
   compile "$static_cc" attach-mount -static -s $kernel_headers "$here/attach-mount.c"
 is_fresh rlimit-preload.so "$here/rlimit-preload.c" ||

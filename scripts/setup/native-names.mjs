@@ -4,6 +4,7 @@ export const NATIVE_NAMES = [
   "snapshot-hook",
   "resume-hook",
   "park-hook",
+  "criu-enter",
   "image-copy",
   "waypoint-pages",
   "attach-mount",

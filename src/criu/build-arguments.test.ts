@@ -55,17 +55,15 @@ test("a mount from outside has one key in both directions", () => {
   );
 });
 
-test("CRIU runs in the network namespace of the tree, if it has one", () => {
-  const criu = { argv: ["ld.so", "criu"], env: {} };
+test("CRIU runs in the network namespace and the groups of the tree, if it has any", () => {
+  const criu = { argv: ["ld.so", "criu"], env: {}, enterPath: "/enter" };
 
   expect(buildCriuCommand(criu, null, ["check"])).toEqual(["ld.so", "criu", "check"]);
   expect(buildCriuCommand(criu, "/run/netns/a", ["check"])).toEqual([
-    "nsenter",
-    "--net=/run/netns/a",
-    "--",
-    "ld.so",
-    "criu",
-    "check",
+    ...["/enter", "--net", "/run/netns/a", "--", "ld.so", "criu", "check"],
+  ]);
+  expect(buildCriuCommand(criu, null, ["check"], ["/g/cgroup.procs"])).toEqual([
+    ...["/enter", "--group", "/g/cgroup.procs", "--", "ld.so", "criu", "check"],
   ]);
 });
 

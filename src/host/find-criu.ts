@@ -10,6 +10,8 @@ export interface CriuProgram {
   argv: readonly string[];
   /** Variables to add to CRIU's environment. */
   env: Readonly<Record<string, string>>;
+  /** What takes CRIU into a network namespace and control groups. */
+  enterPath: string;
   version: string;
   origin: "system" | "private";
   /** CRIU answers its question for other users' limits through a preloaded object. */
@@ -56,6 +58,7 @@ export async function findCriu(options: FindCriuOptions): Promise<CriuProgram> {
   const isByVariable = needsRlimitPreload && origin === "system";
   return {
     argv: criuArgv(record, needsRlimitPreload ? { preloadPath } : {}),
+    enterPath: nativePath(options.packageRoot, "criu-enter"),
     env: isByVariable ? { LD_PRELOAD: preloadPath } : {},
     version,
     origin,

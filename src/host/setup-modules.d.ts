@@ -36,6 +36,7 @@ declare module "*/scripts/setup/native-names.mjs" {
     | "snapshot-hook"
     | "resume-hook"
     | "park-hook"
+    | "criu-enter"
     | "image-copy"
     | "waypoint-pages"
     | "attach-mount"

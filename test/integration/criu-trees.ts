@@ -217,7 +217,8 @@ export function treeProcesses(): string[] {
 /** `$CRIU` as words, or the CRIU that the set-up chose. */
 async function findTestCriu(): Promise<CriuProgram> {
   const words = process.env["CRIU"]?.split(" ");
-  if (words !== undefined) return { argv: words, env: {} };
+  const enterPath = path.join(ROOT, ".tools/native/criu-enter");
+  if (words !== undefined) return { argv: words, env: {}, enterPath };
   const rlimitPreloadPath = path.join(ROOT, ".tools/native/rlimit-preload.so");
   return findCriu({ packageRoot: ROOT, rlimitPreloadPath });
 }
