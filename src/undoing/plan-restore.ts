@@ -5,11 +5,12 @@ import { refuseOtherKinds } from "../files/index.ts";
 import type { ChangesSection, RestoreParts, RestorePlan } from "../protocol/index.ts";
 import type { EnginePorts } from "../session/index.ts";
 import { compareMoments, openMoment, WHOLE_SCOPE } from "../story/index.ts";
-import { commandsSince } from "./commands-since.ts";
+import { type CommandsSince, commandsSince } from "./commands-since.ts";
 import { scopeOf } from "./file-scope.ts";
 import { findActions, findHolders, NowAndThen } from "./find-actions.ts";
 import { findUntouched } from "./find-untouched.ts";
 import { toldSince } from "./told-since.ts";
+import { typedSince } from "./typed-since.ts";
 
 const FILES_MAX = 20_000;
 const FILE_SECTIONS: readonly ChangesSection[] = ["files", "packages"];
@@ -49,7 +50,7 @@ export async function planRestore(
   return {
     ...{ session: session.id, sessionName: session.name, checkpoint: id, checkpointName: name },
     ...{ content, parts, changes },
-    ...(isWhole ? commandsSince(session, checkpoint, ports) : none),
+    ...(isWhole ? await runSince(session, checkpoint, ports) : none),
     told: isWhole ? toldSince(session, checkpoint, ports) : [],
     outside: {
       connections: parts.only === "files" ? [] : (changes.connections?.closed ?? []),
@@ -58,6 +59,21 @@ export async function planRestore(
     ...(await lookAtFiles(session, new NowAndThen(now, past), parts, ports, signal)),
     untouched: findUntouched(session, checkpoint, ports),
   };
+}
+
+/** What was run by `exec` and what was typed, in one order. */
+async function runSince(
+  session: SessionRow,
+  checkpoint: CheckpointRow,
+  ports: EnginePorts,
+): Promise<CommandsSince> {
+  const { commands, commandsUnknown } = commandsSince(session, checkpoint, ports);
+  const { typed, unknown } = await typedSince(session, checkpoint, ports);
+  const all = [...(commands ?? []), ...typed].sort((one, other) =>
+    one.startedAt < other.startedAt ? -1 : 1,
+  );
+  const reasons = [...(commandsUnknown === null ? [] : [commandsUnknown]), ...unknown];
+  return { commands: all, commandsUnknown: reasons.length === 0 ? null : reasons.join("; ") };
 }
 
 function sectionsOf({ only, paths, except }: RestoreParts): readonly ChangesSection[] | null {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { Session } from "../../src/index.ts";
 import { runCommand, WAYPOINT_COMMAND } from "../support/command-line.ts";
+import { TestTerminal } from "../support/test-terminal.ts";
 import { eventually, openTestWaypoint, type TestWaypoint } from "../support/test-waypoint.ts";
 import { Tmux } from "../support/tmux.ts";
 
@@ -158,4 +159,22 @@ test("what an agent has told since then is in the plan, too", async () => {
   ]);
   expect(stdout).toMatch(/^task done: server moved$/m);
   expect(stdout).not.toContain("\u001b");
+});
+
+test("what a person has typed since then is in the plan, and it says what it cannot list", async () => {
+  await using terminal = await TestTerminal.attach(session);
+  await terminal.type("echo typed-$((1 + 1))\r");
+  await terminal.waitFor(/^typed-2$/);
+  await session.checkpoint();
+
+  const told = await session.planRestore("green");
+  await terminal.type("echo later-$((1 + 1))\r");
+  await terminal.waitFor(/^later-2$/);
+  const untold = await session.planRestore("green");
+
+  const typed = told.commands?.filter(({ by }) => by === "terminal");
+  expect(typed?.map(({ command }) => command)).toEqual(["echo typed-$((1 + 1))"]);
+  expect(told.commandsUnknown).toBeNull();
+  expect(untold.commandsUnknown).toContain("typed since the last checkpoint is not listed");
+  await session.restore("green", { whileTyping: true });
 });
