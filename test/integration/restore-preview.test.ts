@@ -126,14 +126,18 @@ test("without a terminal nobody is asked, and the check is said to programs too"
 });
 
 test("a check names what is not as it was to be", async () => {
-  // It writes as soon as it runs again.
-  const loop = "while sleep 0.01; do date +%N > /srv/app/ticks; done";
-  await session.exec(`(bash -c '${loop}' &)`);
-  await session.checkpoint({ name: "ticking" });
+  // It writes all the time, thus between its first moment and the check, however quick that is.
+  await session.exec("(bash -c 'while :; do echo tick >> /srv/app/ticks; done' &)");
+  await eventually(
+    "a tick",
+    () => session.exec("test -s /srv/app/ticks"),
+    ({ exitCode }) => exitCode === 0,
+  );
+  const ticking = await session.checkpoint();
 
   const found = await eventually(
     "a write before the check",
-    () => session.restore("ticking", { check: true }),
+    () => session.restore(ticking.id, { check: true }),
     ({ check }) => (check?.files?.count ?? 0) > 0,
   );
 
