@@ -20,6 +20,8 @@ export async function confirm(
   const { createInterface } = await import("node:readline/promises");
   const reader = createInterface({ input: process.stdin, output: process.stderr });
   const leaving = new AbortController();
+  // Who had the terminal before may have let go of it, and nothing else keeps this process alive.
+  process.stdin.ref();
   // Ctrl-C and Ctrl-D are answers too; without this the question would never settle.
   reader.once("SIGINT", () => leaving.abort());
   reader.once("close", () => leaving.abort());

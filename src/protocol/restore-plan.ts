@@ -57,6 +57,14 @@ export const restorePlanSchema = z.object({
   heldOpen: z
     .array(holderSchema)
     .describe("Processes that go on and have files open which would be replaced"),
+  typing: z
+    .object({
+      attached: z.number().int().describe("Terminals that are attached"),
+      lastKeyAt: instantSchema,
+      sentence: z.string().describe("The same for people"),
+    })
+    .nullable()
+    .describe("Somebody types at an attached terminal: a restore has to be told whileTyping"),
   refused: z.string().nullable().describe("Why it would be refused as it was asked for"),
   untouched: z
     .object({

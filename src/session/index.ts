@@ -47,4 +47,4 @@ export type {
 } from "./standby-pool.ts";
 export type { StreamPeer } from "./stream-peer.ts";
 export { TailOutput } from "./tail-output.ts";
-export { requireNobodyTypes, Typing } from "./typing.ts";
+export { findTypist, requireNobodyTypes, Typing } from "./typing.ts";

@@ -36,31 +36,50 @@ export class Typing {
   }
 }
 
+/** Somebody at work at an attached terminal. */
+export interface Typist {
+  /** Terminals that are attached. */
+  attached: number;
+  lastKeyAt: string;
+  /** The same for people. */
+  sentence: string;
+}
+
+/**
+ * Returns who types in a session, or `null`.
+ *
+ * A terminal that is only attached is nobody, nor is one whose user has left.
+ */
+export function findTypist(session: SessionRow, { live, typing }: EnginePorts): Typist | null {
+  const attached = live.attachedCount(session.id);
+  const lastKeyAtMs = typing.lastKeyAtMs(session.id);
+  if (attached === 0 || lastKeyAtMs === null) return null;
+  const agoMs = Date.now() - lastKeyAtMs;
+  // A clock that was put back says nothing.
+  if (agoMs < 0 || agoMs >= TYPING_MS) return null;
+  const ago = `${Math.max(1, Math.round(agoMs / 1000))} s ago`;
+  return {
+    attached,
+    lastKeyAt: new Date(lastKeyAtMs).toISOString(),
+    sentence: `Somebody is typing in ${session.name} (attached ${attached}, last key ${ago}).`,
+  };
+}
+
 /**
  * Refuses what would take the ground from under somebody who types.
- *
- * A terminal that is only attached is no obstacle, nor is one whose user has left.
  *
  * @throws TERMINAL_IN_USE
  */
 export function requireNobodyTypes(
   session: SessionRow,
   { whileTyping }: { whileTyping: boolean },
-  { live, typing }: EnginePorts,
+  ports: EnginePorts,
 ): void {
-  const attached = live.attachedCount(session.id);
-  const lastKeyAtMs = typing.lastKeyAtMs(session.id);
-  if (whileTyping || attached === 0 || lastKeyAtMs === null) return;
-  const agoMs = Date.now() - lastKeyAtMs;
-  // A clock that was put back says nothing.
-  if (agoMs < 0 || agoMs >= TYPING_MS) return;
-  const ago = `${Math.max(1, Math.round(agoMs / 1000))} s ago`;
-  throw new WaypointError(
-    "TERMINAL_IN_USE",
-    `Somebody is typing in ${session.name} (attached ${attached}, last key ${ago}).`,
-    {
-      hint: "Ask them, wait until they have stopped for ten seconds, or give --while-typing (whileTyping in the SDK).",
-      detail: { attached, lastKeyAt: new Date(lastKeyAtMs).toISOString() },
-    },
-  );
+  const typist = whileTyping ? null : findTypist(session, ports);
+  if (typist === null) return;
+  const { attached, lastKeyAt, sentence } = typist;
+  throw new WaypointError("TERMINAL_IN_USE", sentence, {
+    hint: "Ask them, wait until they have stopped for ten seconds, or give --while-typing (whileTyping in the SDK).",
+    detail: { attached, lastKeyAt },
+  });
 }

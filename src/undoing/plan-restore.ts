@@ -3,7 +3,7 @@ import { requireCaptured } from "../checkpoint/index.ts";
 import { WaypointError } from "../errors/index.ts";
 import { refuseOtherKinds } from "../files/index.ts";
 import type { ChangesSection, RestoreParts, RestorePlan } from "../protocol/index.ts";
-import type { EnginePorts } from "../session/index.ts";
+import { type EnginePorts, findTypist } from "../session/index.ts";
 import { compareMoments, openMoment, WHOLE_SCOPE } from "../story/index.ts";
 import { type CommandsSince, commandsSince } from "./commands-since.ts";
 import { scopeOf } from "./file-scope.ts";
@@ -57,6 +57,7 @@ export async function planRestore(
       binds: [...session.binds],
     },
     ...(await lookAtFiles(session, new NowAndThen(now, past), parts, ports, signal)),
+    typing: findTypist(session, ports),
     untouched: findUntouched(session, checkpoint, ports),
   };
 }

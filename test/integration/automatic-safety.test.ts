@@ -136,6 +136,27 @@ describe("a restore while somebody types", () => {
 
     expect((await session.info()).head).toBe(checkpoint);
   });
+
+  test("is in the plan, and who says yes to that plan is asked once", async () => {
+    await using terminal = await TestTerminal.attach(session);
+    await terminal.type("echo half a li");
+    await terminal.waitFor(/half a li/);
+
+    const plan = await session.planRestore(checkpoint);
+    const line = `${WAYPOINT_COMMAND} --dir ${own.stateDir} restore typed ${checkpoint}`;
+    await using other = await Tmux.start(line, { columns: 120, rows: 40 });
+    const asked = await other.shows(/\[y\/N\]/);
+    await other.type("y\r");
+    const done = await other.shows(/is back at/);
+
+    expect(plan.typing).toMatchObject({ attached: 1, lastKeyAt: expect.any(String) });
+    expect(asked).toMatch(/^Somebody is typing in typed \(attached 1, last key \d+ s ago\)\.$/m);
+    expect(done.match(/\[y\/N\]/g)).toHaveLength(1);
+  });
+
+  test("is nothing to a plan when nobody is at work", async () => {
+    expect((await session.planRestore(checkpoint)).typing).toBeNull();
+  });
 });
 
 test("restores, checkpoints, copies and commands of two clients go one after the other", async () => {

@@ -4,6 +4,7 @@ import path from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import type { Checkpoint, Session } from "../../src/index.ts";
 import { runCommand, WAYPOINT_COMMAND } from "../support/command-line.ts";
+import { TestTerminal } from "../support/test-terminal.ts";
 import { eventually, openTestWaypoint, type TestWaypoint } from "../support/test-waypoint.ts";
 import { Tmux } from "../support/tmux.ts";
 
@@ -106,9 +107,27 @@ test("Enter restores after a question that shows what it does, and says how to u
   expect(screen).toMatch(/^before$/m);
   expect(screen).toContain(`Session web is back at ${second.id}`);
   expect(screen).toContain("waypoint undo web");
+  expect(screen).toMatch(/^Checked: files, processes, ports are as planned\.$/m);
   expect(screen).not.toContain("rewind web:");
   expect(screen).toMatch(/^icanon$/m);
   expect((await session.exec("cat /root/two; ls /root/three /root/four")).exitCode).not.toBe(0);
+  expect((await session.info()).head).toBe(second.id);
+});
+
+test("it asks once more where somebody is typing in the session", async () => {
+  await using typist = await TestTerminal.attach(session);
+  await typist.type("echo half a li");
+  await typist.waitFor(/half a li/);
+  const terminal = await rewind();
+  await terminal.type(UP);
+  await terminal.shows(/> .*second step/);
+  await terminal.type("\r");
+  await terminal.shows(/\[y\/N\]/);
+  await terminal.type("y");
+  await terminal.shows(/Somebody is typing in web .*Put it back all the same\? \[y\/N\]/);
+  await terminal.type("y\r");
+
+  await terminal.shows(/left=0/);
   expect((await session.info()).head).toBe(second.id);
 });
 

@@ -44,9 +44,12 @@ export async function run({
     return;
   }
   const isAnswered = options.yes === true;
+  let isTypingTold = options.whileTyping === true;
   if (!isAnswered && hasAsker(context)) {
     const plan = await call(context, "restore.plan", { ...asked, expand });
     await context.output.lines(renderPlan(plan, { paint, linesMax: ASKED_LINES_MAX }));
+    // Who says yes to a plan that names somebody at work is not asked about them again.
+    isTypingTold ||= plan.typing !== null;
   }
   await confirm(context, {
     question: `Put session ${session} back to ${checkpoint}? ${lossSentence(options)}`,
@@ -54,10 +57,8 @@ export async function run({
   });
   const { withoutBinds, check = true } = options;
   const choice = { ...withoutUndefined({ withoutBinds }), ...lossInput(options), check };
-  const moved = await confirmTyping(
-    context,
-    { isAnswered: options.whileTyping === true },
-    (typing) => call(context, "restore", { ...asked, ...choice, ...typing }),
+  const moved = await confirmTyping(context, { isAnswered: isTypingTold }, (typing) =>
+    call(context, "restore", { ...asked, ...choice, ...typing }),
   );
   const content = await contentOf(context, moved.checkpoint);
   await printResult(context, moved, () =>

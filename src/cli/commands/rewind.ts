@@ -1,4 +1,5 @@
 import { WaypointError } from "../../errors/index.ts";
+import { confirmTyping } from "../confirm-typing.ts";
 import { type CommandContext, call, type Invocation } from "../context.ts";
 import { renderMove } from "../render-move.ts";
 import { Picker } from "../rewind/picker.ts";
@@ -19,7 +20,9 @@ export async function run({ context, args }: Invocation): Promise<undefined> {
   }
   const checkpoint = await showPicker((screen) => new Picker(context, { session, log }, screen));
   if (checkpoint === null) return;
-  const moved = await call(context, "restore", { session: session.id, checkpoint });
+  const moved = await confirmTyping(context, { isAnswered: false }, (typing) =>
+    call(context, "restore", { session: session.id, checkpoint, check: true, ...typing }),
+  );
   const { content } = await call(context, "show", { checkpoint });
   const told = { moved, content, sessionRef: session.name, verb: "is back at", loss: {} };
   await context.output.lines(renderMove(told));

@@ -43,6 +43,7 @@ export function renderPlan(plan: RestorePlan, { paint, linesMax }: PlanStyle): s
     ...renderHolders(plan.heldOpen),
     ...renderOutside(plan),
     ...renderUntouched(plan),
+    ...(plan.typing === null ? [] : [printable(plan.typing.sentence)]),
     ...(plan.refused === null ? [] : [`It would be refused: ${printable(plan.refused)}`]),
   ];
 }
