@@ -235,16 +235,19 @@ test("the patch is one that git applies, binary files and links too", async () =
   await inSession(lines.join("; "));
   await session.checkpoint();
   const copy = mkdtempSync(path.join(os.tmpdir(), "waypoint-patch-"));
-  const line = `cp -a ${dir}/. ${copy} && cd ${copy} && $W apply ${session.name}@ ${dir} --to ${dir} --patch | git apply -`;
+  const line = `cp -a ${dir}/. ${copy} && cd ${copy} && $W apply ${session.name}@ ${dir} --to ${dir} --patch | tee ${copy}.patch | git apply -`;
 
   const applied = await runShellLine(own.stateDir, line);
   expect(applied).toMatchObject({ exitCode: 0, stderr: "" });
+  const headers = readFileSync(`${copy}.patch`, "utf8").match(/^diff --git .*$/gm) ?? [];
+  expect(headers).toContain("diff --git a/c.txt b/c.txt");
+  expect(headers).toContain('diff --git "a/\\303\\274mlaut" "b/\\303\\274mlaut"');
   await apply();
 
   const compared = await runShellLine(own.stateDir, `diff -r --no-dereference ${dir} ${copy}`);
   expect(compared).toMatchObject({ exitCode: 0, stdout: "" });
   expect(statSync(path.join(copy, "b.txt")).mode & 0o100).toBe(0o100);
-  rmSync(copy, { recursive: true });
+  for (const made of [copy, `${copy}.patch`]) rmSync(made, { recursive: true });
 });
 
 test("ten thousand conflicts are told in few lines, with their number", async () => {

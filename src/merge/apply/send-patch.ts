@@ -48,13 +48,23 @@ export async function sendPatch(
   }
 }
 
+/**
+ * Without prefixes of its own git names a side that is missing after the other one. Lines of content
+ * begin with a space, a plus or a minus, so that none is taken for a header.
+ */
+const BOTH_SIDES = [
+  "s|^diff --git [ab]/(.*) [ab]/\\1$|diff --git a/\\1 b/\\1|",
+  's|^diff --git "[ab]/(.*)" "[ab]/\\1"$|diff --git "a/\\1" "b/\\1"|',
+].join(";");
+
 async function compare(scratchDir: string, patchPath: string): Promise<void> {
   await using out = await open(patchPath, "wx", 0o600);
-  const line =
-    "exec git -c core.quotepath=true diff --no-index --no-prefix --binary --full-index --no-renames a b >&3";
+  const diff =
+    "git -c core.quotepath=true diff --no-index --no-prefix --binary --full-index --no-renames a b";
+  const line = `${diff} > raw; [ $? -le 1 ] && exec sed -E '${BOTH_SIDES}' raw >&3`;
   try {
     await runProcess(["sh", "-c", line], {
-      ...{ cwd: scratchDir, descriptors: [out.fd], okExitCodes: [0, 1], timeoutMs: TIMEOUT_MS },
+      ...{ cwd: scratchDir, descriptors: [out.fd], timeoutMs: TIMEOUT_MS },
       env: {
         ...{ PATH: process.env["PATH"] ?? "/usr/bin:/bin", LC_ALL: "C" },
         ...{ GIT_CONFIG_NOSYSTEM: "1", GIT_CONFIG_GLOBAL: "/dev/null", GIT_DIR: "/dev/null/none" },
