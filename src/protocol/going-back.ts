@@ -5,7 +5,7 @@ import { describe } from "./operation-contract.ts";
 import { bindsLeftOut } from "./outputs.ts";
 import { partsInput, partsSchema } from "./restore-parts.ts";
 import { holderSchema, restoreCheckSchema, restorePlanSchema } from "./restore-plan.ts";
-import { conflictSchema, revertPlanSchema } from "./revert.ts";
+import { conflictSchema, joinedFields, revertPlanSchema } from "./revert.ts";
 
 const check = z
   .boolean()
@@ -109,6 +109,7 @@ export const GOING_BACK_CONTRACT = {
     input: z.strictObject({ ...revertInput, ...lossInput, check }),
     output: restoreOutput.extend({
       since: z.string().describe("The later one of the two checkpoints"),
+      ...joinedFields,
       conflicts: z.array(conflictSchema).describe("Left as they are, unless forced; the first"),
       conflictsCount: z.number().int(),
     }),

@@ -11,6 +11,16 @@ export const conflictSchema = z.object({
 });
 export type Conflict = z.infer<typeof conflictSchema>;
 
+/** Texts that were changed again since, of which only the lines of then go back. */
+export const joinedFields = {
+  joined: z
+    .array(z.string())
+    .describe(
+      "Texts of which the lines go back, and lines that were changed since stay; the first",
+    ),
+  joinedCount: z.number().int(),
+};
+
 /** What a revert would do. */
 export const revertPlanSchema = z.object({
   session: z.string(),
@@ -28,6 +38,7 @@ export const revertPlanSchema = z.object({
     )
     .describe("The first of them"),
   filesCount: z.number().int(),
+  ...joinedFields,
   conflicts: z.array(conflictSchema).describe("The first of them"),
   conflictsCount: z.number().int(),
   heldOpen: z.array(holderSchema),

@@ -8,7 +8,7 @@ export { FirstViews } from "./base/first-views.ts";
 export { compareMoments, WHOLE_SCOPE } from "./compare-moments.ts";
 export { diffMoments } from "./diff-moments.ts";
 export { findFileChanges } from "./files/find-file-changes.ts";
-export { MomentFiles, openEntry } from "./files/moment-files.ts";
+export { MomentFiles, openEntry, readEntry } from "./files/moment-files.ts";
 export type { TreeEntry } from "./files/overlay-tree.ts";
 export type { RawChange } from "./files/raw-change.ts";
 export {

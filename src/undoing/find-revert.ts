@@ -14,25 +14,31 @@ import {
 } from "../story/index.ts";
 import { requirePaths, scopeOf } from "./file-scope.ts";
 import type { NowAndThen } from "./find-actions.ts";
+import type { LineJoins } from "./line-joins.ts";
 
 /** What to put back, and what was changed again and so stays. */
 export interface FoundRevert {
   actions: FileAction[];
+  /** Of which lines go back, and lines that were changed since stay. */
+  joined: RawPath[];
   conflicts: Conflict[];
 }
 
 /**
  * Returns what takes back what changed in files between two checkpoints.
  *
- * Path by path: what has not changed since `to` is put back as `from` has it; what has is a conflict
- * and stays, unless `force` is given; what is as in `from` already needs nothing.
+ * Path by path: what has not changed since `to` is put back as `from` has it. Of a text that has,
+ * the changed lines go back. All else that has is a conflict and stays, unless `force` is given;
+ * what is as in `from` already needs nothing.
  *
- * @param pair  the session as it is now, and `from`.
+ * @param pair   the session as it is now, and `from`.
+ * @param joins  holds what comes out of joined lines until it is put in place.
  * @throws FILE_NOT_FOUND | FILE_REFUSED  a path that was named | STORE_FAILED
  */
 export async function findRevert(
   pair: NowAndThen,
   { to, parts, force }: { to: CheckpointRow; parts: RestoreParts; force: boolean },
+  joins: LineJoins,
   ports: EnginePorts,
   signal: AbortSignal,
 ): Promise<FoundRevert> {
@@ -49,20 +55,29 @@ export async function findRevert(
   const different = await touched(now, earlier);
   const wanted = changed.filter((path) => different.has(path));
   const contested = wanted.filter((path) => changedSince.has(path));
-  const conflicts = contested.map((path) => {
+  const texts = new Map<RawPath, TreeEntry>();
+  const conflicts: Conflict[] = [];
+  const kept = new Set<RawPath>();
+  for (const path of contested) {
     const [was, became, is] = [earlier, between, now].map(({ files }) => files.find(path));
-    return {
-      path: toText(path),
-      between: changeOf(was ?? null, became ?? null),
-      since: changeOf(became ?? null, is ?? null),
-    };
+    const entries = { was: was ?? null, became: became ?? null, is: is ?? null };
+    const text = await joins.join(path, entries);
+    if (text !== null && text === entries.is) kept.add(path);
+    else if (text !== null) texts.set(path, text);
+    else if (!force) {
+      kept.add(path);
+      conflicts.push({
+        path: toText(path),
+        between: changeOf(entries.was, entries.became),
+        since: changeOf(entries.became, entries.is),
+      });
+    }
+  }
+  const uncontested = wanted.filter((path) => !kept.has(path));
+  const actions = actionsFor(uncontested, pair.files).map((action) => {
+    return { ...action, want: texts.get(action.rawPath) ?? action.want };
   });
-  const kept = new Set(force ? [] : contested);
-  const actions = actionsFor(
-    wanted.filter((path) => !kept.has(path)),
-    pair.files,
-  );
-  return { actions, conflicts: force ? [] : conflicts };
+  return { actions, joined: [...texts.keys()], conflicts };
 }
 
 interface Opened {

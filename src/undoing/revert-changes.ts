@@ -2,11 +2,12 @@ import type { CheckpointRow, SessionRow } from "../catalog/index.ts";
 import type { Loss } from "../checkpoint/index.ts";
 import { WaypointError } from "../errors/index.ts";
 import { refuseOtherKinds } from "../files/index.ts";
-import type { Conflict, OperationOutput, RestoreParts, RevertPlan } from "../protocol/index.ts";
+import type { OperationOutput, RestoreParts, RevertPlan } from "../protocol/index.ts";
 import type { EnginePorts } from "../session/index.ts";
 import { openMoment, toText } from "../story/index.ts";
 import { findHolders, NowAndThen } from "./find-actions.ts";
-import { changeOf, findRevert } from "./find-revert.ts";
+import { changeOf, type FoundRevert, findRevert } from "./find-revert.ts";
+import { LineJoins } from "./line-joins.ts";
 import { reasonOf } from "./plan-restore.ts";
 import { putBackFiles } from "./put-back-files.ts";
 import { checkIf } from "./restore-session.ts";
@@ -38,7 +39,8 @@ export async function revertChanges(
 ): Promise<OperationOutput<"revert">> {
   requireTwo(wish);
   const { from, to, parts } = wish;
-  let conflicts: readonly Conflict[] = [];
+  await using joins = new LineJoins(ports, NEVER);
+  let found: FoundRevert = { actions: [], joined: [], conflicts: [] };
   const { paths, ...put } = await putBackFiles(
     session,
     {
@@ -46,8 +48,7 @@ export async function revertChanges(
       source: from,
       intent: `before what changed from ${from.name ?? from.id} to ${to.name ?? to.id} was taken back`,
       find: async (pair) => {
-        const found = await findRevert(pair, wish, ports, NEVER);
-        conflicts = found.conflicts;
+        found = await findRevert(pair, wish, joins, ports, NEVER);
         return found.actions;
       },
       detail: { parts, since: to.id, undoes: null },
@@ -55,9 +56,12 @@ export async function revertChanges(
     wish,
     ports,
   );
-  const expected = { parts, processesOf: null, filesOf: from, paths };
+  // Texts whose lines were joined are in no checkpoint that they could be compared with.
+  const joined = new Set(found.joined);
+  const asBefore = new Set([...paths].filter((path) => !joined.has(path)));
+  const expected = { parts, processesOf: null, filesOf: from, paths: asBefore };
   const check = await checkIf(wish, session, expected, ports);
-  return { ...put, parts, check, since: to.id, ...listed(conflicts) };
+  return { ...put, parts, check, since: to.id, ...listed(found) };
 }
 
 /** Returns what a revert would do, and changes nothing. @throws as {@link revertChanges} */
@@ -71,7 +75,9 @@ export async function planRevert(
   await using now = await openMoment({ session }, ports);
   await using past = await openMoment({ checkpoint: wish.from }, ports);
   using pair = new NowAndThen(now, past);
-  const { actions, conflicts } = await findRevert(pair, wish, ports, signal);
+  await using joins = new LineJoins(ports, signal);
+  const found = await findRevert(pair, wish, joins, ports, signal);
+  const { actions } = found;
   const files = actions.slice(0, LISTED_MAX).map(({ rawPath, have, want }) => ({
     path: toText(rawPath),
     type: (want ?? have)?.type ?? "file",
@@ -80,14 +86,17 @@ export async function planRevert(
   return {
     ...{ session: session.id, sessionName: session.name, from: wish.from.id, to: wish.to.id },
     ...{ parts: wish.parts, files, filesCount: actions.length },
-    ...listed(conflicts),
+    ...listed(found),
     heldOpen: findHolders(actions, session.id, ports),
     refused: reasonOf(() => refuseOtherKinds(actions)),
   };
 }
 
-function listed(conflicts: readonly Conflict[]) {
-  return { conflicts: conflicts.slice(0, LISTED_MAX), conflictsCount: conflicts.length };
+function listed({ joined, conflicts }: FoundRevert) {
+  return {
+    ...{ joined: joined.slice(0, LISTED_MAX).map(toText), joinedCount: joined.length },
+    ...{ conflicts: conflicts.slice(0, LISTED_MAX), conflictsCount: conflicts.length },
+  };
 }
 
 function requireTwo({ from, to }: RevertWish): void {

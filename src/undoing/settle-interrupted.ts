@@ -1,5 +1,6 @@
 import { removeUnfinished } from "../files/index.ts";
 import type { EnginePorts } from "../session/index.ts";
+import { removeLeftJoins } from "./line-joins.ts";
 import { jobId } from "./put-back-files.ts";
 
 /**
@@ -7,6 +8,7 @@ import { jobId } from "./put-back-files.ts";
  * making. What it had put in place stays: each file is the old one or the new one.
  */
 export async function settleInterrupted(ports: EnginePorts): Promise<void> {
+  await removeLeftJoins(ports);
   const { operations } = ports.catalog;
   for (const { id, session, detail, readyMs } of operations.begun()) {
     if (detail === null) continue;

@@ -100,6 +100,44 @@ test("people see files and conflicts; a conflict is exit code 3", async () => {
   });
 });
 
+test("of a text only the lines of then go back, and lines changed since stay", async () => {
+  const files = "cd /srv && seq 20 > text && printf '\\0a' > binary && seq 20 > deleted";
+  await session.exec(`${files}; chmod 640 text`);
+  const from = await session.checkpoint();
+  await session.exec("sed -i 's/^2$/two/' text; chmod 755 text; printf '\\0b' > binary");
+  await session.exec("sed -i 's/^9$/nine/' deleted");
+  const to = await session.checkpoint();
+  const note = "import os; os.setxattr('text', 'user.note', b'kept')";
+  await session.exec(`sed -i 's/^18$/later/' text; python3 -c "${note}"`);
+  await session.exec("printf '\\0c' > binary; rm deleted");
+  const paths = ["/srv/text", "/srv/binary", "/srv/deleted"];
+
+  const plan = await session.planRevert(from, to, { paths });
+  const undone = ["revert", "web", from.id, to.id, ...paths];
+  const dry = await runCommand(own.stateDir, [...undone, "--dry-run"]);
+  const reverted = await session.revert(from, to, { paths, check: true });
+
+  expect(plan.files).toEqual([{ path: "/srv/text", type: "file", change: "modified" }]);
+  expect(plan.joined).toEqual(["/srv/text"]);
+  expect(plan.conflicts.map(({ path, since }) => [path, since])).toEqual([
+    ["/srv/binary", "modified"],
+    ["/srv/deleted", "deleted"],
+  ]);
+  expect(dry.stdout).toMatch(/^~ \/srv\/text {2}\(lines changed since stay\)$/m);
+  expect(reverted).toMatchObject({
+    ...{ joined: plan.joined, joinedCount: 1, conflicts: plan.conflicts },
+    ...{ files: { put: 1, removed: 0 }, check: { files: { count: 0 } } },
+  });
+  expect(await seen("sed -n '2p;18p' text; stat -c %a text")).toBe("2\nlater\n640\n");
+  expect(await seen(`python3 -c "import os; print(os.getxattr('text', 'user.note'))"`)).toMatch(
+    /kept/,
+  );
+  const again = await session.revert(from, to, { paths: ["/srv/text"] });
+  expect(again.joinedCount).toBe(0);
+  await session.undo();
+  expect(await seen("sed -n '2p;18p' text; stat -c %a text")).toBe("two\nlater\n755\n");
+});
+
 test("a checkpoint and itself, or a path that never was, are refused", async () => {
   await expect(session.revert("a", "a")).rejects.toMatchObject({ code: "USAGE_INVALID" });
   const nothing = session.revert("a", "b", { paths: ["/srv/never"] });

@@ -5,6 +5,7 @@ import type { Paint } from "../text/style.ts";
 import { renderCheck } from "./render-check.ts";
 import { describePaths, renderFilesPut, renderHolders } from "./render-files-put.ts";
 
+const JOINED_SHOWN_MAX = 20;
 const CONFLICTS_SHOWN_MAX = 50;
 
 /** Returns what a revert would do. */
@@ -12,8 +13,9 @@ export function renderRevertPlan(
   plan: RevertPlan,
   { paint, linesMax }: { paint: Paint; linesMax: number },
 ): string[] {
-  const { files, filesCount, conflicts, conflictsCount, parts, from, to } = plan;
+  const { files, filesCount, joined, conflicts, conflictsCount, parts, from, to } = plan;
   const shown = files.slice(0, linesMax);
+  const texts = new Set(joined);
   const name = printable(plan.sessionName);
   const where = describePaths(parts);
   return [
@@ -22,7 +24,8 @@ export function renderRevertPlan(
       : `Without what changed from ${from} to ${to}, session ${name} would change so${where} (+ comes back, - goes, ~ is put back):`,
     ...shown.map(({ path, type, change }) => {
       const slash = type === "directory" ? "/" : "";
-      return `${renderMark(change, paint)} ${printable(path)}${slash}`;
+      const how = texts.has(path) ? paint("dim", "  (lines changed since stay)") : "";
+      return `${renderMark(change, paint)} ${printable(path)}${slash}${how}`;
     }),
     ...(filesCount > shown.length ? [paint("dim", `… and ${filesCount - shown.length} more`)] : []),
     ...renderConflicts(conflicts, { conflictsCount, to, session: name }),
@@ -33,7 +36,8 @@ export function renderRevertPlan(
 
 /** Returns what a revert has done. */
 export function renderReverted(result: OperationOutput<"revert">, sessionRef: string): string[] {
-  const { files, check, conflicts, conflictsCount, checkpoint, since, undo } = result;
+  const { files, check, joined, joinedCount, conflicts, conflictsCount } = result;
+  const { checkpoint, since, undo } = result;
   const session = printable(sessionRef);
   const left = renderConflicts(conflicts, { conflictsCount, to: since, session });
   if (files === null || (undo === null && files.put + files.removed + files.leftOutCount === 0)) {
@@ -42,11 +46,20 @@ export function renderReverted(result: OperationOutput<"revert">, sessionRef: st
   return [
     `Session ${session} is without what changed from ${checkpoint} to ${since}; what runs goes on`,
     ...renderFilesPut(files),
+    ...renderJoined(joined, joinedCount),
     ...left,
     ...(check === null ? [] : [renderCheck(check)]),
     undo === null
       ? "There is no undo."
       : `What it had before is checkpoint ${undo}. Take it back with \`waypoint undo ${session}\`.`,
+  ];
+}
+
+function renderJoined(joined: readonly string[], joinedCount: number): string[] {
+  const shown = joined.slice(0, JOINED_SHOWN_MAX);
+  return [
+    ...shown.map((path) => `Lines changed since stay in ${printable(path)}`),
+    ...(joinedCount > shown.length ? [`… and in ${joinedCount - shown.length} more`] : []),
   ];
 }
 

@@ -107,7 +107,8 @@ export const GOING_BACK_COMMANDS: readonly CommandSpec[] = [
     name: "revert",
     summary: "Take back what changed in files between two checkpoints, keep what came later",
     description:
-      "Under what runs, file by file. What was changed again after TO is a conflict: it is listed " +
+      "Under what runs, file by file. Of a text that was changed again after TO the lines of then go " +
+      "back and those changed since stay. All else that was changed again is a conflict: it is listed " +
       "and left, unless --force puts it back to FROM. Checkpoints and asks first, as restore does.",
     arguments: [
       SESSION,
