@@ -2,8 +2,9 @@ import process from "node:process";
 import { defineConfig } from "vitest/config";
 
 /**
- * Tests with real processes have deadlines, and CI shares its machine. A test that needs a
- * second or third try is named in the output of the gate; by hand it fails.
+ * Tests with real processes have deadlines, and CI shares its machine. A program of the zoo that
+ * needs a second or third try is named in the output of the gate; by hand it fails. Files of
+ * integration tests are run again by scripts/check.mjs, each whole.
  */
 const retry = process.env["CI"] === undefined ? 0 : 2;
 
@@ -24,7 +25,6 @@ export default defineConfig({
           pool: "forks",
           // Sessions share the machine's two cores; side by side they would time each other out.
           fileParallelism: false,
-          retry,
           testTimeout: 120_000,
           hookTimeout: 180_000,
         },

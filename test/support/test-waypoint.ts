@@ -29,7 +29,10 @@ export async function openTestWaypoint(
   if (options.imagesBytes === undefined) delete process.env["WAYPOINT_IMAGES_BYTES"];
   else process.env["WAYPOINT_IMAGES_BYTES"] = String(options.imagesBytes);
   setStandby(options.standby ?? {});
-  const waypoint = await Waypoint.open({ stateDir });
+  const waypoint = await Waypoint.open({ stateDir }).catch((error: unknown) => {
+    rmSync(stateDir, { recursive: true, force: true });
+    throw error;
+  });
   return {
     waypoint,
     stateDir,

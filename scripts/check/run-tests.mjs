@@ -1,0 +1,109 @@
+import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { failuresOf } from "./failures.mjs";
+import { clearAway, leftBehind } from "./left-behind.ts";
+import { runNode } from "./run-node.mjs";
+import { countTests, failedFiles, readReport, withLaterRun } from "./test-report.ts";
+
+const ANYBODY_MAY_ENTER = 0o755;
+const ANYBODY_MAY_WRITE = 0o1777;
+
+/**
+ * Runs a project of vitest.
+ *
+ * Its tests make their files below a directory of their own, which has to be empty afterwards.
+ * Files in which a test failed are run again, whole and in a process of their own, `triesMax` times
+ * in all: what a failed test leaves would spoil a second try of that test alone. What needed another
+ * try is told.
+ *
+ * @param {string} project
+ * @param {{ rootDir: string, workDir: string, timeoutMs: number, triesMax: number,
+ *   isCi: boolean }} options `workDir` is a directory of the gate's own
+ * @returns {Promise<{ isOk: boolean, counts: { passed: number, failed: number, skipped: number },
+ *   durationMs: number, told: string }>} `told` is what to print below the stage's line
+ */
+export async function runTests(project, options) {
+  const startedAtMs = performance.now();
+  const { rootDir, workDir, triesMax, isCi } = options;
+  const temporaryDir = makeTemporaryDir(workDir, project);
+  const clear = () => clearAway(temporaryDir, join(rootDir, "bin", "waypoint"));
+  const run = (files, number) => {
+    const reportPath = join(workDir, `${project}-${number}.json`);
+    return runVitest(project, files, { ...options, temporaryDir, reportPath });
+  };
+
+  const first = await run([], 1);
+  const last = await runAgain(first, { run, clear, triesMax });
+  const counts = countTests(last.report);
+  const wrong = isCi && counts.skipped > 0 ? [`In CI ${counts.skipped} tests were skipped.`] : [];
+  // A test that failed may not have come to its clean-up.
+  const left = first.isOk ? await leftBehind(temporaryDir) : [];
+  wrong.push(...left.map((line) => `Left behind: ${line}`));
+  clear();
+
+  const isOk = last.isOk && wrong.length === 0;
+  // A run that fails without a failed test (a crash, an unhandled error) counts as one failure.
+  if (!isOk && counts.failed === 0) counts.failed = 1;
+  const failures = last.isOk ? "" : keepOutput(project, rootDir, last);
+  const told = `${last.told}${wrong.map((line) => `       ${line}\n`).join("")}${failures}`;
+  return { isOk, counts, durationMs: performance.now() - startedAtMs, told };
+}
+
+/** Runs files again in which something failed, until all pass or there are no more tries. */
+async function runAgain(first, { run, clear, triesMax }) {
+  const last = { ...first, told: summaryOf(first.output), outputs: [first.output] };
+  for (let tries = 2; !last.isOk && tries <= triesMax; tries += 1) {
+    const files = failedFiles(last.report);
+    if (files.length === 0) break;
+    last.told += `       Run again, each file as a whole, after this had failed:\n`;
+    last.told += failuresOf(last.report, last.output);
+    clear();
+    const { isOk, output, report } = await run(files, tries);
+    last.outputs.push(output);
+    if (report === undefined) break;
+    last.report = withLaterRun(last.report, report);
+    last.isOk = isOk;
+    last.output = output;
+    last.told += summaryOf(output);
+  }
+  return last;
+}
+
+async function runVitest(project, files, { rootDir, temporaryDir, reportPath, timeoutMs, isCi }) {
+  const argv = [
+    ...["node_modules/vitest/vitest.mjs", "run", "--project", project, "--passWithNoTests"],
+    ...["--reporter", "verbose", "--reporter", "json", "--outputFile.json", reportPath],
+    ...files,
+  ];
+  const env = {
+    TMPDIR: temporaryDir,
+    // Node's own cache outlives whoever fills it.
+    NODE_COMPILE_CACHE: join(dirname(temporaryDir), "compile-cache"),
+    // Tests fail instead of skipping what this machine lacks (test/requires).
+    ...(isCi ? { REQUIRE_ALL: "1" } : {}),
+  };
+  const { isOk, output } = await runNode(argv, { cwd: rootDir, timeoutMs, env });
+  return { isOk, output, report: readReport(reportPath) };
+}
+
+/** Some tests are somebody else than root. */
+function makeTemporaryDir(workDir, project) {
+  const directory = join(workDir, project);
+  chmodSync(workDir, ANYBODY_MAY_ENTER);
+  mkdirSync(directory, { recursive: true });
+  chmodSync(directory, ANYBODY_MAY_WRITE);
+  return directory;
+}
+
+function keepOutput(project, rootDir, { report, output, outputs }) {
+  const logDir = join(rootDir, ".tools", "check");
+  mkdirSync(logDir, { recursive: true });
+  writeFileSync(join(logDir, `${project}.log`), outputs.join("\n"));
+  return `${failuresOf(report, output)}       The whole output: .tools/check/${project}.log\n`;
+}
+
+function summaryOf(output) {
+  const isTold = /^\s*(Test Files|Tests)\s|\(retry x\d+\)/;
+  const lines = output.split("\n").filter((line) => isTold.test(line));
+  return lines.map((line) => `       ${line.trim()}\n`).join("");
+}

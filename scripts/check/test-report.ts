@@ -1,0 +1,50 @@
+import { readFileSync } from "node:fs";
+
+/** What is read of vitest's report. */
+export interface TestReport {
+  testResults: {
+    /** Path of the file. */
+    name: string;
+    status: string;
+    assertionResults: { status: string }[];
+  }[];
+}
+
+/** Returns vitest's report, or `undefined` when vitest itself did not get that far. */
+export function readReport(path: string): TestReport | undefined {
+  try {
+    return JSON.parse(readFileSync(path, "utf8")) as TestReport;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Counts the tests; a file that could not even be loaded counts as one failed test. */
+export function countTests(report: TestReport | undefined) {
+  const files = report?.testResults ?? [];
+  const tests = files.flatMap(({ assertionResults }) => assertionResults);
+  const count = (...wanted: string[]) =>
+    tests.filter(({ status }) => wanted.includes(status)).length;
+  const broken = files.filter(
+    ({ status, assertionResults }) =>
+      status === "failed" && !assertionResults.some((test) => test.status === "failed"),
+  );
+  return {
+    passed: count("passed"),
+    failed: count("failed") + broken.length,
+    skipped: count("skipped", "pending", "todo"),
+  };
+}
+
+/** Returns the paths of the files in which something failed. */
+export function failedFiles(report: TestReport | undefined): string[] {
+  return (report?.testResults ?? [])
+    .filter(({ status }) => status === "failed")
+    .map(({ name }) => name);
+}
+
+/** Returns a report in which files that were run again have the results of their last run. */
+export function withLaterRun(report: TestReport, later: TestReport): TestReport {
+  const again = new Map(later.testResults.map((file) => [file.name, file]));
+  return { testResults: report.testResults.map((file) => again.get(file.name) ?? file) };
+}
