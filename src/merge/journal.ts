@@ -40,6 +40,8 @@ export interface JournalRecord {
   destination: Destination;
   /** Checkpoint of the session before a merge. */
   before: string | null;
+  /** Number of the operation that this one takes back; records of older versions lack it. */
+  undoes?: number | null;
   /** Row of the operations' log; `null` before it is done. */
   operation: number | null;
   steps: KeptStep[];
@@ -98,9 +100,9 @@ export class Journal {
   }
 
   /** Notes that an apply was taken back, unless it was forgotten meanwhile. */
-  async noteUndone(record: JournalRecord): Promise<void> {
-    const isKept = (await this.list()).some(({ id }) => id === record.id);
-    if (isKept) await this.write({ ...record, state: "undone" });
+  async noteUndone(operation: number): Promise<void> {
+    const record = (await this.list()).find((each) => each.operation === operation);
+    if (record !== undefined) await this.write({ ...record, state: "undone" });
   }
 
   /** Removes the directory of a record that was never written. */

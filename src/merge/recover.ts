@@ -6,6 +6,7 @@ import { toText } from "../story/index.ts";
 import { putBack, resume } from "./carry-out.ts";
 import { describePlan } from "./describe-plan.ts";
 import { type Destination, Journal, type JournalRecord } from "./journal.ts";
+import { noteDone } from "./note-done.ts";
 import { Target } from "./target.ts";
 
 /**
@@ -47,13 +48,7 @@ export async function continueUnfinished(peer: StreamPeer, ports: EnginePorts): 
   if (record.state === "staging") return await abortUnfinished(peer, ports);
   return await withTarget(record.destination, peer, ports, async (target) => {
     const done = await resume(record, target, journal);
-    const operation =
-      record.operation ??
-      ports.catalog.operations.insert({
-        ...{ session: record.session, kind: record.kind, checkpoint: record.checkpoint },
-        ...{ undo: record.before, at: record.at, readyMs: null, stateBefore: null },
-      });
-    await journal.write({ ...done, operation });
+    const operation = await noteDone(done, journal, ports.catalog);
     return { ...describeRecord(record), isDone: true, operation };
   });
 }

@@ -33,16 +33,17 @@ function countNew(): number {
   return texts.filter((text) => text === "new\n").length;
 }
 
-/** Kills the daemon when the first file is new, and returns how many were by then. */
-async function killHalfWay(): Promise<number> {
+/** Kills the daemon when the first file has become another, and returns how many are new then. */
+async function killHalfWay(begin: () => Promise<unknown>): Promise<number> {
   const daemonPid = await own.daemonPid();
   const first = path.join(dir, "0");
-  const applied = own.waypoint.apply("web@", { paths: [dir] }).catch((error: unknown) => error);
+  const before = readFileSync(first, "utf8");
+  const applied = begin().catch((error: unknown) => error);
   let isEnded = false;
   void applied.finally(() => {
     isEnded = true;
   });
-  while (!isEnded && readFileSync(first, "utf8") !== "new\n") await nextTurn();
+  while (!isEnded && readFileSync(first, "utf8") === before) await nextTurn();
   process.kill(daemonPid, "SIGKILL");
   await applied;
   return countNew();
@@ -52,7 +53,7 @@ test.each([
   ["--continue", FILES],
   ["--abort", 0],
 ])("after kill -9 half-way, apply %s leaves %i new files", async (option, newCount) => {
-  const countAtDeath = await killHalfWay();
+  const countAtDeath = await killHalfWay(() => own.waypoint.apply("web@", { paths: [dir] }));
   expect(countAtDeath).toBeGreaterThan(0);
   expect(countAtDeath).toBeLessThan(FILES);
 
@@ -72,4 +73,26 @@ test.each([
   });
   const none = await runCommand(own.stateDir, ["--json", "apply", option]);
   expect(JSON.parse(none.stderr)).toMatchObject({ error: { code: "APPLY_NOT_FOUND" } });
+});
+
+test("an undo that is completed later is known as the undo that it is", async () => {
+  const { operation } = await own.waypoint.apply("web@", { paths: [dir] });
+  const undo = () => runCommand(own.stateDir, ["apply", "--undo"]);
+  const countAtDeath = await killHalfWay(undo);
+  expect(countAtDeath).toBeGreaterThan(0);
+  expect(countAtDeath).toBeLessThan(FILES);
+
+  const { exitCode } = await eventually(
+    "the next daemon",
+    () => runCommand(own.stateDir, ["apply", "--continue"]),
+    ({ stderr }) => !stderr.includes("DAEMON"),
+  );
+
+  expect(exitCode).toBe(0);
+  expect(countNew()).toBe(0);
+  const log = await runCommand(own.stateDir, ["op", "log"]);
+  expect(log.stdout).toContain(`took ${operation} back, on the machine`);
+  expect(log.stdout).toContain(`undone by ${Number(operation) + 1}`);
+  const twice = await runCommand(own.stateDir, ["apply", "--undo", String(operation)]);
+  expect(twice).toMatchObject({ exitCode: 10, stderr: expect.stringContaining("no apply") });
 });

@@ -17,6 +17,7 @@ import { refuseConflicts } from "../conflicts.ts";
 import { describePlan } from "../describe-plan.ts";
 import { type Destination, Journal } from "../journal.ts";
 import { makePlan } from "../make-plan.ts";
+import { noteDone } from "../note-done.ts";
 import type { Plan, Wish } from "../plan.ts";
 import { requireNoneUnfinished } from "../recover.ts";
 import { Target, type TargetPath } from "../target.ts";
@@ -93,8 +94,6 @@ export async function applyCheckpoint(
   }
 }
 
-const NO_DETAIL = { parts: null, since: null, state: "done", put: 0, removed: 0 } as const;
-
 /** Carries a plan out and notes it in the log. */
 export async function carryOutApply(
   plan: Plan,
@@ -113,15 +112,11 @@ export async function carryOutApply(
   const { row, id, undoes, destination, target, journal, job } = what;
   const at = new Date().toISOString();
   const ids = { id, session: row.session, checkpoint: row.id, at };
-  const record = { ...ids, kind: "apply", destination, before: null, operation: null } as const;
+  const facts = { ...ids, kind: "apply", before: null, undoes, operation: null } as const;
+  const record = { ...facts, destination };
   const sync = () => store.sync();
   const done = await carryOut({ record, plan, target, journal, job, sync });
-  const operation = catalog.operations.insert({
-    ...{ session: row.session, kind: "apply", checkpoint: row.id, undo: null, at },
-    ...{ readyMs: null, stateBefore: null },
-    detail: undoes === null ? null : { ...NO_DETAIL, undoes },
-  });
-  await journal.write({ ...done, operation });
+  const operation = await noteDone(done, journal, catalog);
   await journal.forgetOld();
   return operation;
 }

@@ -50,7 +50,6 @@ export async function undoApply(
       const undoes = record.operation;
       const what = { row, id, undoes, destination, target, journal, job };
       const operation = await carryOutApply(plan, what, ports);
-      await journal.noteUndone(record);
       return { ...describePlan(plan), ...facts, isDone: true, operation };
     } finally {
       await journal.removeUnused(id);
