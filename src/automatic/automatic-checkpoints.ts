@@ -9,6 +9,7 @@ import {
   type EnginePorts,
   type LiveInstance,
 } from "../session/index.ts";
+import { mayChangeShell } from "./changes-shell.ts";
 import { hasComeToRest } from "./come-to-rest.ts";
 import { SessionState } from "./session-state.ts";
 import { isAskedFor, joinTriggers, type Trigger } from "./trigger.ts";
@@ -18,10 +19,14 @@ import { isWorthIt } from "./worth.ts";
 /** How often to look for files that have come to rest: nobody tells of them. */
 const LOOK_INTERVAL_MS = 1_000;
 
+const NOTHING_SAID = { intent: null, mayHaveChangedShell: false } as const;
+
 /** The end of a command, whoever ran it. */
 interface CommandEnd {
   session: string;
   instance: string;
+  /** What was run in the session's own shell; `null` where it is not known, or ran elsewhere. */
+  liveShellLine: string | null;
 }
 
 /**
@@ -38,7 +43,9 @@ export class AutomaticCheckpoints {
 
   constructor(ports: EnginePorts) {
     this.#ports = ports;
-    ports.journal.listen((row) => this.commandEnded(row));
+    ports.journal.listen(({ session, instance, command }, { inLiveShell }) =>
+      this.commandEnded({ session, instance, liveShellLine: inLiveShell ? command : null }),
+    );
   }
 
   /**
@@ -60,14 +67,15 @@ export class AutomaticCheckpoints {
   }
 
   /** Notes that a command has ended: in exec, in run, or typed at a terminal. */
-  commandEnded({ session, instance }: CommandEnd): void {
+  commandEnded({ session, instance, liveShellLine }: CommandEnd): void {
     if (this.#ports.live.get(session)?.instanceId !== instance) return;
-    this.#trigger(session, { cause: "command", intent: null });
+    const mayHaveChangedShell = liveShellLine !== null && mayChangeShell(liveShellLine);
+    this.#trigger(session, { cause: "command", intent: null, mayHaveChangedShell });
   }
 
   /** Notes that a task has ended. */
   taskEnded(sessionId: string, task: string): void {
-    this.#trigger(sessionId, { cause: "task", intent: task });
+    this.#trigger(sessionId, { cause: "task", intent: task, mayHaveChangedShell: false });
   }
 
   /** Returns what is known of a session's automatic checkpoints. */
@@ -188,10 +196,10 @@ export class AutomaticCheckpoints {
       const live = this.#ports.live.get(sessionId);
       if (live === undefined || !state.needsLooks) continue;
       if (state.policy.edits && this.#isAtRest(live, state)) {
-        this.#trigger(sessionId, { cause: "edit", intent: null });
+        this.#trigger(sessionId, { cause: "edit", ...NOTHING_SAID });
       }
       if (performance.now() >= state.dueAtMs) {
-        this.#trigger(sessionId, { cause: "every", intent: null });
+        this.#trigger(sessionId, { cause: "every", ...NOTHING_SAID });
       }
     }
     this.#forgetEnded();

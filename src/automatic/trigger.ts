@@ -5,6 +5,8 @@ export interface Trigger {
   cause: AutoCause;
   /** What was meant, where somebody said it. */
   intent: string | null;
+  /** A command ran that may have changed nothing but variables or functions of the shell. */
+  mayHaveChangedShell: boolean;
 }
 
 /** Tells whether a policy asks for a capture after this. */
@@ -27,6 +29,8 @@ export function isAskedFor({ cause }: Trigger, policy: AutoPolicy): boolean {
  * What somebody said is kept; else the newer one tells more than a clock.
  */
 export function joinTriggers(waiting: Trigger | null, next: Trigger): Trigger {
-  if (waiting === null || next.cause === "task") return next;
-  return waiting.cause === "task" || next.cause === "every" ? waiting : next;
+  if (waiting === null) return next;
+  const mayHaveChangedShell = waiting.mayHaveChangedShell || next.mayHaveChangedShell;
+  const isNewer = next.cause === "task" || (waiting.cause !== "task" && next.cause !== "every");
+  return { ...(isNewer ? next : waiting), mayHaveChangedShell };
 }

@@ -5,12 +5,12 @@ import type { Trigger } from "./trigger.ts";
 
 /** Tells whether there is something to capture: a look around is no change. */
 export async function isWorthIt(
-  { cause }: Trigger,
+  { cause, mayHaveChangedShell }: Trigger,
   policy: AutoPolicy,
   live: LiveInstance,
   ports: EnginePorts,
 ): Promise<boolean> {
-  if (cause === "task") return true;
+  if (cause === "task" || mayHaveChangedShell) return true;
   if (cause === "command" && policy.commands === "each") return true;
   const { hasChanged, hasRun } = await changesSinceMark(live, ports);
   return hasChanged || (cause === "every" && hasRun);

@@ -220,7 +220,7 @@ class Attachment {
     const { dialect } = sessionShell({ base, shell }, this.#ports);
     const line = quoteCommand(command, dialect);
     const options = { tty: true, shell: dialect };
-    const entry = this.#ports.journal.begin(live, line);
+    const entry = this.#ports.journal.begin(live, line, { inLiveShell: true });
     try {
       const exitCode = await this.#followCommand(live, line, options);
       entry.end(exitCode);

@@ -10,6 +10,9 @@ const COMMAND_CHARACTERS_MAX = 16 * 1024;
 /** What was run in an incarnation until an instant. */
 export type CommandsSoFar = Omit<CaptureRow, "checkpoint">;
 
+/** Hears of the end of a command. */
+export type CommandListener = (row: CommandRow, where: { inLiveShell: boolean }) => void;
+
 /**
  * What is run in sessions, noted for the stories of the checkpoints that follow.
  *
@@ -21,15 +24,19 @@ export class CommandJournal {
   readonly #running = new Map<string, Set<JournalEntry>>();
   readonly #ended: CommandRow[] = [];
   readonly #idle = new Map<string, PromiseWithResolvers<void>>();
-  #onEnd: (row: CommandRow) => void = () => {};
+  #onEnd: CommandListener = () => {};
 
   constructor(log: CommandLog, logger: Logger) {
     this.#log = log;
     this.#logger = logger;
   }
 
-  /** Notes that a command has begun. */
-  begin({ sessionId, instanceId }: LiveInstance, command: string): JournalEntry {
+  /** Notes that a command has begun, in the session's own shell or in one that ends with it. */
+  begin(
+    { sessionId, instanceId }: LiveInstance,
+    command: string,
+    { inLiveShell }: { inLiveShell: boolean },
+  ): JournalEntry {
     const started = this.#running.get(instanceId) ?? new Set();
     this.#running.set(instanceId, started);
     const facts = { session: sessionId, instance: instanceId, command };
@@ -37,14 +44,14 @@ export class CommandJournal {
       started.delete(entry);
       if (started.size === 0) this.#noteIdle(instanceId);
       this.#noteSoon(row);
-      this.#onEnd(row);
+      this.#onEnd(row, { inLiveShell });
     });
     started.add(entry);
     return entry;
   }
 
   /** Tells `listener` of each command that ends; it must not throw. One listener. */
-  listen(listener: (row: CommandRow) => void): void {
+  listen(listener: CommandListener): void {
     this.#onEnd = listener;
   }
 

@@ -41,7 +41,8 @@ export async function execInSession(
 ): Promise<ExecOutput> {
   const live = requireLive(session, ports);
   const { dialect } = sessionShell(session, ports);
-  const entry = ports.journal.begin(live, quoteCommand(input.command, dialect));
+  const line = quoteCommand(input.command, dialect);
+  const entry = ports.journal.begin(live, line, { inLiveShell: input.shell === "live" });
   try {
     const result = await runCommand({ session, live, entry }, input, peer, ports);
     entry.end(result.exitCode);

@@ -46,7 +46,7 @@ export class TypedLines implements Disposable {
       const isAtPrompt = terminals.find(({ id }) => id === terminalId)?.isAtPrompt === true;
       if (!isAtPrompt || !this.#isOpen) return;
       this.#isOpen = false;
-      this.#ports.automatic.commandEnded({ session, instance });
+      this.#ports.automatic.commandEnded({ session, instance, liveShellLine: null });
     } catch {
       // The session has ended, or is just being restored: nothing that was typed ends any more.
     }

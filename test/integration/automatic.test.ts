@@ -59,6 +59,22 @@ describe("hybrid", () => {
     expect(await automaticOf(session)).toHaveLength(before + 2);
   });
 
+  test("captures after a variable was set in the session's shell, and only there", async () => {
+    const before = (await automaticOf(session)).length;
+
+    await session.exec("export STAGE=dev");
+    const all = await untilAutomatic(session, before + 1);
+    await session.exec("echo $STAGE");
+    await session.exec("STAGE=other env");
+    await session.exec("export STAGE=none", { shell: "own" });
+    await untilIdle(session);
+    expect(await automaticOf(session)).toHaveLength(before + 1);
+
+    await session.exec("STAGE=lost");
+    await session.restore(all.at(-1)?.id ?? "");
+    expect((await session.exec("echo $STAGE")).stdout).toBe("dev\n");
+  });
+
   test("captures nothing that was captured by hand", async () => {
     const before = (await automaticOf(session)).length;
     await session.auto({ paused: true });
