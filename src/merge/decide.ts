@@ -19,11 +19,16 @@ export interface Decision {
   outcome: "same" | "take";
   after: Version | null;
   merged: Buffer | null;
+  /** `after` has what both sides have made, be it the lines of both or one's content and the other's mode. */
+  isJoined: boolean;
   conflict: { kind: ConflictKind; why: string } | null;
   note: string | null;
 }
 
-const SAME: Decision = { outcome: "same", after: null, merged: null, conflict: null, note: null };
+const SAME: Decision = {
+  ...{ outcome: "same", after: null, merged: null, isJoined: false },
+  ...{ conflict: null, note: null },
+};
 
 /**
  * Decides what becomes of one path, three-way.
@@ -49,8 +54,8 @@ export async function decide(
   return await joinOrConflict(knownBase === "unknown" ? undefined : knownBase, ours, theirs, rules);
 }
 
-function take(after: Version | null, merged: Buffer | null = null): Decision {
-  return { ...SAME, outcome: "take", after, merged };
+function take(after: Version | null): Decision {
+  return { ...SAME, outcome: "take", after };
 }
 
 /** A directory is no more than its mode and owner here; what is in it has paths of its own. */
@@ -94,18 +99,18 @@ async function joinFiles(
   const rights = { mode: mode ?? ours.mode, uid, gid };
   const hasOtherRights = mode === null || !(isOwnerOurs || isOwnerTheirs);
   const conflict = hasOtherRights ? bothChanged("modes or owners") : null;
-  if (await hasSameContent(ours, theirs)) return { ...take({ ...ours, ...rights }), conflict };
+  const join = (side: Version) => ({ ...take({ ...side, ...rights }), isJoined: true, conflict });
+  if (await hasSameContent(ours, theirs)) return join(ours);
   if (base !== null) {
-    if (await hasSameContent(base, ours)) return { ...take({ ...theirs, ...rights }), conflict };
-    if (await hasSameContent(base, theirs)) return { ...take({ ...ours, ...rights }), conflict };
+    if (await hasSameContent(base, ours)) return join(theirs);
+    if (await hasSameContent(base, theirs)) return join(ours);
   }
   const texts = [base, ours, theirs].map(textOf);
   const [baseText, oursText, theirsText] = texts;
   if (baseText == null || oursText == null || theirsText == null) return null;
   const sides = { base: baseText, ours: oursText, theirs: theirsText };
   const { text, hasConflicts } = await mergeTexts({ ...sides, labels }, scratchDir);
-  const merged = take({ ...theirs, ...rights }, text);
-  return { ...merged, conflict: hasConflicts ? textConflict(base) : conflict };
+  return { ...join(theirs), merged: text, conflict: hasConflicts ? textConflict(base) : conflict };
 }
 
 function textConflict(base: Version | null): NonNullable<Decision["conflict"]> {

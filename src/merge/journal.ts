@@ -65,9 +65,16 @@ export class Journal {
     return path.join(this.dirOf(id), "old", String(number));
   }
 
+  /** Returns where the other side's text of a step is kept, of which the lines were joined. */
+  joinedPath(id: string, number: number): string {
+    return path.join(this.dirOf(id), "joined", String(number));
+  }
+
   /** Makes the directory of a new record. */
   async make(id: string): Promise<void> {
-    await mkdir(path.join(this.dirOf(id), "old"), { recursive: true, mode: 0o700 });
+    for (const name of ["old", "joined"]) {
+      await mkdir(path.join(this.dirOf(id), name), { recursive: true, mode: 0o700 });
+    }
   }
 
   /** Writes a record: whole and on the disk when it returns. */

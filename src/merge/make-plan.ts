@@ -90,11 +90,16 @@ class Planning {
     return this.#plan;
   }
 
-  async #take(wish: Wish, { after, merged }: Decision, { version, status }: Seen): Promise<void> {
-    const { path, linkKey } = wish;
+  async #take(
+    { path, theirs, linkKey }: Wish,
+    { after, merged, isJoined, conflict }: Decision,
+    { version, status }: Seen,
+  ): Promise<void> {
     const before = version === null ? null : await describe(version);
     const identity = version === null || status === null ? null : identityOf(status, version);
-    const step = { ...{ path, identity, before, after, merged, linkKey }, isOptional: false };
+    const joinedFrom = isJoined && theirs !== null ? await describe(theirs) : null;
+    const origin = { joinedFrom, isForced: conflict !== null, isOptional: false };
+    const step = { ...{ path, identity, before, after, merged, linkKey }, ...origin };
     if (after === null) {
       return this.#push({ ...step, kind: "delete", isOptional: version?.type === "directory" });
     }
@@ -127,8 +132,9 @@ class Planning {
     const after = this.#rules.directoryAt(parent);
     if (after === null || this.#made.has(parent)) return;
     this.#made.add(parent);
-    const nothing = { identity: null, before: null, merged: null, linkKey: null };
-    this.#push({ ...nothing, path: parent, kind: "mkdir", after, isOptional: false });
+    const nothing = { identity: null, before: null, merged: null, linkKey: null, joinedFrom: null };
+    const step = { ...nothing, path: parent, after, isForced: false, isOptional: false };
+    this.#push({ ...step, kind: "mkdir" });
   }
 
   #block({ path, theirs }: Wish): void {

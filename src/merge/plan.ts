@@ -53,6 +53,13 @@ export interface Step {
   /** Content in place of that of `after`: two texts in one. */
   merged: Buffer | null;
   linkKey: string | null;
+  /**
+   * What the other side had where `after` has what both have made: the next one starts from it. Its
+   * text is that which `after` had before it was joined.
+   */
+  joinedFrom: Version | null;
+  /** Replaces what somebody else has made, since that was asked for. */
+  isForced: boolean;
   /** A directory that is kept where others have put something in. */
   isOptional: boolean;
 }

@@ -73,6 +73,7 @@ export async function stageStep(
     return { ...kept, after: { ...rights, content: step.before?.content ?? { digest: "" } } };
   }
   if (step.kind !== "write" || step.after === null) return kept;
+  if (step.merged !== null) await keepJoined(step, step.after, context);
   using directory = context.target.openDirectory(step.stage.directory);
   if (directory === null) throw new Changed(step.path);
   const place = `/proc/self/fd/${directory.fd}/${step.stage.name}`;
@@ -111,6 +112,17 @@ async function keepOld(step: Step, { target, job, journal, id }: StagingContext)
     await copyAttributes(to.fd, { rawPath: step.path, hostPath, status }, job);
     job.rules = rules;
   });
+}
+
+/** Keeps the text that was joined with another one, so that a later one can be joined, too. */
+async function keepJoined(
+  { number }: Step,
+  { content }: Version,
+  { job, journal, id }: StagingContext,
+): Promise<void> {
+  await using from = await openEntry(content as { hostPath: RawPath });
+  await using to = await open(journal.joinedPath(id, number), "wx", 0o600);
+  await copyContent(from, to, job);
 }
 
 async function makeNew(

@@ -156,7 +156,7 @@ async function mergeByPlan(base: Tree, ours: Tree, theirs: Tree) {
   const record = {
     ...({ id: "m", kind: "merge", at: "", session: "", checkpoint: "" } as const),
     ...{ destination: { kind: "machine", directory: at("ours") } as const },
-    ...{ before: null, operation: null },
+    ...{ before: null, operation: null, undoes: null },
   };
   await carryOut({ record, plan, target, journal, job, sync: async () => {} });
   closeSync(fd);

@@ -45,7 +45,7 @@ const plan = await makePlan(wishes, target, {
 const record = {
   ...({ id, kind: "apply", at: new Date().toISOString(), session: "s", checkpoint: "c" } as const),
   ...{ destination: { kind: "machine", directory: job.targetDir } as const },
-  ...{ before: null, operation: null },
+  ...{ before: null, operation: null, undoes: null },
 };
 const rules = { owner: null, dropsPrivileges: false };
 const copying = new CopyJob(fd, rules, { id, signal });

@@ -1,6 +1,6 @@
 import type { CheckpointRow } from "../../catalog/index.ts";
 import { CopyJob, Root, requireDirectory } from "../../files/index.ts";
-import { ancestry, resolveCheckpoint } from "../../lineage/index.ts";
+import { resolveCheckpoint } from "../../lineage/index.ts";
 import type { OperationOutput, OperationParsedInput } from "../../protocol/index.ts";
 import type { EnginePorts, StreamPeer } from "../../session/index.ts";
 import {
@@ -20,9 +20,10 @@ import { makePlan } from "../make-plan.ts";
 import { noteDone } from "../note-done.ts";
 import type { Plan, Wish } from "../plan.ts";
 import { requireNoneUnfinished } from "../recover.ts";
-import { Target, type TargetPath } from "../target.ts";
+import { Target } from "../target.ts";
 import { type Version, versionOfEntry } from "../version.ts";
 import { type PathChange, splitChanges } from "../wished-paths.ts";
+import { type Applied, findApplied } from "./find-applied.ts";
 import { type Mapping, mapPaths } from "./map-paths.ts";
 import { sendPatch } from "./send-patch.ts";
 
@@ -57,7 +58,7 @@ export async function applyCheckpoint(
   using files = { ...bothFiles(from, to) };
   const found = await findFileChanges({ from, to }, { ports, signal: peer.gone }, files);
   const changes = splitChanges(found.changes, files, mapping.under);
-  const applied = await findApplied(row, mapping, journal, ports);
+  const applied = await findApplied(row, mapping, journal, ports.catalog);
   const wishes = await wishesOf(changes, { mapping, row, applied }, ports);
   const id = ports.newId();
   await journal.make(id);
@@ -146,36 +147,16 @@ async function wishesOf(
     const { before, after, path } = change;
     // The directory that is written to is there, and stays as it is.
     if (isRoot(change, mapping)) continue;
-    const base = await baseOf(change, views, mapping);
+    const earlier = applied.get(mapping.toTarget(path));
+    const base = earlier?.joinedFrom ?? (await baseOf(change, views, mapping));
     wishes.push({
-      ...{ path: mapping.toTarget(path), base, applied: applied.get(mapping.toTarget(path)) },
+      ...{ path: mapping.toTarget(path), base, applied: earlier?.left },
       ctimeNs: base === "ours" && before !== null ? views.ctimeNs(before) : null,
       theirs: after === null ? null : versionOfEntry(after),
       linkKey: after?.upperInode == null || after.type !== "file" ? null : `${after.upperInode}`,
     });
   }
   return wishes;
-}
-
-/** What earlier applies have left, by path of the target. */
-type Applied = ReadonlyMap<TargetPath, Version | null>;
-
-/** Returns what earlier applies of this line, and their undoing, have left in the same directory. */
-async function findApplied(
-  row: CheckpointRow,
-  { directory }: Mapping,
-  journal: Journal,
-  { catalog }: EnginePorts,
-): Promise<Applied> {
-  const line = new Set(ancestry(row.id, catalog).map(({ id }) => id));
-  const applied = new Map<TargetPath, Version | null>();
-  for (const { kind, destination, checkpoint, steps, state } of await journal.list()) {
-    const isHere = destination.kind === "machine" && destination.directory === directory;
-    const isDone = state === "done" || state === "undone";
-    if (kind !== "apply" || !isHere || !isDone || !line.has(checkpoint)) continue;
-    for (const { path, after } of steps) applied.set(path, after);
-  }
-  return applied;
 }
 
 async function baseOf(

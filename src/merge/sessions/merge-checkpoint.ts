@@ -106,7 +106,7 @@ export async function mergeCheckpoint(
     const record = {
       ...({ id, kind: "merge", at, session: session.id, checkpoint: checkpoint.id } as const),
       destination: { kind: "session", session: session.id } as const,
-      ...{ before: before?.id ?? null, operation: null },
+      ...{ before: before?.id ?? null, operation: null, undoes: null },
     };
     const sync = () => ports.store.sync();
     await carryOut({ record, plan, target, journal, job, sync });
