@@ -1,5 +1,5 @@
 import { constants } from "node:fs";
-import { lstat, mkdir, open, rm } from "node:fs/promises";
+import { link, lstat, mkdir, open, readFile, rm } from "node:fs/promises";
 import path from "node:path";
 import { hasCode } from "../errors/index.ts";
 import { CopyJob, copyAttributes } from "../files/index.ts";
@@ -34,6 +34,8 @@ export class LineJoins implements AsyncDisposable {
   readonly #directory: string;
   readonly #ports: EnginePorts;
   readonly #signal: AbortSignal;
+  /** What came out for files that have several names, by the inode that they have now. */
+  readonly #ofLinked = new Map<string, TreeEntry>();
   #tried = 0;
 
   constructor(ports: EnginePorts, signal: AbortSignal) {
@@ -79,6 +81,16 @@ export class LineJoins implements AsyncDisposable {
     const rules = { owner: null, dropsPrivileges: false };
     const job = new CopyJob(directory.fd, rules, { id: "join", signal: this.#signal });
     const status = await lstat(toBytes(hostPath), { bigint: true });
+    const kept = { ...entry, sizeBytes: text.length, hostPath: fromText(place) };
+    if (status.nlink > 1n) {
+      const inode = `${status.dev}:${status.ino}`;
+      const other = this.#ofLinked.get(inode);
+      if (other !== undefined && (await isSameFile(other, kept, text))) {
+        await link(toBytes(other.hostPath), place);
+        return kept;
+      }
+      this.#ofLinked.set(inode, kept);
+    }
     await using file = await open(place, "wx", 0o600);
     await file.writeFile(text);
     await copyAttributes(file.fd, { rawPath, hostPath, status }, job);
@@ -87,13 +99,18 @@ export class LineJoins implements AsyncDisposable {
     // Nobody has seen this content yet: it is not as old as what it was made of.
     const now = new Date();
     await file.utimes(now, now);
-    return { ...entry, sizeBytes: text.length, hostPath: fromText(place) };
+    return kept;
   }
 }
 
 /** Removes what a daemon that died has left. */
 export async function removeLeftJoins(ports: EnginePorts): Promise<void> {
   await rm(joinsDir(ports), { recursive: true, force: true });
+}
+
+async function isSameFile(one: TreeEntry, other: TreeEntry, text: Buffer): Promise<boolean> {
+  const hasSameRights = RIGHTS.every((right) => one[right] === other[right]);
+  return hasSameRights && text.equals(await readFile(toBytes(one.hostPath)));
 }
 
 /** Mode and owner go back as lines do: unless they were changed since. */

@@ -138,6 +138,19 @@ test("of a text only the lines of then go back, and lines changed since stay", a
   expect(await seen("sed -n '2p;18p' text; stat -c %a text")).toBe("two\nlater\n755\n");
 });
 
+test("a text with two names stays one file", async () => {
+  await session.exec("cd /srv && seq 9 > name && ln name second");
+  const from = await session.checkpoint();
+  await session.exec("printf '1\\ntwo\\n' > head && { cat head; seq 3 9; } > name");
+  const to = await session.checkpoint();
+  await session.exec("echo later >> name");
+
+  const { joined } = await session.revert(from, to, { paths: ["/srv/name", "/srv/second"] });
+
+  expect(joined).toEqual(["/srv/name", "/srv/second"]);
+  expect(await seen("tr '\\n' ' ' < second; stat -c %h name")).toBe("1 2 3 4 5 6 7 8 9 later 2\n");
+});
+
 test("a checkpoint and itself, or a path that never was, are refused", async () => {
   await expect(session.revert("a", "a")).rejects.toMatchObject({ code: "USAGE_INVALID" });
   const nothing = session.revert("a", "b", { paths: ["/srv/never"] });
