@@ -4,7 +4,7 @@ import { WaypointError } from "../errors/index.ts";
 import type { CopyJob } from "../files/index.ts";
 import { openBelow, syncFilesystem } from "../kernel/index.ts";
 import { toText } from "../story/index.ts";
-import { commitStep, finishStep, revertStep } from "./commit.ts";
+import { commitStep, finishStep, isCommitted, requireUnwritten, revertStep } from "./commit.ts";
 import type { Journal, JournalRecord, KeptStep } from "./journal.ts";
 import type { Plan } from "./plan.ts";
 import { Changed, placeSteps, stageStep } from "./stage.ts";
@@ -38,6 +38,7 @@ export async function carryOut(options: CarryOutOptions): Promise<JournalRecord>
     ...{ ...record, state: "staging" },
     steps: placed.map(({ merged: _merged, ...kept }) => kept),
   };
+  let begunCount = 0;
   await journal.make(record.id);
   try {
     await journal.write(current);
@@ -51,11 +52,17 @@ export async function carryOut(options: CarryOutOptions): Promise<JournalRecord>
     await journal.write(current);
     for (const step of steps) {
       job.throwIfGone();
-      await commitStep(step, target);
+      begunCount += 1;
+      await commitStep(step, target).catch((error: unknown) => {
+        // What somebody has changed before its turn is as they have left it.
+        if (error instanceof Changed) begunCount -= 1;
+        throw error;
+      });
     }
+    requireUnwritten(steps, target);
     // From here on nothing stops it: a client that leaves would leave it for nobody.
   } catch (error) {
-    const left = await putBack(current, target);
+    const left = await putBack(current, target, begunCount);
     if (left.length === 0) await journal.remove(record.id);
     else await journal.write({ ...current, state: "put-back" });
     throw explain(error);
@@ -71,7 +78,10 @@ export async function resume(
 ): Promise<JournalRecord> {
   if (record.state === "committing") {
     try {
-      for (const step of record.steps) await commitStep(step, target);
+      for (const step of record.steps) {
+        if (!(await isCommitted(step, target))) await commitStep(step, target);
+      }
+      requireUnwritten(record.steps, target);
     } catch (error) {
       throw explain(error, STAYS);
     }
@@ -93,19 +103,19 @@ async function complete(
 /**
  * Puts everything back that was done, also where only some of it was.
  *
+ * @param begunCount  how many of the steps may have been carried out; all of them after a crash.
  * @returns what stays as it is, since somebody has changed it since.
  */
 export async function putBack(
   record: JournalRecord,
   target: Target,
+  begunCount = record.state === "staging" ? 0 : record.steps.length,
 ): Promise<{ path: string; reason: string }[]> {
   const left: { path: string; reason: string }[] = [];
-  for (const step of record.steps.toReversed()) {
+  for (const [index, step] of [...record.steps.entries()].toReversed()) {
     // What was only staged has nothing of its own in place yet.
-    const reason =
-      record.state === "staging"
-        ? await removeStaged(step, target)
-        : await revertStep(step, target);
+    const isBegun = index < begunCount;
+    const reason = isBegun ? await revertStep(step, target) : await removeStaged(step, target);
     if (reason !== null) left.push({ path: `/${toText(step.path)}`, reason });
   }
   return left;

@@ -9,6 +9,7 @@ import { nameOf, parentOf, statusOf, type Target } from "./target.ts";
 import { isSame, versionOf } from "./version.ts";
 
 const NEW_DIRECTORY_MODE = 0o700;
+const CHANGED_SINCE = "changed since; the old version stays beside it";
 
 /** The two names of a step: its own, and that of what was made for it. */
 interface Names {
@@ -19,7 +20,7 @@ interface Names {
 }
 
 /**
- * Carries out a step that is staged; nothing where that was done already.
+ * Carries out a step that is staged.
  *
  * A file is exchanged for the new one in one step, and only then is it made sure that it was the
  * one that the plan has seen: otherwise it is put back at once.
@@ -27,7 +28,6 @@ interface Names {
  * @throws Changed  somebody has changed the path meanwhile; it is as they left it.
  */
 export async function commitStep(step: KeptStep, target: Target): Promise<void> {
-  if (await isCommitted(step, target)) return;
   using open = new DisposableStack();
   const names = namesOf(step, target, open);
   if (names === null) throw new Changed(step.path);
@@ -64,6 +64,22 @@ async function commitDelete(step: KeptStep, names: Names): Promise<void> {
 }
 
 /**
+ * Makes sure that nobody has written to what steps have replaced, which lies beside until it is
+ * removed: a program may have had it open.
+ *
+ * @throws Changed
+ */
+export function requireUnwritten(steps: readonly KeptStep[], target: Target): void {
+  for (const step of steps) {
+    if (step.identity === null || !["write", "delete"].includes(step.kind)) continue;
+    using open = new DisposableStack();
+    const names = namesOf(step, target, open);
+    const beside = names === null ? null : identityAt(names.stagedPlace);
+    if (beside !== null && !isIdentical(beside, step.identity)) throw new Changed(step.path);
+  }
+}
+
+/**
  * Puts a step back, or what was made for it, whatever of it had been done.
  *
  * @returns why it stays as it is, where somebody has changed it since; `null` when it is put back.
@@ -86,9 +102,20 @@ export async function revertStep(step: KeptStep, target: Target): Promise<string
     if (isOurs && step.before !== null) await giveRights(ownName(step, names), step.before);
     return isOurs ? null : "changed since";
   }
-  if (!isOurs) return "changed since; the old version stays beside it";
-  if (step.identity !== null) renameSafely(names.staged, names.own, "exchange");
+  if (!isOurs) return CHANGED_SINCE;
+  return await revertWrite(step, names);
+}
+
+async function revertWrite(step: KeptStep, names: Names): Promise<string | null> {
+  const isExchanged = step.identity !== null;
+  if (isExchanged) renameSafely(names.staged, names.own, "exchange");
   else renameSafely(names.own, names.staged, "no-replace");
+  const beside = statusOf(names.stagedPlace);
+  // Somebody may have changed it between the last look and now.
+  if (beside !== null && !(await isSame(versionOf(beside, names.stagedPlace), step.after))) {
+    renameSafely(names.staged, names.own, isExchanged ? "exchange" : "no-replace");
+    return CHANGED_SINCE;
+  }
   await removeName(names.stagedPlace);
   return null;
 }
@@ -115,6 +142,8 @@ async function revertDelete(step: KeptStep, names: Names): Promise<string | null
     return null;
   } catch (error) {
     if (isSystemError(error, "EEXIST")) return "something else is there now";
+    // Somebody else has removed it before it was to be.
+    if (isSystemError(error, "ENOENT")) return null;
     throw error;
   }
 }
@@ -127,7 +156,7 @@ export async function finishStep(step: KeptStep, target: Target): Promise<void> 
 }
 
 /** Tells from the files themselves whether a step was carried out: a crash leaves nothing else. */
-async function isCommitted(step: KeptStep, target: Target): Promise<boolean> {
+export async function isCommitted(step: KeptStep, target: Target): Promise<boolean> {
   using open = new DisposableStack();
   const names = namesOf(step, target, open);
   // Without its directory there is nothing at the path.
@@ -144,10 +173,11 @@ async function isCommitted(step: KeptStep, target: Target): Promise<boolean> {
     return own !== null && step.after !== null && hasRights(own, step.after);
   }
   if (staged === null) return true;
-  if (step.identity === null || step.before === null) return false;
-  // Both are there: the one beside is the old one once they were exchanged.
-  const isOldBeside = isIdentical(identityAt(names.stagedPlace), step.identity);
-  return isOldBeside && (await isSame(versionOf(staged, names.stagedPlace), step.before));
+  if (step.identity === null) return false;
+  // What is beside is the new one until they are exchanged; then the old one, which whoever had it
+  // open may have written to. They can be alike in all but what a digest tells.
+  const isNewBeside = await isSame(versionOf(staged, names.stagedPlace), step.after);
+  return !isNewBeside || isIdentical(identityAt(names.stagedPlace), step.identity);
 }
 
 function hasRights(

@@ -7,7 +7,7 @@ import { runCommand } from "../support/command-line.ts";
 import { eventually, openTestWaypoint, type TestWaypoint } from "../support/test-waypoint.ts";
 
 /** So many that the daemon can be killed between two of them. */
-const FILES = 400;
+const FILES = 1200;
 
 let own: TestWaypoint;
 let dir: string;
