@@ -138,3 +138,18 @@ test("what was forced over a person's work and taken back is in conflict again",
 
   expect(read("forced")).toBe("the person's\n");
 });
+
+test("a large file that a person has deleted since is in conflict, however it was written", async () => {
+  write("large", "x".repeat(600 * 1024));
+  await delay(50);
+  // A session begins from what was there a moment before it changes a path.
+  await work("true");
+  await work("{ cat large; echo more; } > large.new && mv large.new large");
+  rmSync(at("large"));
+
+  const paths = [{ path: at("large") }];
+  await expect(apply({ paths })).rejects.toMatchObject({
+    code: "APPLY_CONFLICT",
+    detail: { conflicts: [{ kind: "changed-deleted" }] },
+  });
+});

@@ -22,7 +22,10 @@ const storedSchema = z.object({
   ),
 });
 
-/** What the base had at a path; the text only of small texts, of all else a digest. */
+/**
+ * What the base had at a path; the text only of small texts, of all else a digest, which is empty,
+ * and so like that of no file, where the content was not read.
+ */
 export interface BaseVersion {
   type: z.infer<typeof fileTypeSchema>;
   mode: number;

@@ -34,15 +34,14 @@ export async function keepBaseVersions(
     const pace = new Pace(signal);
     let bytesLeft = BYTES_MAX;
     for (const { path, from, change, before, after } of changes) {
-      if (versions.size >= VERSIONS_MAX || bytesLeft < 0) break;
+      if (versions.size >= VERSIONS_MAX) break;
       if (before === null || before.upperInode !== null) continue;
       await pace.breathe();
       // What was moved away is gone from where it was.
       const at = from ?? path;
       const about = from === null ? { change, after } : { change, after: null };
       if (views.of(at, before, about) !== "unchanged") continue;
-      const version = versionOf(before);
-      if (version === null) continue;
+      const version = versionOf(before, bytesLeft > 0);
       bytesLeft -= version.content.text?.length ?? 0;
       versions.set(at, version);
     }
@@ -53,12 +52,16 @@ export async function keepBaseVersions(
   }
 }
 
-function versionOf(entry: TreeEntry): BaseVersion | null {
+/**
+ * Of a file that is too large only that it was there: where somebody deletes it later, it is not
+ * taken for one that the session has made.
+ */
+function versionOf(entry: TreeEntry, hasRoom: boolean): BaseVersion {
   const { type, mode, uid, gid, sizeBytes } = entry;
   const facts = { type, mode, uid, gid, sizeBytes };
   if (type === "symlink") return { ...facts, content: { digest: `link:${linkTarget(entry)}` } };
-  if (type !== "file") return { ...facts, content: { digest: "" } };
-  if (sizeBytes > FILE_BYTES_MAX) return null;
+  const isKept = type === "file" && hasRoom && sizeBytes <= FILE_BYTES_MAX;
+  if (!isKept) return { ...facts, content: { digest: "" } };
   const bytes = readFileSync(toBytes(entry.hostPath));
   const digest = createHash("sha256").update(bytes).digest("hex");
   const isText = !bytes.subarray(0, PROBE_BYTES).includes(0);
