@@ -110,6 +110,9 @@ async function joinFiles(
   if (baseText == null || oursText == null || theirsText == null) return null;
   const sides = { base: baseText, ours: oursText, theirs: theirsText };
   const { text, hasConflicts } = await mergeTexts({ ...sides, labels }, scratchDir);
+  const isOurs = rights.mode === ours.mode && hasSameOwner({ ...ours, ...rights }, ours);
+  // All that they have done is here already, with more.
+  if (isOurs && !hasConflicts && conflict === null && text.equals(oursText)) return SAME;
   return { ...join(theirs), merged: text, conflict: hasConflicts ? textConflict(base) : conflict };
 }
 

@@ -127,6 +127,15 @@ test("the same after the join was taken back and that was taken back", async () 
   expect(read("text")).toBe(textWith({ 2: "session", 4: "later", 7: "person" }));
 });
 
+test("what is here already, with more, is not written again", async () => {
+  write("forced", textWith({ 2: "session", 7: "person" }));
+
+  const done = await apply();
+
+  expect(done.steps.map(({ path: each }) => path.basename(each))).not.toContain("forced");
+  expect(read("forced")).toBe(textWith({ 2: "session", 7: "person" }));
+});
+
 test("what was forced over a person's work and taken back is in conflict again", async () => {
   write("forced", "the person's\n");
   await expect(apply()).rejects.toMatchObject({ code: "APPLY_CONFLICT" });
