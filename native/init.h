@@ -146,6 +146,7 @@ enum end_reason {
   END_SHELL = 2,     /* the shell itself ended */
   END_REFUSED = 3,   /* the shell did not take the command */
   END_CANCELLED = 4, /* ended while it was still queued */
+  END_SHELL_LOST = 5, /* the shell ended before it took the command */
 };
 
 struct stream {

@@ -99,7 +99,7 @@ void shell_forget_command(struct command *command) {
   if (terminal != NULL && terminal->current == command) terminal->current = NULL;
 }
 
-/* A shell ended: its running command ends with it, what waits in the queue is refused. */
+/* A shell ended: its running command ends with it, what waits in the queue has not begun. */
 void shell_ended(struct terminal *terminal, int wait_status) {
   shell_read_control(terminal); /* an exit reported just before still counts */
   struct command *current = terminal->current;
@@ -111,7 +111,7 @@ void shell_ended(struct terminal *terminal, int wait_status) {
   typed_end(terminal, WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status));
   for (struct command *command = commands; command != NULL; command = command->next) {
     if (command->terminal == terminal && command->state != COMMAND_ENDED) {
-      command_end(command, 126, 0, END_REFUSED);
+      command_end(command, 126, 0, END_SHELL_LOST);
     }
   }
   terminal->current = NULL;

@@ -2,7 +2,7 @@ import { constants } from "node:os";
 import type { SessionRow } from "../catalog/index.ts";
 import { hasCode, toWaypointError, WaypointError } from "../errors/index.ts";
 import type { OperationOutput, OperationParsedInput } from "../protocol/index.ts";
-import type { CommandReader, InitLink, RunInShellOptions } from "../terminal/index.ts";
+import type { CommandReader, EndReason, InitLink, RunInShellOptions } from "../terminal/index.ts";
 import { BoundedOutput } from "./bounded-output.ts";
 import type { JournalEntry } from "./command-journal.ts";
 import { requireLive } from "./describe-session.ts";
@@ -16,6 +16,8 @@ import type { StreamPeer } from "./stream-peer.ts";
 
 const { ESRCH } = constants.errno;
 
+/** Shells that end one after the other are somebody's doing. */
+const TRIES_MAX = 3;
 /** A person is told what the shell is busy with when a command has waited this long. */
 const WAIT_NOTICE_MS = 2_000;
 
@@ -58,12 +60,25 @@ interface CommandToRun {
   entry: JournalEntry;
 }
 
+/** A command that waited for a shell that then ended has done nothing, and goes to the next one. */
 async function runCommand(
-  { session, live, entry }: CommandToRun,
+  command: CommandToRun,
   input: ExecInput,
   peer: StreamPeer,
   ports: EnginePorts,
 ): Promise<ExecOutput> {
+  for (let tries = 1; ; tries += 1) {
+    const { result, wasTaken } = await runOnce(command, input, peer, ports);
+    if (wasTaken || tries >= TRIES_MAX || peer.gone.aborted) return result;
+  }
+}
+
+async function runOnce(
+  { session, live, entry }: CommandToRun,
+  input: ExecInput,
+  peer: StreamPeer,
+  ports: EnginePorts,
+): Promise<{ result: ExecOutput; wasTaken: boolean }> {
   const startedAtMs = performance.now();
   const hits = () => (isLimited(session) ? ports.limits.hits(live.instanceId) : null);
   const hitsBefore = hits();
@@ -82,16 +97,15 @@ async function runCommand(
   let mayHaveEnded = true;
   try {
     const reader = link.readCommand(commandId);
-    const output = await forward({ reader, entry }, input, peer, interruption);
+    const { reason, ...output } = await forward({ reader, entry }, input, peer, interruption);
     mayHaveEnded = output.shellEnded;
+    const wasTaken = reason !== "shell-lost";
+    if (!wasTaken) await keepShellAlive(live, ports);
     tellHits(hitsBefore, hits(), session, peer);
     const timedOut = interruption.timedOut;
-    return {
-      ...output,
-      exitCode: timedOut ? EXIT_CODE_TIMED_OUT : output.exitCode,
-      timedOut,
-      durationMs: Math.round(performance.now() - startedAtMs),
-    };
+    const exitCode = timedOut ? EXIT_CODE_TIMED_OUT : output.exitCode;
+    const durationMs = Math.round(performance.now() - startedAtMs);
+    return { result: { ...output, exitCode, timedOut, durationMs }, wasTaken };
   } catch (error) {
     throw withEndReason(error, hitsBefore, { session, instanceId: live.instanceId }, ports);
   } finally {
@@ -172,7 +186,7 @@ async function forward(
   input: ExecInput,
   peer: StreamPeer,
   interruption: Interruption,
-): Promise<Omit<ExecOutput, "timedOut" | "durationMs">> {
+): Promise<Omit<ExecOutput, "timedOut" | "durationMs"> & { reason: EndReason }> {
   const kept = {
     stdout: new BoundedOutput(input.keepOutputBytes),
     stderr: new BoundedOutput(input.keepOutputBytes),
@@ -187,6 +201,7 @@ async function forward(
   return {
     exitCode,
     signal: signal === 0 ? null : signal,
+    reason,
     shellEnded: reason === "shell-ended",
     stdout: kept.stdout.text(),
     stderr: kept.stderr.text(),

@@ -22,7 +22,11 @@ export interface TerminalState {
 export type CommandStage = "queued" | "running" | "draining" | "done";
 
 /** Why a command ended. */
-export type EndReason = "exited" | "aborted" | "shell-ended" | "refused" | "cancelled";
+export type EndReason =
+  | ("exited" | "aborted" | "shell-ended")
+  | ("refused" | "cancelled")
+  /** The shell ended before it took the command. */
+  | "shell-lost";
 
 /** What init knows of one command. */
 export interface CommandState {
@@ -50,6 +54,7 @@ const END_REASONS: readonly EndReason[] = [
   "shell-ended",
   "refused",
   "cancelled",
+  "shell-lost",
 ];
 
 /** Names the number with which init reports why a command ended. */

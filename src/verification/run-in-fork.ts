@@ -130,7 +130,7 @@ async function runCommand(
   const first = await follow(fork, await startInFork(fork, checkpoint, command, ports), run);
   // A shell that seemed to wait for a line did not take it: it is busy with something of its own.
   const last =
-    first.reason === "refused"
+    first.reason === "refused" || first.reason === "shell-lost"
       ? await follow(fork, await startBeside(fork, checkpoint, command, ports), run)
       : first;
   return { exitCode: last.exitCode, timedOut: false };

@@ -81,6 +81,20 @@ describe("--timeout interrupts the command, not the shell, and exits 124", () =>
     expect(await session.exec("echo fresh")).toMatchObject({ stdout: "fresh\n", exitCode: 0 });
   });
 
+  test("a command that waits for a shell that is ended goes to the next one", async () => {
+    const { stdout } = await session.exec("echo $$");
+    const ended = session.exec("touch /root/busy; sleep 100003");
+    await session.exec("until [ -e /root/busy ]; do sleep 0.01; done", { shell: "own" });
+    const waiting = [1, 2, 3].map((number) => session.exec(`echo waited ${number}`));
+    await session.exec(`sleep 0.3; kill -KILL ${stdout}`, { shell: "own" });
+
+    expect(await ended).toMatchObject({ shellEnded: true });
+    for (const [index, result] of (await Promise.all(waiting)).entries()) {
+      expect(result).toMatchObject({ stdout: `waited ${index + 1}\n`, exitCode: 0 });
+    }
+    await session.exec("rm /root/busy");
+  });
+
   test("in its own shell, with all that it started", async () => {
     const line = "trap '' INT; sleep 100001 & sleep 100002";
 
