@@ -167,6 +167,20 @@ test("f forks, v verifies with the last command, and the screen tells of both", 
   expect((await third.show()).verification?.exitCode).toBe(0);
 });
 
+test("f tells of its fork also where the session has been removed meanwhile", async () => {
+  const [kept] = await second.fork(1); // What a fork descends from outlives its session.
+  const terminal = await rewind();
+  await terminal.type(UP);
+  await terminal.shows(/> .*second step/);
+  await session.remove({ force: true });
+
+  await terminal.type("f");
+  const screen = await terminal.shows(/Session (\S+) was forked from/);
+  const name = /Session (\S+) was forked/.exec(screen)?.[1] ?? "";
+  expect(name).not.toBe(kept?.name);
+  expect((await (await own.waypoint.session(name)).info()).state).toBe("running");
+});
+
 test("d shows the diff in a pager and comes back", async () => {
   const terminal = await rewind();
   await terminal.shows(/\/root\/four/);

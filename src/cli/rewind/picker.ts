@@ -157,8 +157,9 @@ export class Picker implements Disposable {
     // Not given up when the picker is left: it would be undone, and nobody would know.
     const forked = await callOperation(this.#context.stateDir, "fork", { checkpoint });
     const [fork] = forked.sessions;
-    await this.#refresh();
-    this.#say(`Session ${fork?.name} was forked from ${checkpoint}: waypoint attach ${fork?.name}`);
+    await this.#refreshAndSay(
+      `Session ${fork?.name} was forked from ${checkpoint}: waypoint attach ${fork?.name}`,
+    );
   }
 
   async #verify({ checkpoint, command }: Extract<Effect, { kind: "verify" }>): Promise<void> {
@@ -168,9 +169,8 @@ export class Picker implements Disposable {
     const stream = await openStream(stateDir, "verify", input, { signal: this.#leaving.signal });
     await eachLine(stream, async (_: Verified) => {});
     const [verified] = (await stream.result).results;
-    await this.#refresh();
     const verification = verified?.verification ?? null;
-    this.#say(
+    await this.#refreshAndSay(
       verification === null
         ? `${checkpoint}: ${verified?.error?.message ?? "not verified"}`
         : `${checkpoint}: ${renderVerdict(verification, (_format, text) => text)}`,
@@ -192,8 +192,11 @@ export class Picker implements Disposable {
     return await callOperation(this.#context.stateDir, "log", input, { signal });
   }
 
-  async #refresh(): Promise<void> {
-    this.#show(await this.#readLog(this.#state.query));
+  /** Tells what was done, also where the session has been removed meanwhile. */
+  async #refreshAndSay(message: string): Promise<void> {
+    const log = await this.#readLog(this.#state.query).catch(() => null);
+    if (log !== null) this.#show(log);
+    this.#say(message);
   }
 
   #show(log: Log): void {
