@@ -34,6 +34,8 @@ export class Picker implements Disposable {
   readonly #previews: Previews;
   /** Aborted when the picker is left: what runs for it is given up. */
   readonly #leaving = new AbortController();
+  /** What is to be told of each fork; `null` of one that failed. */
+  readonly #forks: Promise<string | null>[] = [];
   #log: Log;
   #state: PickerState;
   #message = "";
@@ -80,6 +82,12 @@ export class Picker implements Disposable {
     this.#previews.look(state.selected);
     if (effect !== undefined) void this.#carryOut(effect);
     this.#screen.changed();
+  }
+
+  /** What was forked, a line each, for its screen goes; waits for those that are under way. */
+  async forked(): Promise<string[]> {
+    const told = await Promise.all(this.#forks);
+    return told.filter((line) => line !== null).map(printable);
   }
 
   [Symbol.dispose](): void {
@@ -155,11 +163,12 @@ export class Picker implements Disposable {
   async #fork(checkpoint: string): Promise<void> {
     this.#say("Forking…");
     // Not given up when the picker is left: it would be undone, and nobody would know.
-    const forked = await callOperation(this.#context.stateDir, "fork", { checkpoint });
-    const [fork] = forked.sessions;
-    await this.#refreshAndSay(
-      `Session ${fork?.name} was forked from ${checkpoint}: waypoint attach ${fork?.name}`,
-    );
+    const forked = callOperation(this.#context.stateDir, "fork", { checkpoint });
+    const told = forked.then(({ sessions: [fork] }) => {
+      return `Session ${fork?.name} was forked from ${checkpoint}: waypoint attach ${fork?.name}`;
+    });
+    this.#forks.push(told.catch(() => null));
+    await this.#refreshAndSay(await told);
   }
 
   async #verify({ checkpoint, command }: Extract<Effect, { kind: "verify" }>): Promise<void> {
