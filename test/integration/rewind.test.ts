@@ -168,30 +168,6 @@ test("f forks, v verifies with the last command, and the screen tells of both", 
   expect((await third.show()).verification?.exitCode).toBe(0);
 });
 
-test("a fork is told of after the picker was left, too, also one that was under way", async () => {
-  const terminal = await rewind();
-  await terminal.type("fq");
-
-  const screen = await terminal.shows(/left=0/);
-  const name = /^Session (\S+) was forked from/m.exec(screen)?.[1] ?? "";
-  expect(screen).not.toContain("rewind web:");
-  expect((await (await own.waypoint.session(name)).info()).state).toBe("running");
-});
-
-test("f tells of its fork also where the session has been removed meanwhile", async () => {
-  const [kept] = await second.fork(1); // What a fork descends from outlives its session.
-  const terminal = await rewind();
-  await terminal.type(UP);
-  await terminal.shows(/> .*second step/);
-  await session.remove({ force: true });
-
-  await terminal.type("f");
-  const screen = await terminal.shows(/Session (\S+) was forked from/);
-  const name = /Session (\S+) was forked/.exec(screen)?.[1] ?? "";
-  expect(name).not.toBe(kept?.name);
-  expect((await (await own.waypoint.session(name)).info()).state).toBe("running");
-});
-
 test("d shows the diff in a pager and comes back", async () => {
   const terminal = await rewind();
   await terminal.shows(/\/root\/four/);
