@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type { EnginePorts } from "../session/index.ts";
+import type { EnginePorts, LiveInstance } from "../session/index.ts";
 
 /** A next command that comes within this time after one goes first. */
 const QUIET_MS = 100;
@@ -7,8 +7,10 @@ const QUIET_MS = 100;
 const YIELD_MS_MAX = 2_000;
 
 /**
- * Waits until no command runs in a session and none has come right after, but not for ever: a long
- * command goes on while it is captured.
+ * Waits until no command runs in a session, none has come right after and the shell is at its
+ * prompt, but not for ever: a long command goes on while it is captured.
+ *
+ * What a shell runs before its prompt would be captured else, and its end taken for a change.
  *
  * @throws Error  `signal` was aborted.
  */
@@ -21,10 +23,24 @@ export async function untilQuiet(
   const wait = (ms: number) => delay(ms, undefined, { signal });
   for (;;) {
     await wait(QUIET_MS);
-    const instanceId = live.get(sessionId)?.instanceId;
-    if (instanceId === undefined || !journal.isRunning(instanceId)) return;
+    const instance = live.get(sessionId);
     const leftMs = endsAtMs - performance.now();
-    if (leftMs <= 0) return;
-    await Promise.race([journal.idle(instanceId), wait(leftMs)]);
+    if (instance === undefined || leftMs <= 0) return;
+    const { instanceId } = instance;
+    if (journal.isRunning(instanceId)) {
+      await Promise.race([journal.idle(instanceId), wait(leftMs)]);
+    } else if (await isAtPrompt(instance)) {
+      return;
+    }
+  }
+}
+
+async function isAtPrompt({ link, terminalId }: LiveInstance): Promise<boolean> {
+  try {
+    const { terminals } = await link.list();
+    const terminal = terminals.find(({ id }) => id === terminalId);
+    return terminal?.isAlive !== true || terminal.isAtPrompt;
+  } catch {
+    return true; // It has ended, or is just being restored: nothing to wait for.
   }
 }

@@ -150,3 +150,10 @@ test("a code of a newer daemon ends with exit code 1", () => {
 
   expect(exitCodeOf(WaypointError.fromJSON(wire))).toBe(1);
 });
+
+test("commands that ask where somebody is typing tell what a no means, and nobody to ask", () => {
+  for (const name of ["restore", "undo", "rewind"]) {
+    const spec = COMMAND_TABLE.find((each) => each.name === name);
+    expect(spec?.errors, name).toEqual(expect.arrayContaining(["TERMINAL_IN_USE", "CANCELLED"]));
+  }
+});

@@ -72,6 +72,22 @@ test("removing a checkpoint gives up its runs alone, waiting ones too", async ()
   }
 });
 
+test("the end of the daemon gives up what runs, and says that it was the daemon", async () => {
+  const runs = runsWith(100);
+  const outcome = runs.run(checkpoint("a", 1), signal, async (handle) => {
+    await new Promise((resolve) => handle.signal.addEventListener("abort", resolve));
+    handle.signal.throwIfAborted();
+  });
+  const rejected = expect(outcome).rejects.toMatchObject({
+    code: "CANCELLED",
+    message: expect.stringContaining("daemon was stopped"),
+  });
+
+  await runs.stop();
+
+  await rejected;
+});
+
 test("after the end nothing begins any more", async () => {
   const runs = runsWith(100);
   await runs.stop();

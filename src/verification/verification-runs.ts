@@ -66,7 +66,8 @@ export class VerificationRuns {
     };
     const onAbort = () => run.controller.abort(cancelled());
     signal.addEventListener("abort", onAbort, { once: true });
-    if (signal.aborted || this.#isStopped) onAbort();
+    if (this.#isStopped) run.controller.abort(stopped());
+    else if (signal.aborted) onAbort();
     try {
       await this.#start(run);
       run.controller.signal.throwIfAborted();
@@ -99,7 +100,7 @@ export class VerificationRuns {
   /** Gives up everything, for the end of the daemon; resolves when no fork is left. */
   async stop(): Promise<void> {
     this.#isStopped = true;
-    await this.#abort(() => true, cancelled());
+    await this.#abort(() => true, stopped());
   }
 
   async #abort(isMeant: (entry: { run: Run }) => boolean, reason: WaypointError): Promise<void> {
@@ -159,6 +160,12 @@ export class VerificationRuns {
 
 function cancelled(): WaypointError {
   return new WaypointError("CANCELLED", "The verification was given up; nothing is recorded.");
+}
+
+function stopped(): WaypointError {
+  return new WaypointError("CANCELLED", "The daemon was stopped; this verification was given up.", {
+    hint: "Repeat the command, which starts the daemon again.",
+  });
 }
 
 function availableBytes(): number {

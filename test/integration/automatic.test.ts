@@ -75,6 +75,20 @@ describe("hybrid", () => {
     expect((await session.exec("echo $STAGE")).stdout).toBe("dev\n");
   });
 
+  test("takes no part in what the shell runs before its prompt", async () => {
+    const slow = await start("hybrid");
+    await slow.exec("PROMPT_COMMAND+=('sleep 0.6')");
+    await untilAutomatic(slow, 1);
+    await slow.exec("touch /srv/made");
+    const ids = (await untilAutomatic(slow, 2)).map(({ id }) => id);
+
+    await slow.exec("ls /srv");
+    await untilIdle(slow);
+    expect((await automaticOf(slow)).map(({ id }) => id)).toEqual(ids);
+    const { changes } = await own.waypoint.show(ids.at(-1) ?? "");
+    expect(changes.summary).not.toMatch(/process/);
+  });
+
   test("captures nothing that was captured by hand", async () => {
     const before = (await automaticOf(session)).length;
     await session.auto({ paused: true });

@@ -26,7 +26,8 @@ beforeAll(async () => {
 });
 
 beforeEach(async () => {
-  session = await own.waypoint.new({ name: "web" });
+  // Without this machine's start-up files: what their prompt runs would be in the checkpoints.
+  session = await own.waypoint.new({ name: "web", env: { HOME: "/nonexistent" } });
   await session.exec("echo one > /root/one");
   first = await session.checkpoint({ intent: "first step" });
   await session.exec("echo two > /root/two");

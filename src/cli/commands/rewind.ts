@@ -18,7 +18,12 @@ export async function run({ context, args }: Invocation): Promise<undefined> {
       { hint: `Take one with \`waypoint checkpoint ${session.name}\`.` },
     );
   }
-  const checkpoint = await showPicker((screen) => new Picker(context, { session, log }, screen));
+  let picker: Picker | undefined;
+  const checkpoint = await showPicker((screen) => {
+    picker = new Picker(context, { session, log }, screen);
+    return picker;
+  });
+  await context.output.lines((await picker?.forked()) ?? []);
   if (checkpoint === null) return;
   const moved = await confirmTyping(context, { isAnswered: false }, (typing) =>
     call(context, "restore", { session: session.id, checkpoint, check: true, ...typing }),

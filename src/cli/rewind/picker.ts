@@ -34,6 +34,8 @@ export class Picker implements Disposable {
   readonly #previews: Previews;
   /** Aborted when the picker is left: what runs for it is given up. */
   readonly #leaving = new AbortController();
+  /** What is to be told of each fork; `null` of one that failed. */
+  readonly #forks: Promise<string | null>[] = [];
   #log: Log;
   #state: PickerState;
   #message = "";
@@ -80,6 +82,12 @@ export class Picker implements Disposable {
     this.#previews.look(state.selected);
     if (effect !== undefined) void this.#carryOut(effect);
     this.#screen.changed();
+  }
+
+  /** What was forked, a line each, for its screen goes; waits for those that are under way. */
+  async forked(): Promise<string[]> {
+    const told = await Promise.all(this.#forks);
+    return told.filter((line) => line !== null).map(printable);
   }
 
   [Symbol.dispose](): void {
@@ -155,10 +163,12 @@ export class Picker implements Disposable {
   async #fork(checkpoint: string): Promise<void> {
     this.#say("Forking…");
     // Not given up when the picker is left: it would be undone, and nobody would know.
-    const forked = await callOperation(this.#context.stateDir, "fork", { checkpoint });
-    const [fork] = forked.sessions;
-    await this.#refresh();
-    this.#say(`Session ${fork?.name} was forked from ${checkpoint}: waypoint attach ${fork?.name}`);
+    const forked = callOperation(this.#context.stateDir, "fork", { checkpoint });
+    const told = forked.then(({ sessions: [fork] }) => {
+      return `Session ${fork?.name} was forked from ${checkpoint}: waypoint attach ${fork?.name}`;
+    });
+    this.#forks.push(told.catch(() => null));
+    await this.#refreshAndSay(await told);
   }
 
   async #verify({ checkpoint, command }: Extract<Effect, { kind: "verify" }>): Promise<void> {
@@ -168,9 +178,8 @@ export class Picker implements Disposable {
     const stream = await openStream(stateDir, "verify", input, { signal: this.#leaving.signal });
     await eachLine(stream, async (_: Verified) => {});
     const [verified] = (await stream.result).results;
-    await this.#refresh();
     const verification = verified?.verification ?? null;
-    this.#say(
+    await this.#refreshAndSay(
       verification === null
         ? `${checkpoint}: ${verified?.error?.message ?? "not verified"}`
         : `${checkpoint}: ${renderVerdict(verification, (_format, text) => text)}`,
@@ -192,8 +201,11 @@ export class Picker implements Disposable {
     return await callOperation(this.#context.stateDir, "log", input, { signal });
   }
 
-  async #refresh(): Promise<void> {
-    this.#show(await this.#readLog(this.#state.query));
+  /** Tells what was done, also where the session has been removed meanwhile. */
+  async #refreshAndSay(message: string): Promise<void> {
+    const log = await this.#readLog(this.#state.query).catch(() => null);
+    if (log !== null) this.#show(log);
+    this.#say(message);
   }
 
   #show(log: Log): void {

@@ -92,6 +92,7 @@ export const GOING_BACK_COMMANDS: readonly CommandSpec[] = [
     ],
     errors: [
       "SESSION_NOT_FOUND",
+      "REFERENCE_AMBIGUOUS",
       "NOTHING_TO_UNDO",
       "TERMINAL_IN_USE",
       "SESSION_WRONG_STATE",
@@ -100,6 +101,8 @@ export const GOING_BACK_COMMANDS: readonly CommandSpec[] = [
       "BIND_SOURCE_MISSING",
       "CRIU_DUMP_FAILED",
       "CRIU_RESTORE_FAILED",
+      "STORE_FULL",
+      "CANCELLED",
     ],
     load: () => import("../commands/undo.ts"),
   },

@@ -22,6 +22,8 @@ export const REWIND_COMMAND: CommandSpec = {
     "CRIU_DUMP_FAILED",
     "CRIU_RESTORE_FAILED",
     "STORE_FULL",
+    "TERMINAL_IN_USE",
+    "CANCELLED",
   ],
   load: () => import("../commands/rewind.ts"),
 };
