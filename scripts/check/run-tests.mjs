@@ -44,8 +44,9 @@ export async function runTests(project, options) {
   const isOk = last.isOk && wrong.length === 0;
   // A run that fails without a failed test (a crash, an unhandled error) counts as one failure.
   if (!isOk && counts.failed === 0) counts.failed = 1;
-  const failures = last.isOk ? "" : keepOutput(project, rootDir, last);
-  const told = `${last.told}${wrong.map((line) => `       ${line}\n`).join("")}${failures}`;
+  const failures = last.isOk ? "" : failuresOf(last.report, last.output);
+  const kept = first.isOk ? "" : keepOutput(project, rootDir, last);
+  const told = `${last.told}${wrong.map((line) => `       ${line}\n`).join("")}${failures}${kept}`;
   return { isOk, counts, durationMs: performance.now() - startedAtMs, told };
 }
 
@@ -95,11 +96,11 @@ function makeTemporaryDir(workDir, project) {
   return directory;
 }
 
-function keepOutput(project, rootDir, { report, output, outputs }) {
+function keepOutput(project, rootDir, { outputs }) {
   const logDir = join(rootDir, ".tools", "check");
   mkdirSync(logDir, { recursive: true });
   writeFileSync(join(logDir, `${project}.log`), outputs.join("\n"));
-  return `${failuresOf(report, output)}       The whole output: .tools/check/${project}.log\n`;
+  return `       The whole output: .tools/check/${project}.log\n`;
 }
 
 function summaryOf(output) {

@@ -9,7 +9,7 @@ import { openTestWaypoint, type TestWaypoint } from "../support/test-waypoint.ts
 const MEGABYTE = 1_000_000;
 const LARGE_BYTES = 100 * MEGABYTE;
 /** What 100 MB may add to what a process used before; the sockets and queues are far smaller. */
-const GROWTH_BYTES_MAX = 48 * 1024 * 1024;
+const GROWTH_BYTES_MAX = 64 * 1024 * 1024;
 const COMMAND_MEMORY_BYTES_MAX = 160 * 1024 * 1024;
 const CHECKPOINTS = 10;
 /** Prints the numbers from 1, without end. */
