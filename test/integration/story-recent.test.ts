@@ -63,8 +63,10 @@ test("of a long output the end is kept, and its length is known", async () => {
 test("a command that runs is told as running, and with its end after the next checkpoint", async () => {
   const session = await own.waypoint.new({ name: "runs", ...PLAIN });
   const line = "echo begun; touch /srv/begun; until [ -e /srv/go ]; do sleep 0.05; done; exit 4";
-  const running = session.exec(line, { shell: "own" });
+  const begun = Promise.withResolvers<void>();
+  const running = session.exec(line, { shell: "own", onStdout: () => begun.resolve() });
   await session.exec("until [ -e /srv/begun ]; do sleep 0.05; done");
+  await begun.promise;
   const during = await session.checkpoint();
   await session.exec("touch /srv/go", { shell: "own" });
   await running;
