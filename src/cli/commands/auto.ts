@@ -15,17 +15,20 @@ export async function run({
   const isPause = word === "pause" || word === "resume";
   const choice = isPause ? { paused: word === "pause" } : { policy: word };
   const input = { session, ...withoutUndefined({ ...choice, taskDone }) };
-  await printResult(context, await call(context, "auto", input), renderAuto);
+  const auto = await call(context, "auto", input);
+  await printResult(context, auto, (shown) => renderAuto(shown, taskDone !== undefined));
 }
 
-function renderAuto(auto: OperationOutput<"auto">): string[] {
+function renderAuto(auto: OperationOutput<"auto">, isTaskDone: boolean): string[] {
   const { policy, isDefault, pausedSince, failure, retryAt, isScheduled } = auto;
+  const whyNot = pausedSince === null ? `${policy} takes none after tasks` : "it is paused";
   const field = (name: string, value: string | null): [string, string][] =>
     value === null ? [] : [[name, value]];
   return layoutFields([
     ["Policy", isDefault ? `${policy} (the daemon's default)` : policy],
     ...field("Paused", pausedSince === null ? null : `since ${formatMinute(pausedSince)}`),
     ...field("Under way", isScheduled ? "one" : null),
+    ...field("Task", isTaskDone && !isScheduled ? `not captured: ${whyNot}` : null),
     ...field(
       "Failed",
       failure === null ? null : `${formatMinute(failure.at)}: ${printable(failure.message)}`,

@@ -19,8 +19,8 @@ export async function run({
   for (const { pid, command, path } of result.holders) {
     note(context, printable(`Process ${pid} (${command}) still has the old ${path} open.`));
   }
-  if (result.before !== null) {
-    note(context, `Take it back with: waypoint restore ${session} ${result.before}`);
+  if (result.isDone) {
+    note(context, `Take it back with: waypoint undo ${session}`);
   }
   return result.totals.conflicts > 0 ? EXIT_CODE_CONFLICTS : undefined;
 }
