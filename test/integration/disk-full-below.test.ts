@@ -74,6 +74,10 @@ test("when others fill the disk nothing begins, and all works again when there i
   await good.fork();
   await session.restore(good);
   expect((await session.exec("echo $PWD $MARK; cat file")).stdout).toBe("/srv kept\ndurable\n");
+
+  // A standby that could not be removed without room is removed by the next daemon.
+  await endDaemon();
+  expect(await own.waypoint.sessions()).toHaveLength(3);
 });
 
 test("what a session still writes breaks the store; durable checkpoints outlive it", async () => {
