@@ -11,7 +11,7 @@ import { fromText, type RawPath, readEntry, type TreeEntry, toBytes } from "../s
 const TRIED_MAX = 1_000;
 const LABELS = { ours: "now", base: "then", theirs: "before" };
 const PERMISSIONS = 0o7777;
-
+/** What goes back beside the lines. */
 const RIGHTS = ["mode", "uid", "gid"] as const;
 
 /** One file at three moments; `null` where it is not there. */
