@@ -176,7 +176,8 @@ struct command {
   int exit_code;
   uint32_t exit_signal;
   enum end_reason reason;
-  int early_signal; /* came with the start and is not delivered yet; 0 without one */
+  int due_signal; /* waits for a moment at which it arrives; 0 without one */
+  int signal_looks;
   uint64_t started_at_ms;
 };
 
@@ -237,8 +238,8 @@ bool typed_take_report(struct terminal *terminal, const char *line);
 void typed_end(struct terminal *terminal, int exit_code);
 /* Signals what a running command has in the terminal's foreground. */
 int shell_signal(struct command *command, int signal_number);
-/* Delivers a signal that came with the start; returns how long to wait for that, -1 for ever. */
-int shell_send_early_signal(struct command *command, uint64_t now);
+/* Delivers a signal that waits, at its moment; returns how long to wait for that, -1 for ever. */
+int shell_send_due_signal(struct command *command, uint64_t now);
 bool shell_at_prompt(const struct terminal *terminal, bool has_line_editor);
 /* Types what can be typed now; returns how long the loop may sleep, -1 for ever. */
 int shell_tick(void);

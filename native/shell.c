@@ -279,7 +279,7 @@ static int tick_terminal(struct terminal *terminal, uint64_t now) {
     urge(terminal, now);
     return sooner(wait_ms, 5 * TICK_MS);
   }
-  wait_ms = sooner(wait_ms, shell_send_early_signal(current, now));
+  wait_ms = sooner(wait_ms, shell_send_due_signal(current, now));
   /* Then its report may be lost too, and only a typed line tells when the prompt is back. */
   if (restore_files(terminal)) terminal->has_no_keys = true;
   if (!shell_needs_line(terminal, current) || terminal->is_sync_pending) return wait_ms;

@@ -10,6 +10,18 @@ const { SIGINT, SIGTERM, SIGKILL } = constants.signals;
 export const EXIT_CODE_TIMED_OUT = 124;
 /** An interrupted command that goes on gets the next signal after this time. */
 const ESCALATION_MS = 1_500;
+/** What a process group gets, one after the other, while it is the one in the foreground. */
+const ESCALATION: readonly number[] = [SIGINT, SIGTERM, SIGKILL];
+const ESCALATION_POLITE: readonly number[] = [SIGINT, SIGINT];
+/**
+ * A loop of programs that loses an interrupt goes on with a process group that was sent nothing, and
+ * is interrupted again. Init picks the moment (docs/init-protocol.md), so few are lost.
+ */
+const SIGNALS_MAX = 5;
+/** What init tells between two programs. */
+const NO_GROUP = 0;
+/** A command outside of the shell has one group from its start to its end. */
+const OWN_GROUP = -1;
 
 type ExecInput = OperationParsedInput<"exec">;
 
@@ -25,6 +37,10 @@ export class Interruption {
   readonly #isLive: boolean;
   readonly #peer: StreamPeer;
   #timer: NodeJS.Timeout | undefined;
+  /** The process group that was last sent a signal, and how many it was sent. */
+  #group = NO_GROUP;
+  #sentToGroup = 0;
+  #sent = 0;
   #isOver = false;
 
   constructor(live: LiveInstance, commandId: number, input: ExecInput, peer: StreamPeer) {
@@ -39,7 +55,7 @@ export class Interruption {
     if (input.timeoutMs === undefined) return;
     this.#timer = setTimeout(() => {
       this.timedOut = true;
-      void this.#escalate([SIGINT, SIGTERM, SIGKILL]);
+      void this.#escalate(ESCALATION);
     }, input.timeoutMs);
   }
 
@@ -54,7 +70,7 @@ export class Interruption {
   async abandon(): Promise<void> {
     clearTimeout(this.#timer);
     await this.#link.discard(this.#commandId).catch(() => {});
-    await this.#escalate([SIGINT, SIGINT]);
+    await this.#escalate(ESCALATION_POLITE);
   }
 
   /** Sends nothing more: the command has ended. */
@@ -63,14 +79,19 @@ export class Interruption {
     clearTimeout(this.#timer);
   }
 
+  /** Sends what is next: a process group that has come to the foreground since is asked first. */
   async #escalate(signals: readonly number[]): Promise<void> {
-    const [signal, ...later] = signals;
-    if (signal === undefined) return await this.#giveUp();
+    const { group, isShell } = await this.#foreground();
+    if (group !== this.#group || group === NO_GROUP) this.#sentToGroup = 0;
+    this.#group = group;
+    const signal = signals[this.#sentToGroup];
+    if (signal === undefined || this.#sent === SIGNALS_MAX) return await this.#giveUp();
+    this.#sentToGroup += 1;
+    this.#sent += 1;
     // The shell itself only ever gets an interrupt: the others would end it with the command.
-    const isSafe = signal === SIGINT || !(await this.#isShellInForeground());
-    await this.send(isSafe ? signal : SIGINT);
+    await this.send(isShell ? SIGINT : signal);
     if (this.#isOver) return;
-    this.#timer = setTimeout(() => void this.#escalate(later), ESCALATION_MS);
+    this.#timer = setTimeout(() => void this.#escalate(signals), ESCALATION_MS);
   }
 
   async #giveUp(): Promise<void> {
@@ -79,14 +100,13 @@ export class Interruption {
     this.#fail({ exitCode: EXIT_CODE_TIMED_OUT, signal: 0, reason: "aborted" });
   }
 
-  async #isShellInForeground(): Promise<boolean> {
-    if (!this.#isLive) return false;
-    try {
-      const { terminals } = await this.#link.list();
-      const terminal = terminals.find(({ id }) => id === this.#terminalId);
-      return terminal === undefined || terminal.foreground === terminal.pid;
-    } catch {
-      return true; // The session has ended, and the command with it.
-    }
+  /** The process group that a signal would reach. */
+  async #foreground(): Promise<{ group: number; isShell: boolean }> {
+    if (!this.#isLive) return { group: OWN_GROUP, isShell: false };
+    // When the session has ended, the command has ended with it.
+    const { terminals } = await this.#link.list().catch(() => ({ terminals: [] }));
+    const terminal = terminals.find(({ id }) => id === this.#terminalId);
+    const group = terminal?.foreground ?? NO_GROUP;
+    return { group, isShell: terminal === undefined || group === terminal.pid };
   }
 }

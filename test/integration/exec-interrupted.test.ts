@@ -41,12 +41,28 @@ describe("--timeout interrupts the command, not the shell, and exits 124", () =>
     ["a pipeline", "yes | cat > /dev/null"],
     ["a program that ignores the interrupt", `bash -c 'trap "" INT; sleep 100000; :'`],
     ["a program that ignores all but a kill", `bash -c 'trap "" INT TERM; sleep 100000; :'`],
+    [
+      "a program that ignores all but a kill, then a loop of others",
+      `bash -c 'trap "" INT TERM; sleep 100000; :'; while true; do sleep 0.01; done`,
+    ],
     ["a program that waits for input", "read -r word < <(sleep 100000)"],
   ])("%s", async (_name, line) => {
     const result = await session.exec(line, { timeoutMs: 300 });
 
     expect(result).toMatchObject({ exitCode: 124, timedOut: true, stdout: "" });
     await expectSameShell();
+  });
+
+  test("a loop of short programs, at whatever moment", async () => {
+    for (let round = 0; round < 40; round += 1) {
+      const notices: string[] = [];
+      const result = await session.exec("while true; do /bin/true; done", {
+        timeoutMs: 60 + round,
+        onNotice: (notice) => notices.push(notice),
+      });
+      expect({ ...result, notices }).toMatchObject({ exitCode: 124, notices: [] });
+      await expectSameShell();
+    }
   });
 
   test("a program that cleans up when it is interrupted", async () => {
@@ -163,18 +179,24 @@ describe("a client that goes away in the middle", () => {
     expect((await session.exec("ls ~/never; rm ~/gate")).stdout).toBe("");
   });
 
-  test("of its output: `| head` ends quietly, with all that head wanted", async () => {
-    for (const shell of ["live", "own"]) {
-      const line = `$W exec web --shell ${shell} -- seq 1 100000000 | head -n 2`;
+  test.each([
+    ["a program", "seq 1 100000000"],
+    ["the shell itself", "'for ((i = 1; ; i++)); do echo $i; done'"],
+  ])(
+    "of its output: `| head` ends %s quietly, with all that head wanted",
+    async (_name, command) => {
+      for (const shell of ["live", "own"]) {
+        const line = `$W exec web --shell ${shell} -- ${command} | head -n 2`;
 
-      expect(await runShellLine(own.stateDir, line)).toEqual({
-        stdout: "1\n2\n",
-        stderr: "",
-        exitCode: 0,
-      });
-    }
-    await expectSameShell();
-  });
+        expect(await runShellLine(own.stateDir, line)).toEqual({
+          stdout: "1\n2\n",
+          stderr: "",
+          exitCode: 0,
+        });
+      }
+      await expectSameShell();
+    },
+  );
 });
 
 describe("a session that is restored in the middle", () => {
