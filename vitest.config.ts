@@ -25,6 +25,7 @@ export default defineConfig({
           pool: "forks",
           // Sessions share the machine's two cores; side by side they would time each other out.
           fileParallelism: false,
+          setupFiles: ["test/support/after-a-hang.ts"],
           testTimeout: 120_000,
           hookTimeout: 180_000,
         },

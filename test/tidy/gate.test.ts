@@ -1,6 +1,9 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { execFile } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
+import process from "node:process";
+import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import { lookAround } from "../../scripts/check/left-behind.ts";
 import { countTests, failedFiles, withLaterRun } from "../../scripts/check/test-report.ts";
@@ -43,3 +46,44 @@ test("files that tests have left are found", () => {
     rmSync(directory, { recursive: true });
   }
 });
+
+const HANGING_FILE = `
+import { beforeEach, describe, test } from "vitest";
+test("passes", () => {});
+describe("that share something", () => {
+  beforeEach(() => new Promise(() => {}), 50);
+  test("first", () => {});
+  test("second", () => {});
+});
+`;
+
+test("after a test that hangs, the others of its file fail at once", async () => {
+  const directory = mkdtempSync(path.join(os.tmpdir(), "waypoint-hang-"));
+  try {
+    symlinkSync(path.resolve("node_modules"), path.join(directory, "node_modules"));
+    writeFileSync(path.join(directory, "hangs.test.js"), HANGING_FILE);
+    const setupFiles = [path.resolve("test/support/after-a-hang.ts")];
+    const config = `export default ${JSON.stringify({ test: { setupFiles } })}`;
+    writeFileSync(path.join(directory, "vitest.config.mjs"), config);
+
+    const argv = [path.resolve("node_modules/vitest/vitest.mjs"), "run", "--reporter", "json"];
+    argv.push("--outputFile.json", path.join(directory, "report.json"));
+    const run = promisify(execFile)(process.execPath, argv, { cwd: directory });
+    await expect(run).rejects.toMatchObject({ code: 1 });
+
+    const report = readFileSync(path.join(directory, "report.json"), "utf8");
+    const { testResults } = JSON.parse(report) as { testResults: HangReport[] };
+    const told = testResults[0]?.assertionResults.map(({ failureMessages }) => failureMessages[0]);
+    expect(told).toEqual([
+      undefined,
+      expect.stringContaining("Hook timed out in 50ms"),
+      expect.stringContaining("not tried, since this hung: first"),
+    ]);
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
+});
+
+interface HangReport {
+  assertionResults: { failureMessages: string[] }[];
+}
