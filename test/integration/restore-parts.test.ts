@@ -136,6 +136,11 @@ test("a directory that is a file now is refused before anything changes", async 
 
   await expect(refused).rejects.toMatchObject({ code: "FILE_REFUSED" });
   expect(plan.refused).toContain("/srv/app/turns is a file now and was a directory then");
+  const line = ["restore", "web", "green", "--path", "/srv/app"];
+  const dry = await runCommand(own.stateDir, [...line, "--dry-run"]);
+  const real = await runCommand(own.stateDir, [...line, "--yes"]);
+  expect(dry.stdout).toContain("It would be refused: /srv/app/turns is a file now");
+  expect([dry.exitCode, real.exitCode]).toEqual([12, 12]);
   const inside = session.restore("green", { paths: ["/srv/app/turns/in"] });
   await expect(inside).rejects.toMatchObject({ code: "FILE_REFUSED" });
   expect((await session.exec("cat app/turns app/index.html")).stdout).toBe("file\ntwo\n");

@@ -2,6 +2,7 @@ import { confirm, hasAsker } from "../confirm.ts";
 import { confirmTyping } from "../confirm-typing.ts";
 import { call, type Invocation, printLong, printResult } from "../context.ts";
 import { type PartsOptions, partsInput } from "../going-back/parts-options.ts";
+import { refusedExitCode } from "../going-back/refused-exit-code.ts";
 import { renderPlan } from "../going-back/render-plan.ts";
 import {
   contentOf,
@@ -30,7 +31,7 @@ export async function run({
   context,
   args,
   options,
-}: Invocation<RestoreOptions>): Promise<undefined> {
+}: Invocation<RestoreOptions>): Promise<number | undefined> {
   const [session = "", checkpoint = ""] = args;
   const parts = partsInput(options);
   const { paint } = context.output;
@@ -41,7 +42,7 @@ export async function run({
     await printLong(context, plan, (shown) =>
       renderPlan(shown, { paint, linesMax: Number.POSITIVE_INFINITY }),
     );
-    return;
+    return refusedExitCode(plan);
   }
   const isAnswered = options.yes === true;
   let isTypingTold = options.whileTyping === true;
@@ -64,4 +65,5 @@ export async function run({
   await printResult(context, moved, () =>
     renderMove({ moved, content, sessionRef: session, verb: "is back at", loss: options }),
   );
+  return undefined;
 }

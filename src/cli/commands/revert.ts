@@ -1,6 +1,7 @@
 import { EXIT_CODE_CONFLICTS } from "../command-spec.ts";
 import { confirm, hasAsker } from "../confirm.ts";
 import { call, type Invocation, printLong, printResult } from "../context.ts";
+import { refusedExitCode } from "../going-back/refused-exit-code.ts";
 import { renderReverted, renderRevertPlan } from "../going-back/render-revert.ts";
 import { type LossOptions, lossInput, lossSentence } from "../render-move.ts";
 import { withoutUndefined } from "../session-options.ts";
@@ -34,7 +35,8 @@ export async function run({
     const plan = await call(context, "revert.plan", asked);
     const print = options.dryRun === true ? printLong : printResult;
     await print(context, plan, (shown) => renderRevertPlan(shown, { paint, linesMax }));
-    if (options.dryRun === true) return plan.conflictsCount > 0 ? EXIT_CODE_CONFLICTS : undefined;
+    const conflictsCode = plan.conflictsCount > 0 ? EXIT_CODE_CONFLICTS : undefined;
+    if (options.dryRun === true) return refusedExitCode(plan) ?? conflictsCode;
   }
   await confirm(context, {
     question: `Take that back in session ${session}? ${lossSentence(options)}`,
