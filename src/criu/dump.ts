@@ -9,6 +9,7 @@ import { explainDumpFailure, type FailureExplanation } from "./explain-failure.t
 import { findUnrestorable, toUnrestorableError } from "./find-unrestorable.ts";
 import { keepLog } from "./keep-log.ts";
 import { excerptAroundErrors } from "./log-excerpt.ts";
+import { giveTerminalsBack } from "./lost-foreground.ts";
 import { hasQueuedData } from "./queued-data.ts";
 import { readDumpStatistics } from "./read-dump-statistics.ts";
 import { readFailureFacts } from "./read-process-facts.ts";
@@ -77,6 +78,7 @@ export async function dump(options: DumpOptions): Promise<DumpResult> {
       if (!hasSnapshot) throw noSnapshot(options);
       const unrestorable = await findUnrestorable(options.imagesDir);
       if (unrestorable !== null) throw await toUnrestorableError(unrestorable, options.imagesDir);
+      await giveTerminalsBack(options.imagesDir);
       const statistics = await readDumpStatistics(options.workDir);
       return { ...statistics, durationMs: performance.now() - startedAtMs };
     }

@@ -1,5 +1,5 @@
 /**
- * Reader of CRIU's image files: two magic numbers, then entries of a 32-bit length and a protobuf
+ * Reader of CRIU's image files, and writer of single fields: two magic numbers, then entries of a 32-bit length and a protobuf
  * message each. The few fields we need are read from the wire format itself; the field numbers
  * are those of CRIU's `images/*.proto`, which are never renumbered.
  */
@@ -97,6 +97,46 @@ export function messageField(message: WireMessage, field: number): WireMessage |
   return Buffer.isBuffer(value) ? readMessage(value) : undefined;
 }
 
+/**
+ * Returns the file with an integer field of its messages set anew; all else stays as it was written.
+ *
+ * @param choose  returns the new value, or undefined to leave that message as it is
+ */
+export function withNumberField(
+  file: Buffer,
+  kind: keyof typeof IMAGE_MAGIC,
+  { field, choose }: { field: number; choose: (message: WireMessage) => number | undefined },
+): Buffer {
+  checkMagic(file, kind);
+  const parts = [file.subarray(0, HEADER_BYTES)];
+  for (let offset = HEADER_BYTES; offset < file.length; ) {
+    const { message, next } = readEntryAt(file, offset, kind);
+    const value = choose(message);
+    parts.push(
+      value === undefined
+        ? file.subarray(offset, next)
+        : withField(file.subarray(offset + 4, next), field, value),
+    );
+    offset = next;
+  }
+  return Buffer.concat(parts);
+}
+
+/** Returns an entry: its length, and the message with the field in its new place, the end. */
+function withField(message: Buffer, field: number, value: number): Buffer {
+  const kept: Buffer[] = [];
+  for (let offset = 0; offset < message.length; ) {
+    const tag = readVarint(message, offset);
+    const { next } = readField(message, tag.next, Number(tag.value & 7n));
+    if (Number(tag.value >> 3n) !== field) kept.push(message.subarray(offset, next));
+    offset = next;
+  }
+  const body = Buffer.concat([...kept, toVarint(field << 3), toVarint(value)]);
+  const length = Buffer.alloc(4);
+  length.writeUInt32LE(body.length);
+  return Buffer.concat([length, body]);
+}
+
 function checkMagic(file: Buffer, kind: keyof typeof IMAGE_MAGIC): void {
   const first = file.length >= HEADER_BYTES ? file.readUInt32LE(0) : 0;
   const isImage = first === COMMON_MAGIC || first === SERVICE_MAGIC;
@@ -155,4 +195,11 @@ function readVarint(bytes: Buffer, offset: number): { value: bigint; next: numbe
     if (byte < 0x80) return { value, next: offset + index + 1 };
   }
   throw new Error("a protobuf number is too long");
+}
+
+function toVarint(value: number): Buffer {
+  const bytes: number[] = [];
+  let left = BigInt(value);
+  for (; left >= 0x80n; left >>= 7n) bytes.push(Number(left & 0x7fn) | 0x80);
+  return Buffer.from([...bytes, Number(left)]);
 }
