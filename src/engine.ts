@@ -73,9 +73,9 @@ export async function openEngine(options: EngineOptions): Promise<EnginePorts> {
       logger.error("session not written to the store", error, { id });
     }
   });
-  const { rlimitPreloadPath, initBinaryPath, snapshotHookPath, resumeHookPath } = native;
+  const { preloadPath, initBinaryPath, snapshotHookPath, resumeHookPath } = native;
   const { parkHookPath, pagesServerPath } = native;
-  const criuProgram = await findCriu({ packageRoot, rlimitPreloadPath });
+  const criuProgram = await findCriu({ packageRoot, preloadPath });
   const network = await NetworkHost.open({
     ownerKey: layout.key,
     netnsDir: "/run/netns",
@@ -153,7 +153,7 @@ export function nativePaths(packageRoot: string) {
     resumeHookPath: path.join(nativeDir, "resume-hook"),
     mountProgramPath: path.join(nativeDir, "attach-mount"),
     parkHookPath: path.join(nativeDir, "park-hook"),
-    rlimitPreloadPath: path.join(nativeDir, "rlimit-preload.so"),
+    preloadPath: path.join(nativeDir, "criu-preload.so"),
   };
 }
 

@@ -47,8 +47,8 @@ export class BareCriu implements Disposable {
   }
 
   static async open(target: BareTarget): Promise<BareCriu> {
-    const { rlimitPreloadPath } = nativePaths(PACKAGE_ROOT);
-    const criu = await findCriu({ packageRoot: PACKAGE_ROOT, rlimitPreloadPath });
+    const { preloadPath } = nativePaths(PACKAGE_ROOT);
+    const criu = await findCriu({ packageRoot: PACKAGE_ROOT, preloadPath });
     const layout = stateLayout(target.stateDir);
     const netnsPath = `/run/netns/waypoint-${layout.key}-${target.instanceId}`;
     // The file of the network namespace can be seen from inside the mount namespace only.

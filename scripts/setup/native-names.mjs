@@ -8,5 +8,5 @@ export const NATIVE_NAMES = [
   "image-copy",
   "waypoint-pages",
   "attach-mount",
-  "rlimit-preload.so",
+  "criu-preload.so",
 ];

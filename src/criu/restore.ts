@@ -6,6 +6,7 @@ import { buildRestoreArguments, type ExternalMount } from "./build-arguments.ts"
 import { type CriuProgram, type CriuRun, runCriu } from "./criu-program.ts";
 import { readLog, timedOutExplanation } from "./dump.ts";
 import { explainRestoreFailure } from "./explain-failure.ts";
+import { findInheritedTerminal } from "./inherited-terminal.ts";
 import { keepLog } from "./keep-log.ts";
 import { withoutLeftMountRoots } from "./left-mount-roots.ts";
 import { excerptAroundErrors } from "./log-excerpt.ts";
@@ -87,6 +88,7 @@ export async function restore(options: RestoreOptions): Promise<RestoreResult> {
     beforeResume === undefined
       ? null
       : await ResumeGate.open(join(options.workDir, GATE_NAME), beforeResume.run);
+  const terminal = await findInheritedTerminal(options.imagesDir);
   const refusedBefore = refusedProcesses();
   const run = await withoutLeftMountRoots(() =>
     runCriu({
@@ -104,6 +106,9 @@ export async function restore(options: RestoreOptions): Promise<RestoreResult> {
       env: {
         ...(gate === null ? {} : { WAYPOINT_RESUME_SOCKET: gate.socketPath }),
         ...(park === undefined ? {} : { WAYPOINT_PARK_FILE: park.groupFile }),
+        ...(terminal === null
+          ? {}
+          : { WAYPOINT_TERMINAL: `${terminal.leaderPid} ${terminal.index}` }),
       },
       timeoutMs: options.timeoutMs ?? TIMEOUT_DEFAULT_MS,
     }),

@@ -27,8 +27,8 @@ const packageRoot = path.resolve(fileURLToPath(import.meta.url), "..", "..");
 /** Starts the daemon: namespace, engine, socket; then serves until it is told to stop. */
 async function main(): Promise<void> {
   if (!isInsideNamespace()) {
-    const { rlimitPreloadPath } = nativePaths(packageRoot);
-    await requireHost({ packageRoot, rlimitPreloadPath });
+    const { preloadPath } = nativePaths(packageRoot);
+    await requireHost({ packageRoot, preloadPath });
     await enterNamespace(layout, READY_FD);
   }
   closeInheritedOnExec();

@@ -44,7 +44,7 @@ function describeMemory(): HostCheck {
 
 function describeSysResource(): HostCheck {
   if (hasCapability("CAP_SYS_RESOURCE")) return passed("cap-sys-resource", "present");
-  return passed("cap-sys-resource", "missing; CRIU gets a preload that stands in for it");
+  return passed("cap-sys-resource", "missing; CRIU's preload stands in for it");
 }
 
 function describeCgroup(): HostCheck {

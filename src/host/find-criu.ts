@@ -1,7 +1,6 @@
 import { existsSync } from "node:fs";
 import { criuArgv, readCriuRecord } from "../../scripts/setup/criu-record.mjs";
 import { WaypointError } from "../errors/index.ts";
-import { hasCapability } from "./capabilities.ts";
 import { nativePath } from "./native-programs.ts";
 
 /** How to start the CRIU that the set-up chose. */
@@ -14,8 +13,6 @@ export interface CriuProgram {
   enterPath: string;
   version: string;
   origin: "system" | "private";
-  /** CRIU answers its question for other users' limits through a preloaded object. */
-  needsRlimitPreload: boolean;
 }
 
 /** Where to look. */
@@ -23,18 +20,19 @@ export interface FindCriuOptions {
   /** The directory that holds Waypoint's package.json and .tools. */
   packageRoot: string;
   /**
-   * The built object that stands in for CAP_SYS_RESOURCE; used only where that is missing.
+   * The built object that is preloaded into CRIU.
    * @defaultValue the one that the set-up built
    */
-  rlimitPreloadPath?: string;
+  preloadPath?: string;
 }
 
 /**
  * Returns the CRIU that the set-up chose for this machine; reads two small files, starts nothing.
  *
- * Without CAP_SYS_RESOURCE CRIU cannot read the limits of a process of another user, so the
- * preload reads them from /proc instead. A private CRIU gets it through its own loader, because
- * LD_PRELOAD would also reach the programs that CRIU starts, which use the machine's libraries.
+ * A preload gives the terminal of a session to all its processes at a restore; and without
+ * CAP_SYS_RESOURCE, when CRIU cannot read the limits of a process of another user, it reads them from
+ * /proc. A private CRIU gets it through its own loader, because LD_PRELOAD would also reach the
+ * programs that CRIU starts, which use the machine's libraries.
  *
  * @throws SETUP_INCOMPLETE  no CRIU was chosen, it has gone, or the preload is not built.
  */
@@ -45,23 +43,19 @@ export async function findCriu(options: FindCriuOptions): Promise<CriuProgram> {
       hint: "Run `waypoint setup` as root.",
     });
   }
-  const needsRlimitPreload = !hasCapability("CAP_SYS_RESOURCE");
-  const preloadPath =
-    options.rlimitPreloadPath ?? nativePath(options.packageRoot, "rlimit-preload.so");
-  if (needsRlimitPreload && !existsSync(preloadPath)) {
+  const preloadPath = options.preloadPath ?? nativePath(options.packageRoot, "criu-preload.so");
+  if (!existsSync(preloadPath)) {
     throw new WaypointError("SETUP_INCOMPLETE", `The preload ${preloadPath} is not built.`, {
       hint: "Run `waypoint setup` as root.",
       detail: { preloadPath },
     });
   }
   const { origin, version } = record;
-  const isByVariable = needsRlimitPreload && origin === "system";
   return {
-    argv: criuArgv(record, needsRlimitPreload ? { preloadPath } : {}),
+    argv: criuArgv(record, { preloadPath }),
     enterPath: nativePath(options.packageRoot, "criu-enter"),
-    env: isByVariable ? { LD_PRELOAD: preloadPath } : {},
+    env: origin === "system" ? { LD_PRELOAD: preloadPath } : {},
     version,
     origin,
-    needsRlimitPreload,
   };
 }

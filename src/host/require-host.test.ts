@@ -21,10 +21,10 @@ function record(fields: Record<string, string>): void {
   writeFileSync(path.join(packageRoot, ".tools/criu.json"), text);
 }
 
-function options(): { packageRoot: string; rlimitPreloadPath: string } {
-  const rlimitPreloadPath = path.join(packageRoot, "rlimit.so");
-  writeFileSync(rlimitPreloadPath, "");
-  return { packageRoot, rlimitPreloadPath };
+function options(): { packageRoot: string; preloadPath: string } {
+  const preloadPath = path.join(packageRoot, "preload.so");
+  writeFileSync(preloadPath, "");
+  return { packageRoot, preloadPath };
 }
 
 test("without a record the set-up is incomplete", async () => {
@@ -48,7 +48,7 @@ test("a private CRIU is started through its own loader and leaves LD_PRELOAD alo
   expect(criu.argv[0]).toMatch(/ld-linux-[\w-]+\.so\.\d$/);
   expect(criu.argv.at(-1)).toBe(path.join(prefix, "usr/sbin/criu"));
   expect(criu.env).toEqual({});
-  expect(criu.argv.includes("--preload")).toBe(criu.needsRlimitPreload);
+  expect(criu.argv).toContain("--preload");
 });
 
 test("the machine's CRIU is started as it is", async () => {
@@ -57,7 +57,7 @@ test("the machine's CRIU is started as it is", async () => {
   const criu = await findCriu(options());
 
   expect(criu.argv).toEqual([process.execPath]);
-  expect("LD_PRELOAD" in criu.env).toBe(criu.needsRlimitPreload);
+  expect(criu.env).toHaveProperty("LD_PRELOAD");
 });
 
 test("a user who is not root is told how to become it", async () => {

@@ -40,6 +40,6 @@ declare module "*/scripts/setup/native-names.mjs" {
     | "image-copy"
     | "waypoint-pages"
     | "attach-mount"
-    | "rlimit-preload.so";
+    | "criu-preload.so";
   export const NATIVE_NAMES: readonly NativeName[];
 }

@@ -219,8 +219,8 @@ async function findTestCriu(): Promise<CriuProgram> {
   const words = process.env["CRIU"]?.split(" ");
   const enterPath = path.join(ROOT, ".tools/native/criu-enter");
   if (words !== undefined) return { argv: words, env: {}, enterPath };
-  const rlimitPreloadPath = path.join(ROOT, ".tools/native/rlimit-preload.so");
-  return findCriu({ packageRoot: ROOT, rlimitPreloadPath });
+  const preloadPath = path.join(ROOT, ".tools/native/criu-preload.so");
+  return findCriu({ packageRoot: ROOT, preloadPath });
 }
 
 function killIfThere(pid: number): void {

@@ -29,7 +29,7 @@ function inside(sandbox: Sandbox, argv: string[], env: Record<string, string> = 
 async function criu(sandbox: Sandbox, args: string[]): Promise<void> {
   const { argv, env } = await findCriu({
     packageRoot: PROJECT,
-    rlimitPreloadPath: path.join(PROJECT, ".tools/native/rlimit-preload.so"),
+    preloadPath: path.join(PROJECT, ".tools/native/criu-preload.so"),
   });
   inside(sandbox, [...argv, ...args], { ...env, WAYPOINT_TEST_DIRECTORY: sandbox.directory });
 }
