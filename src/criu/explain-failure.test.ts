@@ -139,6 +139,13 @@ test("a traced process is told from one that has ended", () => {
   expect(explain([`${warning} (Operation not permitted)`, pipe])).toMatchObject({
     reason: "packet_pipe",
   });
+  const zombie = "Error (criu/seize.c:882): Zombies with threads are not supported";
+  expect(explain([`${warning} (Operation not permitted)`, zombie])).toMatchObject({
+    reason: "main_thread",
+    message:
+      "Process 12 (node) has ended its main thread while others run on, which cannot be checkpointed.",
+    transient: true,
+  });
   expect(explain([`${warning} (No such process)`, end])).toMatchObject({
     reason: "process_race",
     transient: true,

@@ -27,6 +27,17 @@ export const UNUSUAL_OBJECT_PATTERNS: readonly FailurePattern[] = [
     hint: "Try again once the program has read them.",
   },
   {
+    reason: "main_thread",
+    // A process of many threads that is just ending looks like this for an instant.
+    transient: true,
+    pattern:
+      /[\s\S]*Unable to interrupt task: (?<pid>\d+) \(Operation not permitted\)[\s\S]*?Zombies with threads are not supported/,
+    resource: () => "main thread",
+    sentence: (who) =>
+      `${who} has ended its main thread while others run on, which cannot be checkpointed.`,
+    hint: "Try again; if that process does not end, its main thread must wait for the others.",
+  },
+  {
     reason: "task_mode",
     pattern: /Can't dump task (?<pid>\d+) (?<what>running in 32-bit mode|with LDT descriptors)/,
     resource: (match) => match.groups?.["what"] ?? null,

@@ -112,6 +112,16 @@ ends = [os.pipe() for _ in range(1025)]`,
     resource: "pipes",
   },
   {
+    what: "a process without its main thread",
+    program: `import ctypes, os, threading, time
+if os.fork() == 0:
+    threading.Thread(target=time.sleep, args=[1000]).start()
+    ctypes.CDLL(None).pthread_exit(None)
+time.sleep(0.5)`,
+    message: /^Process \d+ \(python3\) has ended its main thread while others run on/,
+    resource: "main thread",
+  },
+  {
     what: "a watch on /proc",
     program: `import ctypes
 libc = ctypes.CDLL(None)
