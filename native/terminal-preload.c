@@ -9,7 +9,7 @@
  * its terminal, whose other side the first process of the tree holds. When the leader has made its
  * session, it opens that terminal, before it forks. When the first process comes to open the other
  * side, it gets that of the leader. When the leader sets its terminal, it closes its own descriptors.
- * Where any of it fails, all goes on as without this.
+ * Where the leader cannot open it, all goes on as without this.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
