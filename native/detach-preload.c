@@ -1,5 +1,5 @@
 /*
- * Preloaded into CRIU for a restore: a thread that has ended needs no detaching.
+ * Preloaded into CRIU: a thread that has ended needs no detaching.
  *
  * CRIU lets go of the restored threads one after the other. A process that ends at once takes those
  * with it that CRIU has not come to, and CRIU then takes the restore for a failed one, ends the whole

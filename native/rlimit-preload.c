@@ -1,5 +1,5 @@
 /*
- * Preloaded into CRIU where root lacks CAP_SYS_RESOURCE.
+ * Preloaded into CRIU, for machines on which root lacks CAP_SYS_RESOURCE.
  *
  * CRIU reads the limits of each task with syscall(SYS_prlimit64), which the kernel then refuses for
  * tasks of another user. Only that one request is answered from /proc/PID/limits instead; every

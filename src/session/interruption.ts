@@ -81,15 +81,15 @@ export class Interruption {
 
   /** Sends what is next: a process group that has come to the foreground since is asked first. */
   async #escalate(signals: readonly number[]): Promise<void> {
-    const { group, isShell } = await this.#foreground();
+    const group = await this.#foreground();
     if (group !== this.#group || group === NO_GROUP) this.#sentToGroup = 0;
     this.#group = group;
     const signal = signals[this.#sentToGroup];
     if (signal === undefined || this.#sent === SIGNALS_MAX) return await this.#giveUp();
     this.#sentToGroup += 1;
     this.#sent += 1;
-    // The shell itself only ever gets an interrupt: the others would end it with the command.
-    await this.send(isShell ? SIGINT : signal);
+    // To the shell itself init sends no more than an interrupt, whatever is asked for.
+    await this.send(signal);
     if (this.#isOver) return;
     this.#timer = setTimeout(() => void this.#escalate(signals), ESCALATION_MS);
   }
@@ -101,12 +101,10 @@ export class Interruption {
   }
 
   /** The process group that a signal would reach. */
-  async #foreground(): Promise<{ group: number; isShell: boolean }> {
-    if (!this.#isLive) return { group: OWN_GROUP, isShell: false };
+  async #foreground(): Promise<number> {
+    if (!this.#isLive) return OWN_GROUP;
     // When the session has ended, the command has ended with it.
     const { terminals } = await this.#link.list().catch(() => ({ terminals: [] }));
-    const terminal = terminals.find(({ id }) => id === this.#terminalId);
-    const group = terminal?.foreground ?? NO_GROUP;
-    return { group, isShell: terminal === undefined || group === terminal.pid };
+    return terminals.find(({ id }) => id === this.#terminalId)?.foreground ?? NO_GROUP;
   }
 }
