@@ -1,6 +1,8 @@
-import { spawn } from "node:child_process";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { pollUntil, processesFull } from "../base/index.ts";
+import { type ChildProcessByStdio, spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
+import type { Readable } from "node:stream";
+import { setTimeout as delay } from "node:timers/promises";
+import { processesFull } from "../base/index.ts";
 import { WaypointError } from "../errors/index.ts";
 
 /** How to start CRIU on this machine. */
@@ -13,6 +15,8 @@ export interface CriuProgram {
   enterPath: string;
 }
 
+type CriuProcess = ChildProcessByStdio<null, Readable, Readable>;
+
 /** What one run of CRIU left. */
 export interface CriuRun {
   exitCode: number | null;
@@ -23,7 +27,7 @@ export interface CriuRun {
 }
 
 const OUTPUT_KEPT_BYTES_MAX = 16 * 1024;
-const END_TIMEOUT_MS = 10_000;
+const OUTPUT_TIMEOUT_MS = 1_000;
 const LOST_CHECK_INTERVAL_MS = 250;
 
 // CRIU starts helpers (tar, ip, nft) by name; nothing else of the daemon's environment reaches it.
@@ -49,16 +53,8 @@ export function buildCriuCommand(
   return places.length === 0 ? command : [criu.enterPath, ...places, "--", ...command];
 }
 
-/**
- * Runs CRIU to its end; a failure of CRIU is a result, not an exception.
- *
- * At the deadline CRIU's children are ended first: a half restored tree is one of them, and would
- * live on without CRIU.
- *
- * @throws SETUP_INCOMPLETE  CRIU, or what starts it, cannot be started.
- * @throws PROCESSES_FULL    the kernel starts no further process.
- */
-export function runCriu(options: {
+/** How to run CRIU. */
+interface CriuRunOptions {
   criu: CriuProgram;
   netnsPath: string | null;
   criuArguments: readonly string[];
@@ -67,11 +63,51 @@ export function runCriu(options: {
   timeoutMs: number;
   /** Tells that CRIU waits for something that cannot come any more, and is to be ended. */
   isLost?: () => boolean;
-}): Promise<CriuRun> {
-  const { criu, netnsPath, criuArguments, timeoutMs } = options;
+  /** Ends what a CRIU that failed, or was ended, has left. Gets processes that are ending already. */
+  endLeft?: (ending: readonly number[]) => Promise<void>;
+}
+
+/**
+ * Runs CRIU to its end; a failure of CRIU is a result, not an exception.
+ *
+ * At the deadline CRIU's children are ended first: a half restored tree is one of them, and would
+ * go on when CRIU lets go of it.
+ *
+ * @throws SETUP_INCOMPLETE   CRIU, or what starts it, cannot be started.
+ * @throws PROCESSES_FULL     the kernel starts no further process.
+ * @throws DEADLINE_EXCEEDED  what CRIU has left does not end.
+ */
+export async function runCriu(options: CriuRunOptions): Promise<CriuRun> {
+  const startedAtMs = performance.now();
+  const { child, output } = startCriu(options);
+  const closed = new Promise((resolve) => child.once("close", resolve));
+  let killed: number[] | null = null;
+  const timer = setTimeout(() => {
+    killed = child.pid === undefined ? [] : killWithChildren(child.pid);
+  }, options.timeoutMs);
+  const watch = setInterval(() => {
+    if (options.isLost?.() === true) child.kill("SIGKILL");
+  }, LOST_CHECK_INTERVAL_MS);
+  try {
+    const exitCode = await exitOf(child);
+    // It may have come to its end in the same moment as its time.
+    const timedOut = killed !== null;
+    if (exitCode !== 0 || timedOut) await options.endLeft?.(killed ?? []);
+    // What is left of it can hold the pipe open for ever.
+    await Promise.race([closed, delay(OUTPUT_TIMEOUT_MS, undefined, { ref: false })]);
+    return { exitCode, timedOut, durationMs: performance.now() - startedAtMs, output: output() };
+  } finally {
+    clearTimeout(timer);
+    clearInterval(watch);
+    child.stdout.destroy();
+    child.stderr.destroy();
+  }
+}
+
+function startCriu(options: CriuRunOptions): { child: CriuProcess; output: () => string } {
+  const { criu, netnsPath, criuArguments } = options;
   const [program, ...rest] = buildCriuCommand(criu, netnsPath, criuArguments, options.cgroupFiles);
   if (program === undefined) throw new TypeError("the CRIU program has no argv");
-  const startedAtMs = performance.now();
   const child = spawn(program, rest, {
     cwd: "/",
     env: { ...FIXED_ENV, ...criu.env, ...options.env },
@@ -83,27 +119,14 @@ export function runCriu(options: {
   };
   child.stdout.on("data", keep);
   child.stderr.on("data", keep);
+  return { child, output: () => output };
+}
+
+/** Resolves when CRIU has ended, to `null` if a signal ended it. */
+function exitOf(child: CriuProcess): Promise<number | null> {
   return new Promise((resolve, reject) => {
-    let timedOut = false;
-    const watch = setInterval(() => {
-      if (options.isLost?.() === true) child.kill("SIGKILL");
-    }, LOST_CHECK_INTERVAL_MS);
-    let killed: number[] = [];
-    const timer = setTimeout(() => {
-      timedOut = true;
-      if (child.pid !== undefined) killed = killWithChildren(child.pid);
-    }, timeoutMs);
-    child.once("error", (cause) => {
-      clearTimeout(timer);
-      clearInterval(watch);
-      reject(cannotStart(program, cause));
-    });
-    child.once("close", (exitCode) => {
-      clearTimeout(timer);
-      clearInterval(watch);
-      const run = { exitCode, timedOut, durationMs: performance.now() - startedAtMs, output };
-      untilEnded(killed).then(() => resolve(run), reject);
-    });
+    child.once("error", (cause) => reject(cannotStart(child.spawnfile, cause)));
+    child.once("exit", resolve);
   });
 }
 
@@ -121,30 +144,13 @@ function cannotStart(program: string, cause: Error): WaypointError {
   );
 }
 
-/** Ends CRIU and its children, and returns the children. */
+/** Ends CRIU and its children, and returns the children: but for one that is just being made. */
 function killWithChildren(criuPid: number): number[] {
-  // Stopped first, so that it starts no other child between the look and the kill.
+  // Stopped first, so that it does nothing for a child that it finds dead.
   signal(criuPid, "SIGSTOP");
   const children = childrenOf(criuPid);
   for (const pid of [...children, criuPid]) signal(pid, "SIGKILL");
   return children;
-}
-
-/** The first process of a pid namespace ends last, so that waiting for it is enough. */
-async function untilEnded(pids: readonly number[]): Promise<void> {
-  const isEnded = (pid: number) =>
-    !existsSync(`/proc/${pid}`) || /^State:\s*[XZ]/m.test(readStatus(pid));
-  await pollUntil("the half restored tree to end", { timeoutMs: END_TIMEOUT_MS }, () =>
-    pids.every(isEnded) ? true : undefined,
-  );
-}
-
-function readStatus(pid: number): string {
-  try {
-    return readFileSync(`/proc/${pid}/status`, "utf8");
-  } catch {
-    return "State: X";
-  }
 }
 
 function signal(pid: number, name: NodeJS.Signals): void {
@@ -156,9 +162,12 @@ function signal(pid: number, name: NodeJS.Signals): void {
 }
 
 function childrenOf(pid: number): number[] {
-  const taskDir = `/proc/${pid}/task`;
-  if (!existsSync(taskDir)) return [];
-  return readdirSync(taskDir).flatMap((task) =>
-    readFileSync(`${taskDir}/${task}/children`, "utf8").split(" ").filter(Boolean).map(Number),
-  );
+  try {
+    return readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8")
+      .split(" ")
+      .filter(Boolean)
+      .map(Number);
+  } catch {
+    return []; // It has ended.
+  }
 }

@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import { readdir, readFile, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -6,13 +5,16 @@ import { WaypointError } from "../errors/index.ts";
 import { buildDumpArguments, type ExternalMount } from "./build-arguments.ts";
 import { type CriuProgram, type CriuRun, runCriu } from "./criu-program.ts";
 import { explainDumpFailure, type FailureExplanation } from "./explain-failure.ts";
+import { explainEnd, explainTimeout } from "./explain-unfinished.ts";
 import { findUnrestorable, toUnrestorableError } from "./find-unrestorable.ts";
 import { keepLog } from "./keep-log.ts";
+import { endLeftProcesses } from "./left-processes.ts";
 import { excerptAroundErrors } from "./log-excerpt.ts";
 import { giveTerminalsBack } from "./lost-foreground.ts";
 import { hasQueuedData } from "./queued-data.ts";
 import { readDumpStatistics } from "./read-dump-statistics.ts";
 import { readFailureFacts } from "./read-process-facts.ts";
+import { isTreeKilled } from "./running-criu.ts";
 
 const LOG_NAME = "dump.log";
 const TIMEOUT_DEFAULT_MS = 300_000;
@@ -107,9 +109,8 @@ function runDump(options: DumpOptions): Promise<CriuRun> {
       WAYPOINT_SNAPSHOT_TARGET: options.snapshotTarget,
     },
     timeoutMs: options.timeoutMs ?? TIMEOUT_DEFAULT_MS,
-    // A first process that is killed now waits for its children to be collected, which are CRIU's to
-    // collect, and CRIU waits for the first process. One without memory has been killed.
-    isLost: () => !existsSync(`/proc/${options.pid}/exe`),
+    isLost: () => isTreeKilled(options.pid),
+    endLeft: (ending) => endLeftProcesses({ command: "dump", workDir: options.workDir }, ending),
   });
 }
 
@@ -139,28 +140,15 @@ async function explain(
   run: CriuRun,
 ): Promise<FailureExplanation> {
   const { pid: rootPid, netnsPath } = options;
-  if (run.timedOut) return timedOutExplanation(run);
-  return explainDumpFailure(log, await readFailureFacts({ rootPid, netnsPath, log }));
+  if (run.timedOut) return explainTimeout(run);
+  const why = explainDumpFailure(log, await readFailureFacts({ rootPid, netnsPath, log }));
+  return run.exitCode === null ? explainEnd(why) : why;
 }
 
 /** Returns the end of CRIU's log, or what it said elsewhere if it never got as far as a log. */
 export async function readLog(logPath: string, run: CriuRun): Promise<string> {
   const log = await readFile(logPath, "utf8").catch(() => "");
   return log === "" ? run.output : log.slice(-LOG_READ_BYTES_MAX);
-}
-
-/** The explanation of a run that was ended at its deadline. */
-export function timedOutExplanation(run: CriuRun): FailureExplanation {
-  return {
-    code: "DEADLINE_EXCEEDED",
-    reason: "timeout",
-    message: `CRIU did not end within ${Math.round(run.durationMs)} ms and was ended.`,
-    hint: "The processes it worked on may be damaged; restore the last checkpoint if they hang.",
-    transient: false,
-    pid: null,
-    processName: null,
-    resource: null,
-  };
 }
 
 function toDumpError(failure: {

@@ -14,6 +14,7 @@ export type { CriuProgram } from "./criu-program.ts";
 export { type DumpOptions, type DumpResult, dump } from "./dump.ts";
 export { type MemoryStretch, readImageMemory } from "./image-memory.ts";
 export type { SocketEnd } from "./inet-socket.ts";
+export { removeLeftMountRoots } from "./left-mount-roots.ts";
 export { type ImageMemory, measureMemory } from "./measure-memory.ts";
 export {
   awaitPagesServer,
@@ -27,4 +28,5 @@ export { type ImageSocket, readImageSockets } from "./read-image-sockets.ts";
 export { hasAlarm } from "./read-image-timers.ts";
 export { type ImageTree, readImageTree } from "./read-image-tree.ts";
 export { type BeforeResume, type RestoreOptions, type RestoreResult, restore } from "./restore.ts";
+export { findRunningCriu, isTreeHeld, isTreeKilled, type RunningCriu } from "./running-criu.ts";
 export { warmUp } from "./warm-up.ts";

@@ -29,6 +29,12 @@ export async function withoutLeftMountRoots<T extends { exitCode: number | null 
   return run;
 }
 
+/** Removes what restores left that nobody has waited for, unless a CRIU restores now. */
+export async function removeLeftMountRoots(): Promise<void> {
+  for (const name of await listMountRoots()) left.add(name);
+  if (!isCriuRestoring()) await removeLeft();
+}
+
 /** Lists the directories in which some CRIU builds, or built, a mount namespace. */
 async function listMountRoots(): Promise<string[]> {
   const names = await readdir(MOUNT_ROOTS_DIR).catch(() => []);

@@ -4,11 +4,13 @@ import { noProcessLeft, refusedProcesses } from "../base/index.ts";
 import { WaypointError } from "../errors/index.ts";
 import { buildRestoreArguments, type ExternalMount } from "./build-arguments.ts";
 import { type CriuProgram, type CriuRun, runCriu } from "./criu-program.ts";
-import { readLog, timedOutExplanation } from "./dump.ts";
-import { explainRestoreFailure } from "./explain-failure.ts";
+import { readLog } from "./dump.ts";
+import { explainRestoreFailure, type FailureExplanation } from "./explain-failure.ts";
+import { explainEnd, explainTimeout } from "./explain-unfinished.ts";
 import { findInheritedTerminal } from "./inherited-terminal.ts";
 import { keepLog } from "./keep-log.ts";
 import { withoutLeftMountRoots } from "./left-mount-roots.ts";
+import { endLeftProcesses } from "./left-processes.ts";
 import { excerptAroundErrors } from "./log-excerpt.ts";
 import { ResumeGate } from "./resume-gate.ts";
 
@@ -111,6 +113,7 @@ export async function restore(options: RestoreOptions): Promise<RestoreResult> {
           : { WAYPOINT_TERMINAL: `${terminal.leaderPid} ${terminal.index}` }),
       },
       timeoutMs: options.timeoutMs ?? TIMEOUT_DEFAULT_MS,
+      endLeft: (ending) => endLeftProcesses({ ...options, command: "restore" }, ending),
     }),
   );
   if (gate !== null && gate.failure !== null) throw gate.failure.cause;
@@ -127,7 +130,7 @@ export async function restore(options: RestoreOptions): Promise<RestoreResult> {
 async function toRestoreError(options: RestoreOptions, run: CriuRun): Promise<WaypointError> {
   const log = await readLog(join(options.workDir, LOG_NAME), run);
   const logPath = await keepLog({ ...options, log, logName: LOG_NAME });
-  const why = run.timedOut ? timedOutExplanation(run) : explainRestoreFailure(log);
+  const why = explain(log, run);
   return new WaypointError(why.code, why.message, {
     hint: why.hint,
     detail: {
@@ -138,4 +141,10 @@ async function toRestoreError(options: RestoreOptions, run: CriuRun): Promise<Wa
       exitCode: run.exitCode,
     },
   });
+}
+
+function explain(log: string, run: CriuRun): FailureExplanation {
+  if (run.timedOut) return explainTimeout(run);
+  const why = explainRestoreFailure(log);
+  return run.exitCode === null ? explainEnd(why) : why;
 }

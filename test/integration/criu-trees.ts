@@ -11,7 +11,7 @@ import {
   warmUp,
 } from "../../src/criu/index.ts";
 import { findCriu } from "../../src/host/index.ts";
-import { INSIDE_VARIABLE, ROOT } from "./private-namespace.ts";
+import { ROOT } from "./private-namespace.ts";
 
 /** The program itself: a version manager's shim would add processes of its own. */
 export const PYTHON = "/usr/bin/python3";
@@ -199,19 +199,18 @@ export function stateOf(pid: number): string | undefined {
   return readFileSync(`/proc/${pid}/stat`, "utf8").split(" ")[2];
 }
 
-/** Processes of this run's trees: in a pid namespace of their own, with this run's environment. */
+/** Processes of trees, also of half restored ones: those in a pid namespace below this run's. */
 export function treeProcesses(): string[] {
-  const mark = `${INSIDE_VARIABLE}=${process.env[INSIDE_VARIABLE]}`;
-  return readdirSync("/proc").filter((name) => {
-    if (!/^\d+$/.test(name)) return false;
-    try {
-      const ids = /^NSpid:\s*(.*)$/m.exec(readFileSync(`/proc/${name}/status`, "utf8"))?.[1] ?? "";
-      const environment = readFileSync(path.join("/proc", name, "environ"), "utf8");
-      return ids.trim().includes("\t") && environment.includes(mark);
-    } catch {
-      return false;
-    }
-  });
+  return readdirSync("/proc").filter((name) => /^\d+$/.test(name) && isInTree(name));
+}
+
+function isInTree(pid: string): boolean {
+  try {
+    const status = readFileSync(`/proc/${pid}/status`, "utf8");
+    return /^NSpid:\t\d+\t/m.test(status) && !/^State:\tZ/m.test(status);
+  } catch {
+    return false; // It has ended.
+  }
 }
 
 /** `$CRIU` as words, or the CRIU that the set-up chose. */

@@ -8,7 +8,7 @@ export const INSIDE_VARIABLE = "WAYPOINT_TEST_NAMESPACE";
 
 /**
  * Runs the tests of a file again in namespaces that end with the run, with a tmpfs on /run, so that
- * mounts, links, rules and settings can neither disturb the machine nor be left behind.
+ * processes, mounts, links, rules and settings can neither disturb the machine nor be left behind.
  */
 export function inPrivateNamespace(
   file: string,
@@ -39,8 +39,11 @@ function runAgain(file: string, network: boolean) {
     "integration",
     path.relative(ROOT, file),
   ];
-  const namespaces = ["--mount", "--propagation", "private", ...(network ? ["--net"] : [])];
-  const script = 'mount -t tmpfs tmpfs /run && exec "$@"';
+  const pids = ["--pid", "--fork", "--kill-child", "--mount-proc"];
+  const mounts = ["--mount", "--propagation", "private"];
+  const namespaces = [...pids, ...mounts, ...(network ? ["--net"] : [])];
+  // The shell stays, as the first process, to collect those that have lost their parents.
+  const script = 'mount -t tmpfs tmpfs /run; "$@"';
   return spawnSync("unshare", [...namespaces, "--", "sh", "-ec", script, "sh", ...run], {
     cwd: ROOT,
     env: { ...process.env, NO_COLOR: "1", [INSIDE_VARIABLE]: `run-${process.pid}` },

@@ -1,0 +1,32 @@
+import type { CriuRun } from "./criu-program.ts";
+import type { FailureExplanation } from "./explain-failure.ts";
+
+/** Explains a run that was ended at its deadline. */
+export function explainTimeout(run: CriuRun): FailureExplanation {
+  return {
+    code: "DEADLINE_EXCEEDED",
+    reason: "timeout",
+    message: `CRIU did not end within ${Math.round(run.durationMs)} ms and was ended.`,
+    hint: "The processes it worked on may be damaged; restore the last checkpoint if they hang.",
+    transient: false,
+    pid: null,
+    processName: null,
+    resource: null,
+  };
+}
+
+/** Explains a run that a signal ended; what its log tells goes first. */
+export function explainEnd(why: FailureExplanation): FailureExplanation {
+  if (why.reason !== "unknown") return why;
+  const isDump = why.code === "CRIU_DUMP_FAILED";
+  return {
+    ...why,
+    reason: "ended",
+    message: "CRIU was ended by a signal before it was done.",
+    hint: `The kernel ends programs where memory is short; its log (\`dmesg\`) tells. ${
+      isDump
+        ? "Restore the last checkpoint if the session hangs."
+        : "Nothing of the restored processes is left; the checkpoint is as it was."
+    }`,
+  };
+}
