@@ -1,14 +1,10 @@
-import { readdirSync, readFileSync } from "node:fs";
-import { pollUntil } from "../base/index.ts";
 import { fromManifest, scheduleDurable, scheduleHeld } from "../checkpoint/index.ts";
 import { type EnginePorts, endInstance, removeInstance, resumeForwards } from "../session/index.ts";
 import { indexMissingStories } from "../story/index.ts";
 import { readVerifications } from "../verification/index.ts";
+import { settleLeftCriu } from "./left-criu.ts";
 import { rebuildSessions } from "./rebuild-sessions.ts";
 import { reconnectSessions } from "./reconnect-sessions.ts";
-
-/** How long to wait for a CRIU that the last daemon left behind; then it is taken to hang. */
-const LEFT_CRIU_TIMEOUT_MS = 60_000;
 
 /**
  * Finds what the last daemon left, however it ended, and makes it whole again.
@@ -17,7 +13,7 @@ const LEFT_CRIU_TIMEOUT_MS = 60_000;
  * written gets its row, one without is gone.
  */
 export async function recover(ports: EnginePorts): Promise<void> {
-  await waitForLeftCriu(ports);
+  await settleLeftCriu(ports);
   rebuildSessions(ports);
   await recoverCheckpoints(ports);
   await removeOrphans(ports);
@@ -39,27 +35,6 @@ function thawSessions({ catalog, freezer }: EnginePorts): void {
   for (const { state, instance } of catalog.sessions()) {
     if (state === "running" && instance !== null) freezer?.thaw(instance);
   }
-}
-
-/**
- * A CRIU in the middle of a dump must not be ended: it would leave its code inside the processes.
- * It needs no daemon to finish.
- */
-async function waitForLeftCriu(ports: EnginePorts): Promise<void> {
-  const { imagesDir, storeDir } = ports.settings.layout;
-  const isOurs = (argument: string) =>
-    argument.startsWith(`${imagesDir}/`) || argument.startsWith(`${storeDir}/`);
-  const isRunning = () =>
-    readdirSync("/proc").some((pid) => {
-      if (!/^\d+$/.test(pid)) return false;
-      const argv = readCommandLine(pid);
-      return (argv.includes("dump") || argv.includes("restore")) && argv.some(isOurs);
-    });
-  await pollUntil(
-    "a CRIU of the last daemon to finish",
-    { timeoutMs: LEFT_CRIU_TIMEOUT_MS, intervalMs: 50 },
-    () => (isRunning() ? undefined : true),
-  );
 }
 
 async function recoverCheckpoints(ports: EnginePorts): Promise<void> {
@@ -129,13 +104,5 @@ async function releaseEnded(ports: EnginePorts): Promise<void> {
     if (!holdsSomething) continue;
     logger.info("finishing the end of a session", { instance });
     await endInstance(instance, ports);
-  }
-}
-
-function readCommandLine(pid: string): string[] {
-  try {
-    return readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
-  } catch {
-    return [];
   }
 }
