@@ -5,11 +5,11 @@
  * session; there is no third way. CRIU forks all processes first and opens terminals later, so the
  * leader alone has one then, and a shell that runs in it has no job control any more.
  *
- * WAYPOINT_TERMINAL is "LEADER INDEX": the leader of the one session that is treated, and the index of
- * its terminal, whose other side the first process of the tree holds. When the leader has made its
- * session, it opens that terminal, before it forks. When the first process comes to open the other
- * side, it gets that of the leader. When the leader sets its terminal, it closes its own descriptors.
- * Where the leader cannot open it, all goes on as without this.
+ * WAYPOINT_TERMINALS is a list of "LEADER:INDEX:HOLDER", by index: the leaders that are treated, the
+ * indices of their terminals, and the processes that hold the other sides. When a leader has made its
+ * session, it opens its terminal, before it forks. When a holder comes to open other sides, it gets
+ * those of its leaders. When a leader sets its terminal, it closes its own descriptors. Where it could
+ * not open it, all goes on as without this.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -21,18 +21,39 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define FIRST_PID 1
+#define TERMINALS_MAX 64
 /* Numbers that no shell has, below those of CRIU's own descriptors. */
 #define MASTER_FD 1019
 #define SLAVE_FD 1020
 #define OTHER_TERMINALS_MAX 32
+/* Another leader may have the number for a moment, while it looks for its own. */
+#define OPEN_TRIES_MAX 100
+#define OPEN_GAP_US 500
 
-/* The process that has the two descriptors: the leader, and each one that it has just forked. */
-static pid_t holder_pid;
+struct terminal {
+  int leader, index, holder;
+  /* The descriptor of the other side that this process was given last, and whether it has kept it. */
+  int given_fd, is_taken;
+};
 
-static int is_wanted(int *leader, int *index) {
-  const char *text = getenv("WAYPOINT_TERMINAL");
-  return text != NULL && sscanf(text, "%d %d", leader, index) == 2;
+static struct terminal terminals[TERMINALS_MAX];
+static int terminal_count = -1;
+/* The process that has the two descriptors: a leader, and each one that it has just forked. */
+static pid_t opener_pid;
+
+static void read_terminals(void) {
+  const char *text = getenv("WAYPOINT_TERMINALS");
+  if (terminal_count >= 0) return;
+  terminal_count = 0;
+  while (text != NULL && *text != 0 && terminal_count < TERMINALS_MAX) {
+    struct terminal *next = &terminals[terminal_count];
+    if (sscanf(text, "%d:%d:%d", &next->leader, &next->index, &next->holder) != 3) return;
+    next->given_fd = -1;
+    next->is_taken = 0;
+    terminal_count++;
+    text = strchr(text, ',');
+    if (text != NULL) text++;
+  }
 }
 
 /* Moves a descriptor to a number that is free, or closes it. */
@@ -45,18 +66,33 @@ static int move(int fd, int wanted) {
   return -1;
 }
 
-/* Opens the other side with that index: numbers are given out from the lowest on. */
-static int open_master(int index) {
+static int index_of(int master) {
+  int index;
+  return ioctl(master, TIOCGPTN, &index) < 0 ? -1 : index;
+}
+
+/* Opens the other side with that index, if it is free: numbers are given out from the lowest on. */
+static int try_open_master(int index) {
   int others[OTHER_TERMINALS_MAX], count = 0, found = -1;
   while (found < 0 && count < OTHER_TERMINALS_MAX) {
-    int number = -1, fd = (int)syscall(SYS_openat, AT_FDCWD, "/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC);
+    int fd = (int)syscall(SYS_openat, AT_FDCWD, "/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC);
     if (fd < 0) break;
-    if (ioctl(fd, TIOCGPTN, &number) < 0 || number != index) others[count++] = fd;
-    else found = fd;
-    if (number > index) break;
+    int opened = index_of(fd);
+    if (opened == index) found = fd;
+    else others[count++] = fd;
+    if (opened > index) break;
   }
   while (count > 0) close(others[--count]);
   return found;
+}
+
+static int open_master(int index) {
+  int fd = try_open_master(index);
+  for (int tries = 1; fd < 0 && tries < OPEN_TRIES_MAX; tries++) {
+    usleep(OPEN_GAP_US);
+    fd = try_open_master(index);
+  }
+  return fd;
 }
 
 static void open_terminal(int index) {
@@ -66,40 +102,57 @@ static void open_terminal(int index) {
   snprintf(path, sizeof path, "/dev/pts/%d", index);
   int is_open = ioctl(MASTER_FD, TIOCSPTLCK, &unlocked) == 0 &&
                 move((int)syscall(SYS_openat, AT_FDCWD, path, O_RDWR | O_CLOEXEC), SLAVE_FD) == 0;
-  if (is_open) holder_pid = getpid();
+  if (is_open) opener_pid = getpid();
   else close(MASTER_FD);
 }
 
 static void close_terminal(void) {
   close(MASTER_FD);
   close(SLAVE_FD);
-  holder_pid = 0;
+  opener_pid = 0;
 }
 
 /* Only the leader keeps them; a child opens files long before it has any of its own. */
 static void close_inherited(void) {
-  if (holder_pid != 0 && holder_pid != getpid()) close_terminal();
+  if (opener_pid != 0 && opener_pid != getpid()) close_terminal();
 }
 
 pid_t setsid(void) {
-  int leader, index;
   pid_t session = (pid_t)syscall(SYS_setsid);
-  if (session > 0 && is_wanted(&leader, &index) && session == leader) open_terminal(index);
+  read_terminals();
+  close_inherited();
+  for (int i = 0; i < terminal_count; i++) {
+    if (terminals[i].leader == session) open_terminal(terminals[i].index);
+  }
   return session;
 }
 
-/* The leader's, or -1. */
-static int take_master(int flags) {
-  int leader, index, number = -1;
-  if (getpid() != FIRST_PID || !is_wanted(&leader, &index)) return -1;
-  int pidfd = (int)syscall(SYS_pidfd_open, leader, 0);
+/* Returns a leader's other side with those flags, or -1. */
+static int fetch_master(const struct terminal *terminal, int flags) {
+  int pidfd = (int)syscall(SYS_pidfd_open, terminal->leader, 0);
   int fd = pidfd < 0 ? -1 : (int)syscall(SYS_pidfd_getfd, pidfd, MASTER_FD, 0);
   if (pidfd >= 0) close(pidfd);
   if (fd < 0) return -1;
-  if (ioctl(fd, TIOCGPTN, &number) == 0 && number == index && fcntl(fd, F_SETFL, flags) == 0 &&
+  if (index_of(fd) == terminal->index && fcntl(fd, F_SETFL, flags) == 0 &&
       fcntl(fd, F_SETFD, flags & O_CLOEXEC ? FD_CLOEXEC : 0) == 0)
     return fd;
   close(fd);
+  return -1;
+}
+
+/*
+ * Gives this process the next of its other sides, or -1. CRIU opens one after the other until it comes
+ * to the one that it looks for, unlocks that and closes the rest, which are given again later.
+ */
+static int take_master(int flags) {
+  read_terminals();
+  for (int i = 0; i < terminal_count; i++) {
+    struct terminal *next = &terminals[i];
+    if (next->holder != getpid() || next->is_taken) continue;
+    if (next->given_fd >= 0 && index_of(next->given_fd) == next->index) continue;
+    next->given_fd = fetch_master(next, flags);
+    if (next->given_fd >= 0) return next->given_fd;
+  }
   return -1;
 }
 
@@ -117,12 +170,20 @@ int openat64(int directory, const char *path, int flags, ...) {
   return (int)syscall(SYS_openat, directory, path, flags, mode);
 }
 
+static void note_taken(int master) {
+  for (int i = 0; i < terminal_count; i++) {
+    struct terminal *terminal = &terminals[i];
+    if (terminal->given_fd == master && index_of(master) == terminal->index) terminal->is_taken = 1;
+  }
+}
+
 int ioctl(int fd, unsigned long request, ...) {
   va_list list;
   va_start(list, request);
   void *argument = va_arg(list, void *);
   va_end(list);
   int result = (int)syscall(SYS_ioctl, fd, request, argument);
-  if (request == TIOCSCTTY && holder_pid == getpid()) close_terminal();
+  if (request == TIOCSPTLCK) note_taken(fd);
+  if (request == TIOCSCTTY && opener_pid == getpid()) close_terminal();
   return result;
 }

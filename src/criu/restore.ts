@@ -7,7 +7,7 @@ import { type CriuProgram, type CriuRun, runCriu } from "./criu-program.ts";
 import { readLog } from "./dump.ts";
 import { explainRestoreFailure, type FailureExplanation } from "./explain-failure.ts";
 import { explainEnd, explainTimeout } from "./explain-unfinished.ts";
-import { findInheritedTerminal } from "./inherited-terminal.ts";
+import { findInheritedTerminals, type InheritedTerminal } from "./inherited-terminals.ts";
 import { keepLog } from "./keep-log.ts";
 import { withoutLeftMountRoots } from "./left-mount-roots.ts";
 import { endLeftProcesses } from "./left-processes.ts";
@@ -90,7 +90,7 @@ export async function restore(options: RestoreOptions): Promise<RestoreResult> {
     beforeResume === undefined
       ? null
       : await ResumeGate.open(join(options.workDir, GATE_NAME), beforeResume.run);
-  const terminal = await findInheritedTerminal(options.imagesDir);
+  const terminals = await findInheritedTerminals(options.imagesDir);
   const refusedBefore = refusedProcesses();
   const run = await withoutLeftMountRoots(() =>
     runCriu({
@@ -108,9 +108,7 @@ export async function restore(options: RestoreOptions): Promise<RestoreResult> {
       env: {
         ...(gate === null ? {} : { WAYPOINT_RESUME_SOCKET: gate.socketPath }),
         ...(park === undefined ? {} : { WAYPOINT_PARK_FILE: park.groupFile }),
-        ...(terminal === null
-          ? {}
-          : { WAYPOINT_TERMINAL: `${terminal.leaderPid} ${terminal.index}` }),
+        ...(terminals.length === 0 ? {} : { WAYPOINT_TERMINALS: asWords(terminals) }),
       },
       timeoutMs: options.timeoutMs ?? TIMEOUT_DEFAULT_MS,
       endLeft: (ending) => endLeftProcesses({ ...options, command: "restore" }, ending),
@@ -125,6 +123,12 @@ export async function restore(options: RestoreOptions): Promise<RestoreResult> {
   }
   const pid = Number((await readFile(pidFile, "utf8")).trim());
   return { pid, durationMs: run.durationMs };
+}
+
+function asWords(terminals: readonly InheritedTerminal[]): string {
+  return terminals
+    .map(({ leaderPid, index, holderPid }) => `${leaderPid}:${index}:${holderPid}`)
+    .join(",");
 }
 
 async function toRestoreError(options: RestoreOptions, run: CriuRun): Promise<WaypointError> {

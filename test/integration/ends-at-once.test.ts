@@ -10,7 +10,7 @@ for _ in range(60):
 epoll = select.epoll()
 wait = ctypes.CDLL(None).epoll_wait
 open("/root/waits", "w").close()
-wait(epoll.fileno(), ctypes.create_string_buffer(64), 1, -1)
+wait(epoll.fileno(), ctypes.create_string_buffer(64), 1, 1000000)
 os._exit(7)
 `;
 

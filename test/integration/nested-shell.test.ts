@@ -37,6 +37,17 @@ async function openNested(): Promise<void> {
   await terminal.waitFor(/^inner> $/);
 }
 
+/** Opens shells in the shells of other programs' terminals, and shows the last one. */
+async function openNestedIn(command: string, windows: number): Promise<void> {
+  await using terminal = await TestTerminal.attach(session);
+  for (let window = 0; window < windows; window += 1) {
+    await terminal.type(`${window === 0 ? command : "tmux new-window 'bash --norc'"}\r`);
+    await terminal.waitFor(/^bash-.*# $/);
+    await terminal.type(`clear; PS1='inner${window}> ' bash --norc\r`);
+    await terminal.waitFor(new RegExp(`^inner${window}> $`));
+  }
+}
+
 async function fork(checkpoint: Checkpoint): Promise<Session> {
   const [made] = await checkpoint.fork();
   if (made === undefined) throw new Error("no fork");
@@ -122,4 +133,22 @@ test("a program that runs in a shell can open the terminal in a fork, too", asyn
 
   expect((await running).exitCode).toBe(0);
   for (const each of [made, session]) expect((await each.exec("cat opened")).stdout).toBe("True\n");
+});
+
+test.each([
+  { what: "script", command: "script -q -c 'bash --norc' /dev/null", windows: 1 },
+  { what: "tmux", command: "tmux -L own -f /dev/null new 'bash --norc'", windows: 3 },
+])("a shell in a shell of $what has its jobs and keys in forks and restored", async (sample) => {
+  await openNestedIn(sample.command, sample.windows);
+  const checkpoint = await session.checkpoint();
+
+  const made = await fork(await (await fork(checkpoint)).checkpoint());
+  await session.restore(checkpoint);
+
+  for (const each of [made, session]) {
+    for (let window = sample.windows - 1; window >= 0; window -= 1) {
+      await expectJobControl(each);
+      if (window > 0) await each.exec("tmux -L own previous-window", { shell: "own" });
+    }
+  }
 });

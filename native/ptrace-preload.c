@@ -1,0 +1,93 @@
+/*
+ * Preloaded into CRIU, between it and ptrace(). Two things are told to CRIU in other words.
+ *
+ * A thread that has ended needs no detaching. CRIU lets go of the restored threads one after the other.
+ * A process that ends at once takes those with it that CRIU has not come to, and CRIU then takes the
+ * restore for a failed one, ends the whole tree and waits for ever, since it does not collect those
+ * threads itself. They are gone from it when CRIU ends.
+ *
+ * A call that waits without end was not interrupted by anybody but CRIU. Stopping a task makes some
+ * calls return EINTR, which a program that has no signals never sees, and may take for the end. Where no
+ * signal is pending they are shown as calls that the kernel makes again, as CRIU does for all others.
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <elf.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/types.h>
+#include <sys/uio.h>
+#include <sys/user.h>
+
+typedef long ptrace_function(enum __ptrace_request request, ...);
+
+static ptrace_function *find_ptrace(void) {
+  static ptrace_function *next;
+  if (next == NULL) next = (ptrace_function *)dlsym(RTLD_NEXT, "ptrace");
+  return next;
+}
+
+#if defined(__x86_64__)
+/* What a call returns inside the kernel when it was interrupted (linux/errno.h). */
+#define ERESTARTNOHAND 514
+#define ERESTART_RESTARTBLOCK 516
+
+/* Whether a call was interrupted that has no time after which it returns. */
+static int waits_without_end(const struct user_regs_struct *registers) {
+  long result = (long)registers->rax;
+  if (result == -ERESTART_RESTARTBLOCK) return registers->orig_rax == SYS_poll && (int)registers->rdx < 0;
+  if (result != -EINTR) return 0;
+  switch ((long)registers->orig_rax) {
+    case SYS_epoll_wait:
+    case SYS_epoll_pwait:
+      return (int)registers->r10 < 0;
+    case SYS_epoll_pwait2:
+    case SYS_semtimedop:
+      return registers->r10 == 0;
+    case SYS_rt_sigtimedwait:
+      return registers->rdx == 0;
+    case SYS_semop:
+      return 1;
+    default:
+      return 0;
+  }
+}
+
+static int has_pending_signals(pid_t pid) {
+  siginfo_t info;
+  struct __ptrace_peeksiginfo_args own = {.off = 0, .flags = 0, .nr = 1};
+  struct __ptrace_peeksiginfo_args shared = {.off = 0, .flags = PTRACE_PEEKSIGINFO_SHARED, .nr = 1};
+  return find_ptrace()(PTRACE_PEEKSIGINFO, pid, &own, &info) != 0 ||
+         find_ptrace()(PTRACE_PEEKSIGINFO, pid, &shared, &info) != 0;
+}
+
+static void hide_interruption(pid_t pid, const struct iovec *area) {
+  struct user_regs_struct *registers = area->iov_base;
+  /* A 32-bit task has fewer. */
+  if (area->iov_len != sizeof *registers || !waits_without_end(registers)) return;
+  if (!has_pending_signals(pid)) registers->rax = (unsigned long long)-ERESTARTNOHAND;
+}
+#else
+static void hide_interruption(pid_t pid, const struct iovec *area) {
+  (void)pid, (void)area;
+}
+#endif
+
+long ptrace(enum __ptrace_request request, ...) {
+  va_list list;
+  va_start(list, request);
+  pid_t pid = va_arg(list, pid_t);
+  void *address = va_arg(list, void *);
+  void *data = va_arg(list, void *);
+  va_end(list);
+  long result = find_ptrace()(request, pid, address, data);
+  if (result < 0 && errno == ESRCH && request == PTRACE_DETACH) return 0;
+  if (result == 0 && request == PTRACE_GETREGSET && (size_t)address == NT_PRSTATUS) {
+    hide_interruption(pid, data);
+  }
+  return result;
+}
