@@ -8,7 +8,8 @@
  *
  * A call that waits without end was not interrupted by anybody but CRIU. Stopping a task makes some
  * calls return EINTR, which a program that has no signals never sees, and may take for the end. Where no
- * signal is pending they are shown as calls that the kernel makes again, as CRIU does for all others.
+ * signal is pending they are shown as calls that the kernel makes again, as CRIU does for all others. When
+ * CRIU lets such a task go and a signal has come meanwhile, the call is an interrupted one after all.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -17,6 +18,7 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
@@ -35,6 +37,8 @@ static ptrace_function *find_ptrace(void) {
 /* What a call returns inside the kernel when it was interrupted (linux/errno.h). */
 #define ERESTARTNOHAND 514
 #define ERESTART_RESTARTBLOCK 516
+/* Length of the instruction that makes a call. */
+#define CALL_BYTES 2
 
 /* Whether a call was interrupted that has no time after which it returns. */
 static int waits_without_end(const struct user_regs_struct *registers) {
@@ -65,15 +69,61 @@ static int has_pending_signals(pid_t pid) {
          find_ptrace()(PTRACE_PEEKSIGINFO, pid, &shared, &info) != 0;
 }
 
+/* A task whose call was shown as one that is made again. */
+struct hidden {
+  pid_t pid;
+  unsigned long long call, after;
+};
+
+static struct hidden *hidden;
+static size_t hidden_count;
+
+static struct hidden *find_hidden(pid_t pid) {
+  for (size_t i = 0; i < hidden_count; i++) {
+    if (hidden[i].pid == pid) return &hidden[i];
+  }
+  return NULL;
+}
+
+static struct hidden *add_hidden(pid_t pid) {
+  struct hidden *more = realloc(hidden, (hidden_count + 1) * sizeof *hidden);
+  if (more == NULL) return NULL;
+  hidden = more;
+  hidden[hidden_count].pid = pid;
+  return &hidden[hidden_count++];
+}
+
 static void hide_interruption(pid_t pid, const struct iovec *area) {
   struct user_regs_struct *registers = area->iov_base;
   /* A 32-bit task has fewer. */
   if (area->iov_len != sizeof *registers || !waits_without_end(registers)) return;
-  if (!has_pending_signals(pid)) registers->rax = (unsigned long long)-ERESTARTNOHAND;
+  if (has_pending_signals(pid)) return;
+  struct hidden *task = find_hidden(pid);
+  if (task == NULL) task = add_hidden(pid);
+  if (task == NULL) return;
+  task->call = registers->orig_rax;
+  task->after = registers->rip;
+  registers->rax = (unsigned long long)-ERESTARTNOHAND;
+}
+
+static void tell_interruption(pid_t pid) {
+  const struct hidden *task = find_hidden(pid);
+  if (task == NULL || !has_pending_signals(pid)) return;
+  struct user_regs_struct registers;
+  struct iovec area = {.iov_base = &registers, .iov_len = sizeof registers};
+  if (find_ptrace()(PTRACE_GETREGSET, pid, NT_PRSTATUS, &area) != 0) return;
+  if (registers.rax != task->call || registers.rip != task->after - CALL_BYTES) return;
+  registers.rax = (unsigned long long)-EINTR;
+  registers.rip = task->after;
+  find_ptrace()(PTRACE_SETREGSET, pid, NT_PRSTATUS, &area);
 }
 #else
 static void hide_interruption(pid_t pid, const struct iovec *area) {
   (void)pid, (void)area;
+}
+
+static void tell_interruption(pid_t pid) {
+  (void)pid;
 }
 #endif
 
@@ -84,10 +134,10 @@ long ptrace(enum __ptrace_request request, ...) {
   void *address = va_arg(list, void *);
   void *data = va_arg(list, void *);
   va_end(list);
+  if (request == PTRACE_DETACH) tell_interruption(pid);
   long result = find_ptrace()(request, pid, address, data);
   if (result < 0 && errno == ESRCH && request == PTRACE_DETACH) return 0;
-  if (result == 0 && request == PTRACE_GETREGSET && (size_t)address == NT_PRSTATUS) {
-    hide_interruption(pid, data);
-  }
+  int gave_registers = result == 0 && request == PTRACE_GETREGSET && (size_t)address == NT_PRSTATUS;
+  if (gave_registers) hide_interruption(pid, data);
   return result;
 }

@@ -1,3 +1,6 @@
+import { randomUUID } from "node:crypto";
+import { readdirSync, readFileSync } from "node:fs";
+import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Session } from "../../src/index.ts";
 import { eventually, openTestWaypoint, type TestWaypoint } from "../support/test-waypoint.ts";
@@ -56,15 +59,15 @@ for wake in wakes: wake()
 open("/root/done", "w").close()
 `;
 
-const PROGRAM_PENDING = `import ctypes, os, select, signal
-signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1])
-os.kill(os.getpid(), signal.SIGUSR1)
+const programWithSignal = (before: string) => `import ctypes, os, select, signal
+${before}
 epoll = select.epoll()
 wait = ctypes.CDLL(None, use_errno=True).epoll_wait
 open("/root/waits", "w").close()
 result = wait(epoll.fileno(), ctypes.create_string_buffer(64), 1, -1)
 open("/root/out", "w").write("%d %d" % (result, ctypes.get_errno()))
 `;
+const INTERRUPTED = "-1 4";
 
 let own: TestWaypoint;
 
@@ -120,14 +123,72 @@ function returned(kind: string): number {
 
 test("one for which a signal waits is interrupted, since the signal may be why", async () => {
   const session = await own.waypoint.new();
-  await session.exec(["tee", "/root/pending.py"], { shell: "own", input: PROGRAM_PENDING });
-  await session.exec("/usr/bin/python3 /root/pending.py &");
-  await waitFor(session, "the program to wait", "ls /root/waits");
+  const pending =
+    "signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1]); os.kill(os.getpid(), signal.SIGUSR1)";
+  await start(session, "/root/pending.py", programWithSignal(pending));
 
   const [fork] = await (await session.checkpoint()).fork();
 
   for (const each of [session, fork as Session]) {
     await waitFor(each, "the end of the wait", "[ -s /root/out ]");
-    expect(await read(each, "cat /root/out")).toBe("-1 4");
+    expect(await read(each, "cat /root/out")).toBe(INTERRUPTED);
   }
 });
+
+test("one for which a signal comes during the pause is interrupted by it", async () => {
+  const session = await own.waypoint.new();
+  const program = `/root/${randomUUID()}.py`;
+  await start(
+    session,
+    program,
+    programWithSignal("signal.signal(signal.SIGUSR1, lambda *_: None)"),
+  );
+  while (!(await signalInPause(session, hostPidOf(program)))) await session.exec("true");
+
+  await waitFor(session, "the end of the wait", "[ -s /root/out ]");
+  expect(await read(session, "cat /root/out")).toBe(INTERRUPTED);
+});
+
+/**
+ * Takes a checkpoint, and sends a signal while CRIU's code runs in a process, whose registers CRIU has
+ * looked at by then; false if that was missed.
+ */
+async function signalInPause(session: Session, pid: number): Promise<boolean> {
+  let isDone = false;
+  const capturing = session.checkpoint().finally(() => {
+    isDone = true;
+  });
+  let wasStopped = false;
+  let isInside = false;
+  while (!isDone && !isInside) {
+    await delay(0);
+    const status = readOr(`/proc/${pid}/status`);
+    const isStopped = status.includes("State:\tt");
+    wasStopped ||= isStopped;
+    isInside = wasStopped && !isStopped && !status.includes("TracerPid:\t0\n");
+  }
+  if (isInside) process.kill(pid, "SIGUSR1");
+  await capturing;
+  return isInside;
+}
+
+async function start(session: Session, path: string, program: string): Promise<void> {
+  await session.exec(["tee", path], { shell: "own", input: program });
+  await session.exec(`/usr/bin/python3 ${path} &`);
+  await waitFor(session, "the program to wait", "ls /root/waits");
+}
+
+function hostPidOf(program: string): number {
+  const found = readdirSync("/proc").find(
+    (name) => /^\d+$/.test(name) && readOr(`/proc/${name}/cmdline`).split("\0").includes(program),
+  );
+  return Number(found);
+}
+
+function readOr(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return ""; // It has ended.
+  }
+}
