@@ -32,19 +32,22 @@ test("what a failed restore left is removed, what was there before is not", asyn
   rmdirSync(others);
 });
 
-test("while another CRIU restores nothing is removed; it goes after a later restore", async () => {
-  // All that is looked at is how it was called.
-  const other = spawn("sh", ["-c", "echo; read line", "/somewhere/criu", "restore"]);
-  await once(other.stdout, "data");
-  let othersRoot = "";
+test.each(["restore", "swrk"])(
+  "while another CRIU may restore (%s) nothing is removed; it goes after a later restore",
+  async (word) => {
+    // All that is looked at is how it was called.
+    const other = spawn("sh", ["-c", "echo; read line", "/somewhere/criu", word]);
+    await once(other.stdout, "data");
+    let othersRoot = "";
 
-  await withoutLeftMountRoots(async () => {
-    othersRoot = makeRoot();
-    return { exitCode: 1 };
-  });
+    await withoutLeftMountRoots(async () => {
+      othersRoot = makeRoot();
+      return { exitCode: 1 };
+    });
 
-  expect(existsSync(othersRoot)).toBe(true);
-  other.stdin.end();
-  await once(other, "close");
-  expect(await goesAfterLaterRestores(othersRoot)).toBe(true);
-});
+    expect(existsSync(othersRoot)).toBe(true);
+    other.stdin.end();
+    await once(other, "close");
+    expect(await goesAfterLaterRestores(othersRoot)).toBe(true);
+  },
+);

@@ -49,12 +49,16 @@ async function removeLeft(): Promise<void> {
   }
 }
 
-/** Tells whether a CRIU restores on this machine, be it started by its name or by a loader. */
+/** How CRIU is called to restore; container engines start one that is told later what to do. */
+const RESTORING_WORDS = ["restore", "swrk", "service"];
+
+/** Tells whether a CRIU may restore on this machine, be it started by its name or by a loader. */
 function isCriuRestoring(): boolean {
   return readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))
     .map(wordsOf)
-    .some((words) => words.includes("restore") && words.some((word) => basename(word) === "criu"));
+    .filter((words) => words.some((word) => basename(word) === "criu"))
+    .some((words) => words.some((word) => RESTORING_WORDS.includes(word)));
 }
 
 function wordsOf(pid: string): string[] {
