@@ -6,8 +6,9 @@
  * restore for a failed one, ends the whole tree and waits for ever, since it does not collect those
  * threads itself. They are gone from it when CRIU ends.
  *
- * A call that waits without end was not interrupted by anybody but CRIU. Stopping a task makes some
- * calls return EINTR, which a program that has no signals never sees, and may take for the end. Where no
+ * A call that waits without end, or to a time that is written down, was not interrupted by anybody but
+ * CRIU. Stopping a task makes some calls return EINTR, which a program that has no signals never sees, and
+ * may take for the end; a sleep is over too early. Where no
  * signal is pending they are shown as calls that the kernel makes again, as CRIU does for all others. When
  * CRIU lets such a task go and a signal has come meanwhile, the call is an interrupted one after all.
  */
@@ -15,6 +16,7 @@
 #include <dlfcn.h>
 #include <elf.h>
 #include <errno.h>
+#include <linux/futex.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -40,11 +42,8 @@ static ptrace_function *find_ptrace(void) {
 /* Length of the instruction that makes a call. */
 #define CALL_BYTES 2
 
-/* Whether a call was interrupted that has no time after which it returns. */
+/* Whether a call returns EINTR at any stop, and has no time after which it returns. */
 static int waits_without_end(const struct user_regs_struct *registers) {
-  long result = (long)registers->rax;
-  if (result == -ERESTART_RESTARTBLOCK) return registers->orig_rax == SYS_poll && (int)registers->rdx < 0;
-  if (result != -EINTR) return 0;
   switch ((long)registers->orig_rax) {
     case SYS_epoll_wait:
     case SYS_epoll_pwait:
@@ -59,6 +58,32 @@ static int waits_without_end(const struct user_regs_struct *registers) {
     default:
       return 0;
   }
+}
+
+/*
+ * Whether a call that the kernel would go on with is the same when it is made again: it waits without
+ * end or to a point in time, or it sleeps for what it has been told, and the kernel has written there
+ * what is left of that.
+ */
+static int can_begin_again(const struct user_regs_struct *registers) {
+  switch ((long)registers->orig_rax) {
+    case SYS_poll:
+      return (int)registers->rdx < 0;
+    case SYS_futex:
+      return (registers->rsi & FUTEX_CMD_MASK) == FUTEX_WAIT_BITSET;
+    case SYS_nanosleep:
+      return registers->rdi == registers->rsi;
+    case SYS_clock_nanosleep:
+      return registers->rdx == registers->r10;
+    default:
+      return 0;
+  }
+}
+
+static int is_made_again(const struct user_regs_struct *registers) {
+  long result = (long)registers->rax;
+  if (result == -ERESTART_RESTARTBLOCK) return can_begin_again(registers);
+  return result == -EINTR && waits_without_end(registers);
 }
 
 static int has_pending_signals(pid_t pid) {
@@ -96,7 +121,7 @@ static struct hidden *add_hidden(pid_t pid) {
 static void hide_interruption(pid_t pid, const struct iovec *area) {
   struct user_regs_struct *registers = area->iov_base;
   /* A 32-bit task has fewer. */
-  if (area->iov_len != sizeof *registers || !waits_without_end(registers)) return;
+  if (area->iov_len != sizeof *registers || !is_made_again(registers)) return;
   if (has_pending_signals(pid)) return;
   struct hidden *task = find_hidden(pid);
   if (task == NULL) task = add_hidden(pid);

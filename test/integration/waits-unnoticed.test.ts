@@ -59,6 +59,38 @@ for wake in wakes: wake()
 open("/root/done", "w").close()
 `;
 
+const SLEEP_S = 5;
+/** Sleeps in each way that a checkpoint in the middle could cut short, and writes down what it was told. */
+const PROGRAM_SLEEPING = `import ctypes, os, struct, time
+libc = ctypes.CDLL(None, use_errno=True)
+libc.syscall.restype = ctypes.c_long
+N = ctypes.c_void_p
+
+def relative_sleep():
+    left = ctypes.create_string_buffer(struct.pack("<qq", ${SLEEP_S}, 0))
+    return libc.syscall(230, 1, 0, left, left)
+
+def futex_until():
+    word = ctypes.create_string_buffer(4)
+    until = struct.pack("<qq", int(time.monotonic()) + ${SLEEP_S}, 0)
+    return libc.syscall(202, word, 9 | 128, 0, until, N(0), -1) == -1 and ctypes.get_errno() == 110
+
+def deadline(kind, call):
+    if os.fork() == 0:
+        begun = time.monotonic()
+        open("/root/waits." + kind, "w").close()
+        told = int(call())
+        whole = time.monotonic() - begun > ${SLEEP_S - 1.1}
+        open("/root/slept." + kind, "w").write("%d %s\\n" % (told, whole))
+        os._exit(0)
+
+deadline("sleep", lambda: libc.sleep(${SLEEP_S}))
+deadline("clock_nanosleep", relative_sleep)
+deadline("futex", futex_until)
+open("/root/waits", "w").close()
+while True: time.sleep(1000)
+`;
+
 const programWithSignal = (before: string) => `import ctypes, os, select, signal
 ${before}
 epoll = select.epoll()
@@ -120,6 +152,27 @@ function returned(kind: string): number {
   if (kind === "sigwaitinfo") return 10;
   return kind.startsWith("sem") ? 0 : 1;
 }
+
+test("a sleep is as long as it was to be, in the session and in any fork", async () => {
+  const session = await own.waypoint.new();
+  await start(session, "/root/sleeps.py", PROGRAM_SLEEPING);
+  await waitFor(
+    session,
+    "all to sleep",
+    "cd /root && ls waits.sleep waits.clock_nanosleep waits.futex",
+  );
+  const all = [session];
+  for (let generation = 0; generation < GENERATIONS; generation += 1) {
+    all.push(...(await (await (all.at(-1) as Session).checkpoint()).fork()));
+  }
+
+  for (const each of all) {
+    await waitFor(each, "all to wake", "cd /root && [ $(cat slept.* | wc -l) = 3 ]");
+    expect(await read(each, "cd /root; cat slept.clock_nanosleep slept.futex slept.sleep")).toBe(
+      "0 True\n1 True\n0 True\n",
+    );
+  }
+});
 
 test("one for which a signal waits is interrupted, since the signal may be why", async () => {
   const session = await own.waypoint.new();
