@@ -19,7 +19,8 @@ describe("commands in the live shell", () => {
     );
 
     const { stdout } = await driver.run(
-      'pwd; echo $A $B; f; al; jobs | grep -c "sleep 77"; kill %1',
+      // Waited for, or the shell tells of its end while the next command runs.
+      'pwd; echo $A $B; f; al; jobs | grep -c "sleep 77"; kill %1; wait',
     );
 
     expect(stdout).toBe("/etc\n1 2\nfun\nalias\n1\n");
