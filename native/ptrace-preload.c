@@ -8,9 +8,9 @@
  *
  * A call that waits without end, or to a time that is written down, was not interrupted by anybody but
  * CRIU. Stopping a task makes some calls return EINTR, which a program that has no signals never sees, and
- * may take for the end; a sleep is over too early. Where no
- * signal is pending they are shown as calls that the kernel makes again, as CRIU does for all others. When
- * CRIU lets such a task go and a signal has come meanwhile, the call is an interrupted one after all.
+ * may take for the end; a sleep is over too early. Where no signal is pending they are shown as calls that
+ * the kernel makes again, as CRIU does for most others. When CRIU lets such a task go and a signal has come
+ * meanwhile, the call is an interrupted one after all.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

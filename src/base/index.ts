@@ -4,6 +4,7 @@
  * It knows nothing of sessions or checkpoints, and makes no system call of its own (kernel).
  */
 
+export { killProcess } from "./kill-process.ts";
 export { createLogger, type Logger } from "./logger.ts";
 export { pollUntil } from "./poll-until.ts";
 export type { ProcessFacts } from "./process-facts.ts";

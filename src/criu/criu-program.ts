@@ -2,7 +2,7 @@ import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import type { Readable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
-import { processesFull } from "../base/index.ts";
+import { killProcess, processesFull } from "../base/index.ts";
 import { WaypointError } from "../errors/index.ts";
 
 /** How to start CRIU on this machine. */
@@ -147,18 +147,10 @@ function cannotStart(program: string, cause: Error): WaypointError {
 /** Ends CRIU and its children, and returns the children: but for one that is just being made. */
 function killWithChildren(criuPid: number): number[] {
   // Stopped first, so that it does nothing for a child that it finds dead.
-  signal(criuPid, "SIGSTOP");
+  killProcess(criuPid, "SIGSTOP");
   const children = childrenOf(criuPid);
-  for (const pid of [...children, criuPid]) signal(pid, "SIGKILL");
+  for (const pid of [...children, criuPid]) killProcess(pid);
   return children;
-}
-
-function signal(pid: number, name: NodeJS.Signals): void {
-  try {
-    process.kill(pid, name);
-  } catch {
-    // It ended by itself in the meantime, which is what was wanted.
-  }
 }
 
 function childrenOf(pid: number): number[] {

@@ -5,7 +5,7 @@ import { WaypointError } from "../errors/index.ts";
 import { buildDumpArguments, type ExternalMount } from "./build-arguments.ts";
 import { type CriuProgram, type CriuRun, runCriu } from "./criu-program.ts";
 import { explainDumpFailure, type FailureExplanation } from "./explain-failure.ts";
-import { explainEnd, explainTimeout } from "./explain-unfinished.ts";
+import { explainRun } from "./explain-unfinished.ts";
 import { findUnrestorable, toUnrestorableError } from "./find-unrestorable.ts";
 import { keepLog } from "./keep-log.ts";
 import { endLeftProcesses } from "./left-processes.ts";
@@ -140,9 +140,8 @@ async function explain(
   run: CriuRun,
 ): Promise<FailureExplanation> {
   const { pid: rootPid, netnsPath } = options;
-  if (run.timedOut) return explainTimeout(run);
-  const why = explainDumpFailure(log, await readFailureFacts({ rootPid, netnsPath, log }));
-  return run.exitCode === null ? explainEnd(why) : why;
+  const facts = await readFailureFacts({ rootPid, netnsPath, log });
+  return explainRun(run, explainDumpFailure(log, facts));
 }
 
 /** Returns the end of CRIU's log, or what it said elsewhere if it never got as far as a log. */

@@ -1,8 +1,14 @@
 import type { CriuRun } from "./criu-program.ts";
 import type { FailureExplanation } from "./explain-failure.ts";
 
-/** Explains a run that was ended at its deadline. */
-export function explainTimeout(run: CriuRun): FailureExplanation {
+/** Explains a run that failed: also one that did not come to its own end. */
+export function explainRun(run: CriuRun, why: FailureExplanation): FailureExplanation {
+  if (run.timedOut) return explainTimeout(run);
+  return run.exitCode === null ? explainEnd(why) : why;
+}
+
+/** A run that was ended at its deadline. */
+function explainTimeout(run: CriuRun): FailureExplanation {
   return {
     code: "DEADLINE_EXCEEDED",
     reason: "timeout",
@@ -15,8 +21,8 @@ export function explainTimeout(run: CriuRun): FailureExplanation {
   };
 }
 
-/** Explains a run that a signal ended; what its log tells goes first. */
-export function explainEnd(why: FailureExplanation): FailureExplanation {
+/** A run that a signal ended; what its log tells goes first. */
+function explainEnd(why: FailureExplanation): FailureExplanation {
   if (why.reason !== "unknown") return why;
   const isDump = why.code === "CRIU_DUMP_FAILED";
   return {

@@ -1,6 +1,6 @@
-import { readdirSync, readFileSync } from "node:fs";
 import { readdir, rmdir } from "node:fs/promises";
-import { basename, join } from "node:path";
+import { join } from "node:path";
+import { isCriuRestoring } from "./running-criu.ts";
 
 /** CRIU builds a restored mount namespace in a directory of this name, and the place is fixed. */
 const MOUNT_ROOTS_DIR = "/tmp";
@@ -32,7 +32,7 @@ export async function withoutLeftMountRoots<T extends { exitCode: number | null 
 /** Removes what restores left that nobody has waited for, unless a CRIU restores now. */
 export async function removeLeftMountRoots(): Promise<void> {
   for (const name of await listMountRoots()) left.add(name);
-  if (!isCriuRestoring()) await removeLeft();
+  if (left.size > 0 && !isCriuRestoring()) await removeLeft();
 }
 
 /** Lists the directories in which some CRIU builds, or built, a mount namespace. */
@@ -46,25 +46,5 @@ async function removeLeft(): Promise<void> {
   for (const name of left) {
     await rmdir(join(MOUNT_ROOTS_DIR, name)).catch(() => {});
     left.delete(name);
-  }
-}
-
-/** How CRIU is called to restore; container engines start one that is told later what to do. */
-const RESTORING_WORDS = ["restore", "swrk", "service"];
-
-/** Tells whether a CRIU may restore on this machine, be it started by its name or by a loader. */
-function isCriuRestoring(): boolean {
-  return readdirSync("/proc")
-    .filter((name) => /^\d+$/.test(name))
-    .map(wordsOf)
-    .filter((words) => words.some((word) => basename(word) === "criu"))
-    .some((words) => words.some((word) => RESTORING_WORDS.includes(word)));
-}
-
-function wordsOf(pid: string): string[] {
-  try {
-    return readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
-  } catch {
-    return [];
   }
 }

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
-import { pollUntil } from "../base/index.ts";
+import { killProcess, pollUntil } from "../base/index.ts";
 import { findRunningCriu } from "./running-criu.ts";
 
 const END_TIMEOUT_MS = 10_000;
@@ -31,7 +31,7 @@ export async function endLeftProcesses(place: RunPlace, ending: readonly number[
   await pollUntil("what CRIU has left to end", { timeoutMs: END_TIMEOUT_MS }, () => {
     for (const pid of findProcesses(place)) {
       seen.add(pid);
-      kill(pid);
+      killProcess(pid);
     }
     // The first process of a pid namespace ends last, when it has lost its command line and root.
     return [...seen].every(hasEnded) ? true : undefined;
@@ -60,14 +60,6 @@ function identify(directory: string): string | null {
     return `${dev} ${ino}`;
   } catch {
     return null;
-  }
-}
-
-function kill(pid: number): void {
-  try {
-    process.kill(pid, "SIGKILL");
-  } catch {
-    // It ended by itself in the meantime, which is what was wanted.
   }
 }
 

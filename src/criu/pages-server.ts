@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
-import { pollUntil, runProcess } from "../base/index.ts";
+import { killProcess, pollUntil, runProcess } from "../base/index.ts";
 
 /** How far a lazy restore has come. */
 export interface PagesState {
@@ -64,7 +64,7 @@ export async function endPagesServer(workDir: string): Promise<void> {
     .split(" ")
     .map(Number)
     .filter((pid) => isServer(pid, workDir));
-  for (const pid of pids) kill(pid);
+  for (const pid of pids) killProcess(pid);
   await pollUntil("the pages server to end", { timeoutMs: END_TIMEOUT_MS }, () =>
     pids.some((pid) => isServer(pid, workDir)) ? undefined : true,
   );
@@ -91,14 +91,6 @@ function untilClosed(socketPath: string): Promise<void> {
 /** A process that has got the number since, or that has ended and is still listed, is not it. */
 function isServer(pid: number, workDir: string): boolean {
   return readOr(`/proc/${pid}/cmdline`).split("\0").includes(workDir);
-}
-
-function kill(pid: number): void {
-  try {
-    process.kill(pid, "SIGKILL");
-  } catch {
-    // It has ended by itself in the meantime.
-  }
 }
 
 function readOr(path: string): string {

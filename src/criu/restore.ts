@@ -5,8 +5,8 @@ import { WaypointError } from "../errors/index.ts";
 import { buildRestoreArguments, type ExternalMount } from "./build-arguments.ts";
 import { type CriuProgram, type CriuRun, runCriu } from "./criu-program.ts";
 import { readLog } from "./dump.ts";
-import { explainRestoreFailure, type FailureExplanation } from "./explain-failure.ts";
-import { explainEnd, explainTimeout } from "./explain-unfinished.ts";
+import { explainRestoreFailure } from "./explain-failure.ts";
+import { explainRun } from "./explain-unfinished.ts";
 import { findInheritedTerminals, type InheritedTerminal } from "./inherited-terminals.ts";
 import { keepLog } from "./keep-log.ts";
 import { withoutLeftMountRoots } from "./left-mount-roots.ts";
@@ -82,6 +82,7 @@ export interface RestoreResult {
  * @throws CRIU_RESTORE_FAILED    `detail` has the resource and CRIU's words.
  * @throws CHECKPOINT_INCOMPLETE  an image is missing or damaged.
  * @throws STORE_FULL             a restored file found no space.
+ * @throws DEADLINE_EXCEEDED      it took longer than `timeoutMs`.
  */
 export async function restore(options: RestoreOptions): Promise<RestoreResult> {
   const pidFile = options.pidFile ?? join(options.workDir, "pid");
@@ -134,7 +135,7 @@ function asWords(terminals: readonly InheritedTerminal[]): string {
 async function toRestoreError(options: RestoreOptions, run: CriuRun): Promise<WaypointError> {
   const log = await readLog(join(options.workDir, LOG_NAME), run);
   const logPath = await keepLog({ ...options, log, logName: LOG_NAME });
-  const why = explain(log, run);
+  const why = explainRun(run, explainRestoreFailure(log));
   return new WaypointError(why.code, why.message, {
     hint: why.hint,
     detail: {
@@ -145,10 +146,4 @@ async function toRestoreError(options: RestoreOptions, run: CriuRun): Promise<Wa
       exitCode: run.exitCode,
     },
   });
-}
-
-function explain(log: string, run: CriuRun): FailureExplanation {
-  if (run.timedOut) return explainTimeout(run);
-  const why = explainRestoreFailure(log);
-  return run.exitCode === null ? explainEnd(why) : why;
 }

@@ -1,4 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { basename } from "node:path";
 
 /** A process that runs CRIU's program, whoever started it. */
 export interface RunningCriu {
@@ -14,16 +15,13 @@ export interface RunningCriu {
  * Processes that a restore has made are among them, until they become what they were.
  */
 export function findRunningCriu(isWanted: (argument: string) => boolean): RunningCriu[] {
-  return readdirSync("/proc")
-    .filter((name) => /^\d+$/.test(name))
-    .flatMap((name) => {
-      const words = commandLineOf(name);
-      const command = words.find((word) => word === "dump" || word === "restore");
-      if (command === undefined || !words.includes("--work-dir")) return [];
-      if (!words.some(isWanted)) return [];
-      const treePid = command === "dump" ? Number(words[words.indexOf("--tree") + 1]) : null;
-      return [{ pid: Number(name), command, treePid }];
-    });
+  return listCommandLines().flatMap(({ pid, words }) => {
+    const command = words.find((word) => word === "dump" || word === "restore");
+    if (command === undefined || !words.includes("--work-dir")) return [];
+    if (!words.some(isWanted)) return [];
+    const treePid = command === "dump" ? Number(words[words.indexOf("--tree") + 1]) : null;
+    return [{ pid, command, treePid }];
+  });
 }
 
 /**
@@ -43,6 +41,22 @@ export function isTreeHeld(treePid: number): boolean {
   } catch {
     return false; // It has ended.
   }
+}
+
+/** How CRIU is called to restore; container engines start one that is told later what to do. */
+const RESTORING_WORDS = ["restore", "swrk", "service"];
+
+/** Tells whether a CRIU may restore on this machine, be it started by its name or by a loader. */
+export function isCriuRestoring(): boolean {
+  return listCommandLines()
+    .filter(({ words }) => words.some((word) => basename(word) === "criu"))
+    .some(({ words }) => words.some((word) => RESTORING_WORDS.includes(word)));
+}
+
+function listCommandLines(): { pid: number; words: string[] }[] {
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .map((name) => ({ pid: Number(name), words: commandLineOf(name) }));
 }
 
 function commandLineOf(pid: string): string[] {

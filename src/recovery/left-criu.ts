@@ -1,4 +1,4 @@
-import { pollUntil } from "../base/index.ts";
+import { killProcess, pollUntil } from "../base/index.ts";
 import type { RunningCriu } from "../criu/index.ts";
 import { hasCode } from "../errors/index.ts";
 import type { EnginePorts } from "../session/index.ts";
@@ -18,8 +18,6 @@ const FREE_LOOKS_MAX = 20;
  * its helpers and half restored processes wait for it for ever.
  */
 export async function settleLeftCriu(ports: EnginePorts): Promise<void> {
-  const restores = findLeft(ports).filter(({ command }) => command === "restore");
-  for (const { pid } of restores) end(pid);
   const looks = new Map<number, number>();
   try {
     await pollUntil(
@@ -27,7 +25,7 @@ export async function settleLeftCriu(ports: EnginePorts): Promise<void> {
       { timeoutMs: LEFT_DUMP_TIMEOUT_MS, intervalMs: LOOK_INTERVAL_MS },
       () => {
         const left = findLeft(ports);
-        for (const each of left) if (waitsForEver(each, looks, ports)) end(each.pid);
+        for (const each of left) if (waitsForEver(each, looks, ports)) killProcess(each.pid);
         return left.length === 0 ? true : undefined;
       },
     );
@@ -35,7 +33,7 @@ export async function settleLeftCriu(ports: EnginePorts): Promise<void> {
     if (!hasCode(error, "DEADLINE_EXCEEDED")) throw error;
     ports.logger.error("a CRIU of the last daemon hangs", error);
   }
-  if (restores.length > 0) await ports.criu.removeLeftMountRoots();
+  await ports.criu.removeLeftMountRoots();
 }
 
 function findLeft({ criu, settings }: EnginePorts): RunningCriu[] {
@@ -55,12 +53,4 @@ function waitsForEver(
   const freeLooks = criu.isTreeHeld(treePid) ? 0 : (looks.get(pid) ?? 0) + 1;
   looks.set(pid, freeLooks);
   return freeLooks > FREE_LOOKS_MAX;
-}
-
-function end(pid: number): void {
-  try {
-    process.kill(pid, "SIGKILL");
-  } catch {
-    // It has ended by itself in the meantime.
-  }
 }

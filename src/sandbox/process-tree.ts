@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { isSystemError, pollUntil } from "../base/index.ts";
+import { killProcess, pollUntil } from "../base/index.ts";
 
 const CLOCK_TICKS_PER_SECOND = 100;
 const PAGE_BYTES = 4096;
@@ -69,11 +69,7 @@ export function treeMemoryBytes(initHostPid: number): number {
  */
 export async function killTree(initHostPid: number, expectedStartTicks: number): Promise<void> {
   if (startTicks(initHostPid) !== expectedStartTicks) return;
-  try {
-    process.kill(initHostPid, "SIGKILL");
-  } catch (error) {
-    if (!isSystemError(error, "ESRCH")) throw error;
-  }
+  killProcess(initHostPid);
   await pollUntil(
     `process ${initHostPid} to end`,
     { timeoutMs: END_TIMEOUT_MS, intervalMs: 1 },
@@ -88,13 +84,7 @@ export async function killTree(initHostPid: number, expectedStartTicks: number):
 export function haltTree(initHostPid: number, expectedStartTicks: number): void {
   if (startTicks(initHostPid) !== expectedStartTicks) return;
   // Children first, so that none of them sees another end.
-  for (const { hostPid } of listTree(initHostPid).toReversed()) {
-    try {
-      process.kill(hostPid, "SIGKILL");
-    } catch (error) {
-      if (!isSystemError(error, "ESRCH")) throw error;
-    }
-  }
+  for (const { hostPid } of listTree(initHostPid).toReversed()) killProcess(hostPid);
 }
 
 /** Lists the PID 1 of every session whose root overlay has this upper directory. */

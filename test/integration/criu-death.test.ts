@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { stateLayout } from "../../src/base/index.ts";
+import { killProcess, stateLayout } from "../../src/base/index.ts";
 import { findRunningCriu, type RunningCriu } from "../../src/criu/index.ts";
 import { type Checkpoint, type Session, WaypointError } from "../../src/index.ts";
 import { killDaemon } from "../support/crash-model.ts";
@@ -91,14 +91,6 @@ function parentOf(pid: number): number {
   }
 }
 
-function endIfThere(pid: number): void {
-  try {
-    process.kill(pid, "SIGKILL");
-  } catch {
-    // It has ended.
-  }
-}
-
 /** The incarnation before is removed after the answer. */
 async function expectNothingLeft(): Promise<void> {
   const daemonPid = await own.daemonPid();
@@ -137,7 +129,7 @@ test("a checkpoint whose CRIU is killed at any moment says so, and the session c
     const outcome = session.checkpoint().catch((error: unknown) => error);
     await delay(Math.random() * DUMP_MS);
     const criu = runningCriu("dump").find(({ pid }) => parentOf(pid) === daemonPid);
-    if (criu !== undefined) endIfThere(criu.pid);
+    if (criu !== undefined) killProcess(criu.pid);
 
     const error = await outcome;
     if (!(error instanceof WaypointError)) continue;

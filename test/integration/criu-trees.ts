@@ -1,7 +1,7 @@
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
-import { pollUntil } from "../../src/base/index.ts";
+import { killProcess, pollUntil } from "../../src/base/index.ts";
 import {
   type CriuProgram,
   type DumpResult,
@@ -165,7 +165,7 @@ export class CriuTrees {
 
   /** Ends every tree. */
   async endAll(): Promise<void> {
-    for (const pid of this.#pids.splice(0)) killIfThere(pid);
+    for (const pid of this.#pids.splice(0)) killProcess(pid);
     await pollUntil("the processes to end", { timeoutMs: 5000 }, () =>
       treeProcesses().length === 0 ? true : undefined,
     );
@@ -220,12 +220,4 @@ async function findTestCriu(): Promise<CriuProgram> {
   if (words !== undefined) return { argv: words, env: {}, enterPath };
   const preloadPath = path.join(ROOT, ".tools/native/criu-preload.so");
   return findCriu({ packageRoot: ROOT, preloadPath });
-}
-
-function killIfThere(pid: number): void {
-  try {
-    process.kill(pid, "SIGKILL");
-  } catch {
-    // It has ended by itself.
-  }
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterEach, beforeAll, expect, test } from "vitest";
-import { pollUntil } from "../../src/base/index.ts";
+import { killProcess, pollUntil } from "../../src/base/index.ts";
 import { findRunningCriu } from "../../src/criu/index.ts";
 import { COUNTER, CriuTrees, type Tree, treeProcesses } from "./criu-trees.ts";
 import { inPrivateNamespace } from "./private-namespace.ts";
@@ -42,7 +42,7 @@ inPrivateNamespace(import.meta.filename, { title, network: false }, () => {
     for (let round = 0; round < ROUNDS; round += 1) {
       const restoring = restored();
       await delay(Math.random() * DURATION_MAX_MS);
-      endAlone(running().find(isCriu));
+      for (const { pid } of running().filter(isCriu)) killProcess(pid);
       const outcome = await restoring;
 
       if (!isTree(outcome)) {
@@ -59,7 +59,7 @@ inPrivateNamespace(import.meta.filename, { title, network: false }, () => {
       await pollUntil("a process of the tree", { timeoutMs: 5000, intervalMs: 0 }, () =>
         running().length > 1 ? true : undefined,
       );
-      endAlone(running().find(isCriu));
+      for (const { pid } of running().filter(isCriu)) killProcess(pid);
 
       expect(await restoring).toMatchObject({ detail: { reason: "ended" } });
       expect(treeProcesses()).toEqual([]);
@@ -76,13 +76,5 @@ function isCriu({ pid }: { pid: number }): boolean {
     );
   } catch {
     return false; // It has ended.
-  }
-}
-
-function endAlone(criu: { pid: number } | undefined): void {
-  try {
-    if (criu !== undefined) process.kill(criu.pid, "SIGKILL");
-  } catch {
-    // It has ended.
   }
 }

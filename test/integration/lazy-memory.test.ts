@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { afterEach, beforeAll, expect, test } from "vitest";
-import { pollUntil } from "../../src/base/index.ts";
+import { killProcess, pollUntil } from "../../src/base/index.ts";
 import { awaitPagesServer, endPagesServer } from "../../src/criu/index.ts";
 import { pagesServersOf } from "../support/pages-servers.ts";
 import { CriuTrees, PYTHON, sh, stateOf, type Tree, treeProcesses } from "./criu-trees.ts";
@@ -134,7 +134,7 @@ inPrivateNamespace(import.meta.filename, { title, network: false }, () => {
       const tree = await trees.restore("c1", { isLazy: true, change: "touch check" });
       const server = servers()[0]?.server ?? null;
       await new Promise((resolve) => setTimeout(resolve, ms));
-      if (server !== null) killIfThere(server);
+      if (server !== null) killProcess(server);
 
       const { kind } = await awaitPagesServer(workDirOf(tree));
 
@@ -150,7 +150,7 @@ inPrivateNamespace(import.meta.filename, { title, network: false }, () => {
   test("a program whose server and keeper are both ended finds no memory of its own", async () => {
     const tree = await trees.restore("c1", { isLazy: true, change: "touch check" });
     const [{ keeper, server } = { keeper: 0, server: null }] = servers();
-    for (const pid of [keeper, server]) if (pid !== null) killIfThere(pid);
+    for (const pid of [keeper, server]) if (pid !== null) killProcess(pid);
 
     expect((await awaitPagesServer(workDirOf(tree))).kind).toBe("lost");
 
@@ -202,12 +202,4 @@ inPrivateNamespace(import.meta.filename, { title, network: false }, () => {
 
 function readIfThere(file: string): string | undefined {
   return existsSync(file) ? readFileSync(file, "utf8") || undefined : undefined;
-}
-
-function killIfThere(pid: number): void {
-  try {
-    process.kill(pid, "SIGKILL");
-  } catch {
-    // It has finished.
-  }
 }

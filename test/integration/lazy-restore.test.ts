@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { killProcess } from "../../src/base/index.ts";
 import type { Checkpoint, Session } from "../../src/index.ts";
 import { killDaemon } from "../support/crash-model.ts";
 import { expectedHoldings, holdingsOf } from "../support/holdings.ts";
@@ -171,7 +172,7 @@ test.each([
   const found = serverOf(session);
   await new Promise((resolve) => setTimeout(resolve, sample.afterMs));
   const isInTime = await isFilling(session);
-  for (const pid of sample.victims(found)) if (pid !== null) killIfThere(pid);
+  for (const pid of sample.victims(found)) if (pid !== null) killProcess(pid);
 
   if (isInTime) await isRestoredAgain(session);
   else expect(await ask(session)).toBe("0 wrong, asked 1 times");
@@ -181,7 +182,7 @@ test.each([
 
 test("when the keeper is killed the server finishes alone", async () => {
   const session = await fork();
-  killIfThere(serverOf(session).keeper);
+  killProcess(serverOf(session).keeper);
 
   await isWhole(session);
 
@@ -203,7 +204,7 @@ test("when daemon and server are killed the next daemon restores the session aga
   const session = await fork();
   const { server } = serverOf(session);
   await killDaemon(await own.daemonPid());
-  if (server !== null) killIfThere(server);
+  if (server !== null) killProcess(server);
 
   await isRestoredAgain(session);
 });
@@ -244,14 +245,6 @@ test("ten generations have every page", async () => {
     expect(await ask(session)).toBe(`0 wrong, asked ${generation} times`);
   }
 });
-
-function killIfThere(pid: number): void {
-  try {
-    process.kill(pid, "SIGKILL");
-  } catch {
-    // It was quicker.
-  }
-}
 
 test("a verification sees all memory, also when its pages server dies", async () => {
   expect((await checkpoint.verify(ASK)).output).toBe("0 wrong, asked 1 times");

@@ -3,8 +3,8 @@ import path from "node:path";
 import { describe, expect, test } from "vitest";
 
 export const ROOT = path.resolve(import.meta.dirname, "../..");
-/** Set, to a word of its own, in the copy of a run that is inside the namespace. */
-export const INSIDE_VARIABLE = "WAYPOINT_TEST_NAMESPACE";
+/** Set in the copy of a run that is inside the namespace. */
+const INSIDE_VARIABLE = "WAYPOINT_TEST_NAMESPACE";
 
 /**
  * Runs the tests of a file again in namespaces that end with the run, with a tmpfs on /run, so that
@@ -46,7 +46,7 @@ function runAgain(file: string, network: boolean) {
   const script = 'mount -t tmpfs tmpfs /run; "$@"';
   return spawnSync("unshare", [...namespaces, "--", "sh", "-ec", script, "sh", ...run], {
     cwd: ROOT,
-    env: { ...process.env, NO_COLOR: "1", [INSIDE_VARIABLE]: `run-${process.pid}` },
+    env: { ...process.env, NO_COLOR: "1", [INSIDE_VARIABLE]: "1" },
     encoding: "utf8",
   });
 }
