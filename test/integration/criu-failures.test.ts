@@ -68,7 +68,7 @@ s = socket.socket(); s.bind(("127.0.0.1", 4000)); s.listen(); c = socket.create_
       PYTHON,
       "-c",
       `${sample.program}
-open("/ready", "w").close()
+open("ready", "w").close()
 import time; time.sleep(1000)`,
     );
 
@@ -101,7 +101,7 @@ time.sleep(1000)`,
       "-c",
       `import socket, time
 s = socket.socket(socket.AF_UNIX); s.bind("/tmp/out.sock"); s.listen(); c = s.accept()
-open("/ready", "w").close()
+open("ready", "w").close()
 time.sleep(1000)`,
     );
 

@@ -16,27 +16,33 @@ import { ROOT } from "./private-namespace.ts";
 /** The program itself: a version manager's shim would add processes of its own. */
 export const PYTHON = "/usr/bin/python3";
 
-/** Counts in memory and writes each number to a file it keeps open. */
+/**
+ * Working directory of a tree's programs, below its root: the host's files are there beside it, and
+ * a name at the root may be one of theirs.
+ */
+const OWN_DIR = "waypoint-tree";
+
+/** Counts in memory and writes each number to a file it keeps open, `kept`. */
 export const COUNTER = [
   PYTHON,
   "-c",
   `import subprocess, time
 subprocess.Popen(["sleep", "1000"])
-kept = open("/tmp/kept", "w")
+kept = open("kept", "w")
 n = 0
 while True:
     n += 1
     kept.seek(0); kept.write(str(n)); kept.flush()
-    open("/ready", "w").close()
+    open("ready", "w").close()
     time.sleep(0.01)`,
 ];
 
-/** Makes `$1` the root of namespaces with their own proc and devpts, and becomes the rest. */
-const BECOME_FIRST_PROCESS = `M=$1; shift
+/** Makes `$1` the root of namespaces with their own proc and devpts; becomes the rest, in `$2`. */
+const BECOME_FIRST_PROCESS = `M=$1; D=$2; shift 2
 mount --make-rprivate /
 mount -t proc proc $M/proc
 mount -t devpts -o newinstance,ptmxmode=0666 devpts $M/dev/pts
-cd $M; mkdir -p .old; pivot_root . .old; umount -l /.old; rmdir /.old
+cd $M; mkdir -p .old; pivot_root . .old; umount -l /.old; rmdir /.old; cd $D
 exec setsid "$@" </dev/null >/dev/null 2>&1`;
 
 /** A running process tree with its root overlay and its network namespace. */
@@ -44,6 +50,8 @@ export interface Tree {
   pid: number;
   name: string;
   rootDir: string;
+  /** Where its programs make their files. */
+  ownDir: string;
 }
 
 /** Process trees under test, on a btrfs of their own; only for use in a private namespace. */
@@ -68,27 +76,28 @@ export class CriuTrees {
     return trees;
   }
 
-  /** Starts `program` as the first process of a tree and waits until it has made `/ready`. */
+  /** Starts `program` as the first process of a tree and waits until it has made `ready`. */
   async start(...program: string[]): Promise<Tree> {
     const name = `s${++this.#counter}`;
     const rootDir = this.#makeRoot(name);
-    sh(`cd ${rootDir}; rm -rf dev; mkdir -p dev/pts
+    const ownDir = path.join(rootDir, OWN_DIR);
+    sh(`cd ${rootDir}; rm -rf dev ${OWN_DIR}; mkdir -p dev/pts ${OWN_DIR}
       mknod -m 666 dev/null c 1 3; mknod -m 666 dev/zero c 1 5; mknod -m 666 dev/urandom c 1 9
       ln -s pts/ptmx dev/ptmx`);
     const enter = [`--net=/run/netns/${name}`, "--", "unshare"];
     const namespaces = ["--mount", "--pid", "--fork", "--uts", "--ipc"];
-    const shell = ["sh", "-ec", BECOME_FIRST_PROCESS, "sh", rootDir];
+    const shell = ["sh", "-ec", BECOME_FIRST_PROCESS, "sh", rootDir, `/${OWN_DIR}`];
     const launcher = spawn("nsenter", [...enter, ...namespaces, ...shell, ...program], {
       stdio: "ignore",
       detached: true,
     });
     const pid = await pollUntil("the first process", { timeoutMs: 10_000 }, () => {
-      if (!existsSync(`${rootDir}/ready`)) return undefined;
+      if (!existsSync(`${ownDir}/ready`)) return undefined;
       const children = readFileSync(`/proc/${launcher.pid}/task/${launcher.pid}/children`, "utf8");
       return Number(children.split(" ")[0]) || undefined;
     });
     this.#pids.push(pid);
-    return { pid, name, rootDir };
+    return { pid, name, rootDir, ownDir };
   }
 
   /** Root directory of the tree that is started next. */
@@ -119,7 +128,7 @@ export class CriuTrees {
     });
   }
 
-  /** Restores a checkpoint beside what runs, after `change` (a shell script) to its files. */
+  /** Restores a checkpoint beside what runs, after `change`, a shell script among its own files. */
   async restore(
     checkpoint: string,
     options: {
@@ -127,16 +136,17 @@ export class CriuTrees {
       leaveStopped?: boolean;
       timeoutMs?: number;
       isLazy?: boolean;
-      /** Gets the root directory of the tree. */
-      beforeResume?: (rootDir: string) => Promise<void>;
+      /** Gets the tree's own directory. */
+      beforeResume?: (ownDir: string) => Promise<void>;
     } = {},
   ): Promise<Tree> {
     const { change = "", leaveStopped = false, timeoutMs = 30_000 } = options;
     const { isLazy = false, beforeResume } = options;
     const name = `r${++this.#counter}`;
     const rootDir = this.#makeRoot(name, checkpoint);
+    const ownDir = path.join(rootDir, OWN_DIR);
     const workDir = `${this.directory}/work/${name}`;
-    sh(`cd ${rootDir}; ${change}`);
+    sh(`cd ${ownDir}; ${change}`);
     mkdirSync(workDir);
     const imagesDir = `${this.directory}/images/${checkpoint}`;
     const pagesServerPath = path.join(ROOT, ".tools/native/waypoint-pages");
@@ -155,12 +165,17 @@ export class CriuTrees {
         : {
             beforeResume: {
               hookPath: `${this.directory}/resume-hook`,
-              run: () => beforeResume(rootDir),
+              run: () => beforeResume(ownDir),
             },
           }),
     });
     this.#pids.push(pid);
-    return { pid, name, rootDir };
+    return { pid, name, rootDir, ownDir };
+  }
+
+  /** The own directory of a checkpoint's tree, as it was captured. */
+  capturedDir(checkpoint: string): string {
+    return `${this.directory}/store/${checkpoint}/upper/${OWN_DIR}`;
   }
 
   /** Ends every tree. */

@@ -13,13 +13,13 @@ inPrivateNamespace(import.meta.filename, { title, network: false }, () => {
   });
   afterEach(() => trees.endAll());
 
-  const countOf = (tree: Tree) => Number(readFileSync(`${tree.rootDir}/tmp/kept`, "utf8"));
+  const countOf = (tree: Tree) => Number(readFileSync(`${tree.ownDir}/kept`, "utf8"));
 
   test("a dumped tree runs on, and its image can be restored side by side", async () => {
     const tree = await trees.start(...COUNTER);
 
     const result = await trees.dump(tree, "c1");
-    const counted = Number(readFileSync(`${trees.directory}/store/c1/upper/tmp/kept`, "utf8"));
+    const counted = Number(readFileSync(`${trees.capturedDir("c1")}/kept`, "utf8"));
     const copies = await Promise.all([trees.restore("c1"), trees.restore("c1")]);
 
     expect(result.pauseMs).toBeGreaterThan(0);
@@ -38,7 +38,7 @@ inPrivateNamespace(import.meta.filename, { title, network: false }, () => {
 
   test("a tree restored stopped does nothing until it is let run", async () => {
     await trees.dump(await trees.start(...COUNTER), "c2");
-    const counted = Number(readFileSync(`${trees.directory}/store/c2/upper/tmp/kept`, "utf8"));
+    const counted = Number(readFileSync(`${trees.capturedDir("c2")}/kept`, "utf8"));
 
     const parked = await trees.restore("c2", { leaveStopped: true });
     await new Promise((resolve) => setTimeout(resolve, 100));
@@ -49,13 +49,13 @@ inPrivateNamespace(import.meta.filename, { title, network: false }, () => {
 
   test("a restored tree does nothing until the work before it is done", async () => {
     await trees.dump(await trees.start(...COUNTER), "c3");
-    const counted = Number(readFileSync(`${trees.directory}/store/c3/upper/tmp/kept`, "utf8"));
+    const counted = Number(readFileSync(`${trees.capturedDir("c3")}/kept`, "utf8"));
     const counts: number[] = [];
 
     const restored = await trees.restore("c3", {
-      beforeResume: async (rootDir) => {
+      beforeResume: async (ownDir) => {
         for (let look = 0; look < 10; look += 1) {
-          counts.push(Number(readFileSync(`${rootDir}/tmp/kept`, "utf8")));
+          counts.push(Number(readFileSync(`${ownDir}/kept`, "utf8")));
           await new Promise((resolve) => setTimeout(resolve, 20));
         }
       },
@@ -80,9 +80,9 @@ inPrivateNamespace(import.meta.filename, { title, network: false }, () => {
   });
 
   test.each([
-    { change: "rm tmp/kept", code: "CRIU_RESTORE_FAILED", reason: "file_missing" },
+    { change: "rm kept", code: "CRIU_RESTORE_FAILED", reason: "file_missing" },
     {
-      change: "echo longer-than-it-was > tmp/kept",
+      change: "echo longer-than-it-was > kept",
       code: "CRIU_RESTORE_FAILED",
       reason: "file_changed",
     },

@@ -7,7 +7,7 @@ import { CriuTrees, PYTHON, sh, stateOf, type Tree, treeProcesses } from "./criu
 import { inPrivateNamespace } from "./private-namespace.ts";
 
 /**
- * A program that has memory of each kind, and checks all of it when it finds a file `/check`: what
+ * A program that has memory of each kind, and checks all of it when it finds a file `check`: what
  * it wrote before the dump must be there, what it never wrote must be zero.
  */
 const PROGRAM = `import ctypes, hashlib, mmap, os, threading, time
@@ -51,14 +51,14 @@ def check_child():
 
 kept_child = os.fork()
 if kept_child == 0:
-    while not os.path.exists("/check"): time.sleep(0.005)
+    while not os.path.exists("check"): time.sleep(0.005)
     found = "right" if is_right(inherited, 24) else "wrong"
-    open("/child", "w").write(found)
+    open("child", "w").write(found)
     while True: time.sleep(1)
 
-open("/ready", "w").close()
-while not os.path.exists("/check"): time.sleep(0.005)
-open("/answer", "w").close()
+open("ready", "w").close()
+while not os.path.exists("check"): time.sleep(0.005)
+open("answer", "w").close()
 results = {}
 def check_thread(number):
     results["thread %d" % number] = is_right(threads_areas[number], 8)
@@ -88,8 +88,8 @@ results["split"] = is_right(split, 16)
 results["bytearray"] = bytes(bitten) == BLOCK * 8
 for thread in threads: thread.join()
 wrong = [name for name, right in results.items() if not right]
-open("/result.new", "w").write("wrong: " + ", ".join(wrong) if wrong else "right %d" % len(results))
-os.rename("/result.new", "/result")
+open("result.new", "w").write("wrong: " + ", ".join(wrong) if wrong else "right %d" % len(results))
+os.rename("result.new", "result")
 while True: time.sleep(1)`;
 
 const title = "a lazy restore fills every kind of memory";
@@ -112,8 +112,8 @@ inPrivateNamespace(import.meta.filename, { title, network: false }, () => {
     );
   const resultOf = (tree: Tree, name: string) =>
     pollUntil(`${name} of ${tree.name}`, { timeoutMs: 30_000, intervalMs: 20 }, () =>
-      existsSync(`${tree.rootDir}/${name}`)
-        ? readFileSync(`${tree.rootDir}/${name}`, "utf8") || undefined
+      existsSync(`${tree.ownDir}/${name}`)
+        ? readFileSync(`${tree.ownDir}/${name}`, "utf8") || undefined
         : undefined,
     );
 
@@ -141,8 +141,8 @@ inPrivateNamespace(import.meta.filename, { title, network: false }, () => {
       // When the server has ended before it was done, so have all processes; else all is right.
       if (kind === "lost") expect(treeProcesses()).toEqual([]);
       else expect(await resultOf(tree, "result")).toBe("right 14");
-      expect(["right 14", undefined]).toContain(readIfThere(`${tree.rootDir}/result`));
-      expect(["right", undefined]).toContain(readIfThere(`${tree.rootDir}/child`));
+      expect(["right 14", undefined]).toContain(readIfThere(`${tree.ownDir}/result`));
+      expect(["right", undefined]).toContain(readIfThere(`${tree.ownDir}/child`));
       expect(ms > 0 || kind === "lost").toBe(true);
     },
   );
@@ -168,7 +168,7 @@ inPrivateNamespace(import.meta.filename, { title, network: false }, () => {
       ...[
         PYTHON,
         "-c",
-        "import time; f = open('/ready', 'w'); m = bytearray(1 << 27); time.sleep(1e6)",
+        "import time; f = open('ready', 'w'); m = bytearray(1 << 27); time.sleep(1e6)",
       ],
     );
     await trees.dump(kept, `c-${sample.code}`);
