@@ -32,11 +32,11 @@ compile() {
 
 sources=
 for name in main launch sandbox seccomp capabilities init connection requests stream list protocol \
-  terminal command shell shell-files shell-kind shell-signal program ring typed; do
+  terminal command shell shell-typing shell-files shell-kind shell-signal program ring typed; do
   sources="$sources $here/$name.c"
 done
 
-is_fresh waypoint-init $sources "$here/init.h" "$here/protocol.h" "$here/sandbox.h" ||
+is_fresh waypoint-init $sources "$here/init.h" "$here/shell.h" "$here/protocol.h" "$here/sandbox.h" ||
   compile "$static_cc" waypoint-init -static -s -Wl,--gc-sections -ffunction-sections \
     $kernel_headers $sources
 pages=

@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "init.h"
+#include "shell.h"
 
 /* Ended commands whose output is still held open by background processes; beyond it they lose it. */
 #define BACKGROUND_STREAMS_MAX 256

@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "init.h"
+#include "shell.h"
 #include "sandbox.h"
 
 static int listener = -1;

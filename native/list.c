@@ -5,6 +5,7 @@
 #include <termios.h>
 
 #include "protocol.h"
+#include "shell.h"
 
 #define LINE_BYTES_MAX 320u
 

@@ -7,6 +7,7 @@
 #include <termios.h>
 
 #include "protocol.h"
+#include "shell.h"
 
 #define INTERRUPT_CHARACTER 3
 

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "init.h"
+#include "shell.h"
 
 #define PATH_BYTES 96
 /* Taught to a shell that replaced the first one (`exec zsh`), by its first command. */

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "init.h"
+#include "shell.h"
 
 #define TTY "/dev/tty"
 #define TTY_HIDDEN "/dev/.waypoint-tty"

@@ -17,7 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "init.h"
+#include "shell.h"
 
 #define EARLY_MS 30
 #define LOOK_AGAIN_MS 1

@@ -12,7 +12,7 @@
 #include <termios.h>
 #include <unistd.h>
 
-#include "init.h"
+#include "shell.h"
 
 #define GROUP_TTY 5
 

@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "init.h"
+#include "shell.h"
 
 #define TYPED_RING_BYTES (128u * 1024)
 
