@@ -4,14 +4,17 @@
  * Nothing tells whether a shell has read what was typed, so it is typed again when no answer comes.
  */
 #define _GNU_SOURCE
+#include <fcntl.h>
 #include <stdio.h>
-#include <sys/ioctl.h>
+#include <string.h>
 #include <termios.h>
+#include <unistd.h>
 
 #include "shell.h"
 
 #define PERSON_PAUSE_MS 20    /* a key just typed may start a program that would get our keys */
 #define ANSWER_WAIT_MS 1500   /* per attempt */
+#define BUSY_ANSWER_WAIT_MS 15000
 #define SYNC_AFTER_IDLE_MS 200
 #define ATTEMPTS_MAX 4
 
@@ -79,13 +82,41 @@ void shell_type_next(struct terminal *terminal, uint64_t now) {
   type_command(terminal, command, now);
 }
 
-/* The shell did not answer yet: try again, in the end by typing a line, then give up. */
+/* What the shell does: a letter as in /proc/PID/stat, S when that cannot be read. */
+static char shell_state(const struct terminal *terminal) {
+  char path[32], line[128];
+  snprintf(path, sizeof path, "/proc/%d/stat", (int)terminal->pid);
+  int fd = open(path, O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return 'S';
+  ssize_t length = read(fd, line, sizeof line - 1);
+  close(fd);
+  line[length > 0 ? length : 0] = 0;
+  const char *name_end = strrchr(line, ')');
+  return name_end == NULL || name_end[1] == 0 ? 'S' : name_end[2];
+}
+
+/*
+ * The shell did not answer yet: try again, in the end by typing a line, then give up.
+ *
+ * A shell that is at work comes to it. What is typed meanwhile would be echoed into the output of
+ * the command, and the wait may be over only because the whole machine stood still. One that is
+ * stopped is waited for as long, but has all of it to read when it goes on: nothing more is typed.
+ */
 void shell_urge(struct terminal *terminal, uint64_t now) {
   struct command *command = terminal->current;
   if (now < terminal->typed_at_ms + ANSWER_WAIT_MS) return;
   if (!shell_at_prompt(terminal, has_line_editor(terminal, command))) return;
-  if (terminal->attempts >= ATTEMPTS_MAX) command_end(command, 126, 0, END_REFUSED);
-  else type_command(terminal, command, now);
+  char state = shell_state(terminal);
+  bool is_stopped = state == 'T';
+  if (!is_stopped && state != 'S' && now < terminal->typed_at_ms + BUSY_ANSWER_WAIT_MS) return;
+  if (terminal->attempts >= ATTEMPTS_MAX) {
+    command_end(command, 126, 0, END_REFUSED);
+  } else if (is_stopped) {
+    terminal->attempts++;
+    terminal->typed_at_ms = now;
+  } else {
+    type_command(terminal, command, now);
+  }
 }
 
 /*
