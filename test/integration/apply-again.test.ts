@@ -101,6 +101,18 @@ test("what was joined, taken back and applied again is joined again", async () =
   expect((await apply()).isDone).toBe(false);
 });
 
+test("an apply that was put back by hand is undone, and the one before it is the last", async () => {
+  await apply({ paths: [{ path: at("forced") }] });
+  await apply({ paths: [{ path: at("rights") }] });
+  chmodSync(at("rights"), 0o644);
+
+  expect((await takeBack()).isDone).toBe(false);
+  expect((await takeBack()).isDone).toBe(true);
+
+  expect(read("forced")).toBe(textWith({}));
+  expect(read("rights")).toBe(textWith({ 7: "person" }));
+});
+
 test("the session goes on after a join, and what the person has done stays", async () => {
   await apply();
   // Its own line goes back, another one comes; it has never seen the person's.

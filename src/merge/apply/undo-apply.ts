@@ -43,7 +43,11 @@ export async function undoApply(
       const facts = { target: where, checkpoint, isDone: false, operation: null };
       if (input.dryRun) return { ...describePlan(plan), ...facts };
       refuseConflicts(plan, input.force);
-      if (plan.steps.length === 0) return { ...describePlan(plan), ...facts };
+      if (plan.steps.length === 0) {
+        // Somebody has put all of it back by hand; the one before it is the last now.
+        if (record.operation !== null) await journal.noteUndone(record.operation);
+        return { ...describePlan(plan), ...facts };
+      }
       const rules = { owner: null, dropsPrivileges: false };
       const job = new CopyJob(target.rootFd, rules, { id, signal: peer.gone });
       const row = { id: checkpoint, session: record.session };
