@@ -25,11 +25,11 @@ test("each contender goes first as often as the others, and warm-up is not count
 });
 
 test("a contender that is slow sits out after two rounds", async () => {
-  const slow = { name: "slow", run: () => delay(20).then(() => ({ took: 20 })) };
+  const slow = { name: "slow", run: () => delay(300).then(() => ({ took: 300 })) };
   const fast = { name: "fast", run: () => Promise.resolve({ took: 0 }) };
 
   const series = await runInTurn([slow, fast], {
-    ...{ rounds: 5, warmUpRounds: 0, budgetMs: 15 },
+    ...{ rounds: 5, warmUpRounds: 0, budgetMs: 250 },
     onFailure: () => {},
   });
 

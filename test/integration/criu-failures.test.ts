@@ -33,12 +33,12 @@ inPrivateNamespace(import.meta.filename, { title, network: false }, () => {
     },
     {
       what: "a deleted file that is too large",
-      program: `f = open("/tmp/big", "w+b")
+      program: `f = open("big", "w+b")
 for i in range(257): f.write(bytes([i % 251]) * (1 << 20))
-f.flush(); import os; os.unlink("/tmp/big")`,
+f.flush(); import os; os.unlink("big")`,
       detail: { reason: "ghost_file", pid: 1, processName: "python3" },
       message:
-        "Process 1 (python3) has the deleted file /tmp/big of 257 MiB open, more than fits into a checkpoint.",
+        "Process 1 (python3) has the deleted file /waypoint-tree/big of 257 MiB open, more than fits into a checkpoint.",
     },
     {
       what: "a user namespace of a child",
@@ -89,7 +89,7 @@ import time; time.sleep(1000)`,
     const outside = spawn(PYTHON, [
       "-c",
       `import socket, os
-p = "${trees.nextRootDir()}/tmp/out.sock"
+p = "${trees.nextOwnDir()}/out.sock"
 import time
 while True:
     try: s = socket.socket(socket.AF_UNIX); s.connect(p); break
@@ -100,7 +100,7 @@ time.sleep(1000)`,
       PYTHON,
       "-c",
       `import socket, time
-s = socket.socket(socket.AF_UNIX); s.bind("/tmp/out.sock"); s.listen(); c = s.accept()
+s = socket.socket(socket.AF_UNIX); s.bind("out.sock"); s.listen(); c = s.accept()
 open("ready", "w").close()
 time.sleep(1000)`,
     );

@@ -100,9 +100,9 @@ export class CriuTrees {
     return { pid, name, rootDir, ownDir };
   }
 
-  /** Root directory of the tree that is started next. */
-  nextRootDir(): string {
-    return `${this.directory}/merged/s${this.#counter + 1}`;
+  /** The own directory of the tree that is started next. */
+  nextOwnDir(): string {
+    return `${this.directory}/merged/s${this.#counter + 1}/${OWN_DIR}`;
   }
 
   dump(

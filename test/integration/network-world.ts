@@ -39,15 +39,18 @@ export function run(session: SessionNetwork, command: string): string {
     .stdout;
 }
 
-/** First line of the server at an address, which is the client's address as it sees it. */
-export function reach(session: SessionNetwork, address: string): string {
+/**
+ * First line of the server at an address, which is the client's address as it sees it; "" when it does
+ * not answer in `limitS`.
+ */
+export function reach(session: SessionNetwork, address: string, limitS = 10): string {
   const script = `exec 3<>/dev/tcp/${address}/8000 && read -u3 line && echo $line`;
-  return run(session, `timeout 1 bash -c '${script}' 2>/dev/null`).trim();
+  return run(session, `timeout ${limitS} bash -c '${script}' 2>/dev/null`).trim();
 }
 
 const ASK = `import socket, sys
 family = socket.AF_INET6 if ":" in sys.argv[1] else socket.AF_INET
-s = socket.socket(family, socket.SOCK_DGRAM); s.settimeout(2)
+s = socket.socket(family, socket.SOCK_DGRAM); s.settimeout(10)
 s.connect((sys.argv[1], 53)); s.send(b"\\x12\\x34\\x01\\x00\\x00\\x01\\x00\\x00\\x00\\x00\\x00\\x00")
 print("answered" if s.recv(512)[:2] == b"\\x12\\x34" else "wrong")`;
 

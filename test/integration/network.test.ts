@@ -116,7 +116,7 @@ inPrivateNamespace(import.meta.filename, { title, network: true }, () => {
     await Promise.all([first, second, foreign].map(serveIn));
 
     for (const target of [second, foreign]) {
-      expect(reach(first, target.address ?? "")).toBe("");
+      expect(reach(first, target.address ?? "", 1)).toBe("");
     }
     expect(reach(HOST_NAMESPACE, second.address ?? "")).not.toBe("");
   });
@@ -172,7 +172,7 @@ inPrivateNamespace(import.meta.filename, { title, network: true }, () => {
     expect(session).toMatchObject({ address: null, linkIndex: null });
     expect(run(session, "ip -o -4 address")).toContain(`${INNER_ADDRESS}/32`);
     expect(run(session, "ip -o link").trim().split("\n")).toHaveLength(1);
-    expect(reach(session, WORLD_ADDRESS)).toBe("");
+    expect(reach(session, WORLD_ADDRESS, 1)).toBe("");
     expect(readFileSync(FORWARD, "utf8").trim()).toBe("0");
   });
 

@@ -1,8 +1,8 @@
-import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { keepBusy } from "../support/keep-busy.ts";
 import { Driver, until } from "../support/terminal/driver.ts";
 
 const driver = new Driver();
@@ -128,7 +128,7 @@ describe("commands in the live shell", () => {
     ["interrupted", 0, 50, "; kill -INT $$; sleep 9"],
     ["interrupted, on a busy machine", 6, 50, "; kill -INT $$; sleep 9"],
   ])("watchers see a command, its output, the next prompt: %s", async (_, load, rounds, end) => {
-    const busy = Array.from({ length: load }, () => spawn("sh", ["-c", "while :; do :; done"]));
+    const busy = keepBusy(load);
     const { endOffset } = await driver.stateOf(driver.shell);
     const numbers = Array.from({ length: rounds }, (_, index) => index);
 
@@ -136,7 +136,7 @@ describe("commands in the live shell", () => {
       await driver.run(`echo out-${number}; echo err-${number} >&2${end}`);
     }
 
-    for (const each of busy) each.kill();
+    busy.end();
     const seen = await driver.shown(driver.shell, endOffset, `err-${rounds - 1}\r\n`);
     const erasesItsLine = "\u001b[J";
     const late = numbers.filter((number) => {

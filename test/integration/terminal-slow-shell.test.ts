@@ -1,8 +1,8 @@
-import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import process from "node:process";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { keepBusy } from "../support/keep-busy.ts";
 import { Driver, until } from "../support/terminal/driver.ts";
 
 /** After 1.5 s without an answer init asks again, at most three times. */
@@ -50,23 +50,21 @@ test("a shell that was stopped for a while is shown no key and keeps its key bin
 test("when all stood still for a while, the shell is given its time to answer", async () => {
   const { endOffset } = await driver.stateOf(driver.shell);
   const shell = shellPid();
-  const busy = Array.from({ length: 6 }, () => spawn("sh", ["-c", "while :; do :; done"]));
+  const busy = keepBusy(6);
   const rounds = 5;
 
-  try {
-    for (let number = 0; number < rounds; number += 1) {
-      await stopAtPrompt(shell);
-      const outcome = driver.run(scriptOf(number));
-      await delay(100);
-      process.kill(driver.sandbox.pid, "SIGSTOP");
-      await delay(2000);
-      process.kill(shell, "SIGCONT");
-      process.kill(driver.sandbox.pid, "SIGCONT");
-      expect(await outcome).toMatchObject({ stdout: `out-${number}\n`, exitCode: 0 });
-    }
-  } finally {
-    for (const each of busy) each.kill();
+  for (let number = 0; number < rounds; number += 1) {
+    await stopAtPrompt(shell);
+    const outcome = driver.run(scriptOf(number));
+    await delay(100);
+    process.kill(driver.sandbox.pid, "SIGSTOP");
+    await delay(2000);
+    process.kill(shell, "SIGCONT");
+    process.kill(driver.sandbox.pid, "SIGCONT");
+    expect(await outcome).toMatchObject({ stdout: `out-${number}\n`, exitCode: 0 });
   }
+
+  busy.end();
   await expectRight(endOffset, rounds);
 });
 

@@ -100,7 +100,7 @@ test("the result is in the JSON of checkpoint, log and show", async () => {
 
 test("what takes too long is ended with everything it started, and recorded", async () => {
   const line = "(sleep 1000; echo late) & setsid sleep 1001 & echo begun; sleep 1002";
-  const checkpoint = await session.checkpoint({ verify: [line], verifyTimeoutMs: 1500 });
+  const checkpoint = await session.checkpoint({ verify: [line], verifyTimeoutMs: 4000 });
 
   expect(checkpoint.info.verification).toMatchObject({
     exitCode: 124,

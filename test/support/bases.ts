@@ -30,6 +30,7 @@ export const SHELL_PACKAGES = [
 /** A directory for bases of a test's own; disposing of it removes them. */
 export class TestBases implements Disposable {
   readonly #directory = mkdtempSync(path.join(os.tmpdir(), "waypoint-bases-"));
+  #newLists: Promise<string[]> | null = null;
 
   constructor() {
     chmodSync(this.#directory, 0o755);
@@ -71,7 +72,7 @@ export class TestBases implements Disposable {
   async makeDebootstrapped(name: string): Promise<string> {
     const tool = `${name}.debootstrap`;
     await this.#unpack(tool, ["debootstrap"]);
-    const { suite, address } = await packageSource();
+    const { suite, address } = await this.#packageSource();
     const program = this.path(tool, "usr", "sbin", "debootstrap");
     const env = {
       ...process.env,
@@ -94,23 +95,45 @@ export class TestBases implements Disposable {
     const archives = this.path(`${name}.archives`);
     mkdirSync(target, { recursive: true });
     mkdirSync(archives);
-    const options = ["-o", "APT::Sandbox::User=root", "-q"];
-    await run("apt-get", [...options, "download", ...packages], { cwd: archives });
+    await this.#download(packages, archives);
     for (const archive of readdirSync(archives)) {
       await run("dpkg", ["-x", path.join(archives, archive), target]);
     }
     rmSync(archives, { recursive: true });
   }
+
+  async #download(packages: readonly string[], into: string): Promise<void> {
+    const words = ["download", ...packages];
+    await apt(words, into).catch(async () => {
+      this.#newLists ??= this.#getLists();
+      await apt([...(await this.#newLists), ...words], into);
+    });
+  }
+
+  /** Returns options for lists of our own: the machine's may be missing, or name what is gone. */
+  async #getLists(): Promise<string[]> {
+    const lists = this.path("apt-lists");
+    mkdirSync(path.join(lists, "partial"), { recursive: true });
+    const caches = ["-o", "Dir::Cache::pkgcache=", "-o", "Dir::Cache::srcpkgcache="];
+    const options = ["-o", `Dir::State::Lists=${lists}`, ...caches];
+    await apt([...options, "update"], lists);
+    return options;
+  }
+
+  /** Returns the suite and the address that apt has Debian itself from, not its updates. */
+  async #packageSource(): Promise<{ suite: string; address: string }> {
+    const fields = ["CREATED_BY", "LABEL", "COMPONENT", "RELEASE", "REPO_URI"];
+    const format = fields.map((field) => `$(${field})`).join("|");
+    const options = (await this.#newLists) ?? [];
+    const { stdout } = await apt([...options, "indextargets", "--format", format], "/");
+    const found = /^Packages\|Debian\|main\|([a-z]+)\|(\S+)$/m.exec(stdout);
+    if (found === null) throw new Error(`apt has no source of Debian:\n${stdout}`);
+    return { suite: found[1] ?? "", address: found[2] ?? "" };
+  }
 }
 
-/** Returns the suite and the address that apt has Debian itself from, not its updates. */
-async function packageSource(): Promise<{ suite: string; address: string }> {
-  const fields = ["CREATED_BY", "LABEL", "COMPONENT", "RELEASE", "REPO_URI"];
-  const format = fields.map((field) => `$(${field})`).join("|");
-  const { stdout } = await run("apt-get", ["indextargets", "--format", format]);
-  const found = /^Packages\|Debian\|main\|([a-z]+)\|(\S+)$/m.exec(stdout);
-  if (found === null) throw new Error(`apt has no source of Debian:\n${stdout}`);
-  return { suite: found[1] ?? "", address: found[2] ?? "" };
+function apt(words: readonly string[], cwd: string) {
+  return run("apt-get", ["-o", "APT::Sandbox::User=root", "-q", ...words], { cwd });
 }
 
 function readdirOrNothing(directory: string): string[] {

@@ -5,8 +5,8 @@ import { pythonHolder } from "./python-holder.ts";
 import { Stage } from "./stage.ts";
 
 /** How long the checkpoint lies before it is forked. */
-const LYING_S = 4;
-const TIMER_S = 2;
+const LYING_S = 7;
+const TIMER_S = 5;
 
 /** Clocks, and one timer of each kind that is due soon after the checkpoint. */
 const CLOCKS = `
