@@ -4,7 +4,10 @@ import type { Gaps } from "../programs/program.ts";
 import type { BareCriu } from "../worlds/bare-criu.ts";
 import { TICK_NOTED_MS } from "./waypoint.ts";
 
-/** CRIU by hand on a tree of the same shape: the floor of a checkpoint. */
+/**
+ * CRIU by hand on a tree of the same shape: the floor of a checkpoint. The tree has never been
+ * restored, as little as the session that it is compared with.
+ */
 export function bareDump(bare: BareCriu, gaps: Gaps): Contender {
   return {
     name: "bare criu",
@@ -12,6 +15,7 @@ export function bareDump(bare: BareCriu, gaps: Gaps): Contender {
       await gaps.reset();
       const { tookMs } = await timed(() => bare.dump());
       await delay(TICK_NOTED_MS);
+      await bare.turnImages();
       return { pause: await gaps.longest(), checkpoint: tookMs };
     },
   };

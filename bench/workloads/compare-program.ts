@@ -35,14 +35,18 @@ async function withWaypoint(program: Program, context: WorkloadContext): Promise
 }
 
 async function withBareCriu(program: Program, context: WorkloadContext): Promise<Contender[]> {
+  const [dumped, restored] = [await bareCriu(program, context), await bareCriu(program, context)];
+  return [bareDump(dumped, new Gaps(async () => dumped.pid)), bareRestore(restored)];
+}
+
+async function bareCriu(program: Program, context: WorkloadContext): Promise<BareCriu> {
   const world = context.stack.use(await WaypointWorld.open());
   const session = await startIn(world, program, context);
   const pid = await initOf(session);
   // Without a daemon nobody is connected to the session, and CRIU can be run on it by hand.
   await world.stopDaemon({ sessions: false });
   const target = { stateDir: world.stateDir, instanceId: `${session.id}-1`, pid };
-  const bare = context.stack.use(await BareCriu.open(target));
-  return [bareDump(bare, new Gaps(async () => bare.pid)), bareRestore(bare)];
+  return context.stack.use(await BareCriu.open(target));
 }
 
 async function withPodman(program: Program, context: WorkloadContext): Promise<Contender[]> {

@@ -19,13 +19,17 @@ export interface BareTarget {
 
 /**
  * CRIU by hand on a session without Waypoint: the same options, the same tmpfs, in the same
- * namespaces, but no snapshot, no daemon and no records. Waypoint cannot be faster than this.
+ * namespaces, but no snapshot, no daemon and no records: the floor.
  */
 export class BareCriu implements Disposable {
   readonly #command: (program: string[]) => Promise<void>;
   readonly #criuArgv: readonly string[];
   readonly #workDir: string;
-  readonly #imagesDir: string;
+  readonly #firstImagesDir: string;
+  #imagesDir: string;
+  /** "" where there is none. */
+  #olderImagesDir = "";
+  #dumps = 0;
   readonly #rootDir: string;
   #pid: number;
   #isRestored = false;
@@ -39,7 +43,7 @@ export class BareCriu implements Disposable {
     this.#pid = target.pid;
     this.#criuArgv = criu.argv;
     this.#workDir = path.join(layout.stateDir, "bench");
-    this.#imagesDir = path.join(layout.imagesDir, "bench");
+    this.#firstImagesDir = this.#imagesDir = path.join(layout.imagesDir, "bench");
     this.#rootDir = `/run/waypoint/roots/${target.instanceId}`;
     this.#command = async (program) => {
       await run("nsenter", [...inside, ...program], { env: { ...process.env, ...criu.env } });
@@ -67,9 +71,22 @@ export class BareCriu implements Disposable {
     return this.#pid;
   }
 
-  /** Dumps the tree, which runs on. Each dump overwrites the images of the last one. */
+  /** Dumps the tree, which runs on. A dump overwrites the images of the one before. */
   async dump(): Promise<void> {
     await this.#command([...this.#criuArgv, ...this.#dumpArguments()]);
+  }
+
+  /**
+   * Gives the next dump a directory of its own, and removes the images of the one before the last.
+   * Checkpoints are kept, so memory that was just given back is not what the next one gets.
+   */
+  async turnImages(): Promise<void> {
+    const [older, last] = [this.#olderImagesDir, this.#imagesDir];
+    this.#dumps += 1;
+    this.#olderImagesDir = last;
+    this.#imagesDir = `${this.#firstImagesDir}-${this.#dumps}`;
+    const script = 'if [ -n "$1" ]; then rm -r "$1"; fi; mkdir "$2"';
+    await this.#command(["sh", "-ec", script, "sh", older, this.#imagesDir]);
   }
 
   /** Dumps the tree and ends it, so that it can be restored in its place. */
