@@ -14,7 +14,7 @@
 
 #define PERSON_PAUSE_MS 20    /* a key just typed may start a program that would get our keys */
 #define ANSWER_WAIT_MS 1500   /* per attempt */
-#define BUSY_ANSWER_WAIT_MS 15000
+#define BUSY_ANSWER_WAIT_MS 15000 /* of a shell that is at work */
 #define SYNC_AFTER_IDLE_MS 200
 #define ATTEMPTS_MAX 4
 

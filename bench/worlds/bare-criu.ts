@@ -71,7 +71,7 @@ export class BareCriu implements Disposable {
     return this.#pid;
   }
 
-  /** Dumps the tree, which runs on. A dump overwrites the images of the one before. */
+  /** Dumps the tree, which runs on; over the last images, unless {@link turnImages} came between. */
   async dump(): Promise<void> {
     await this.#command([...this.#criuArgv, ...this.#dumpArguments()]);
   }
