@@ -3,7 +3,8 @@
  *
  *     node scripts/bootstrap.mjs setup [STEP…] [--json]   brings what is missing
  *     node scripts/bootstrap.mjs doctor                   says what is missing, changes nothing
- *     node scripts/bootstrap.mjs start | test | bench     sets up, then runs the program
+ *     node scripts/bootstrap.mjs start | test | check | zoo | docs | walk | bench
+ *                                                         sets up, then runs the program
  */
 import path from "node:path";
 import { fileURLToPath } from "node:url";
@@ -18,11 +19,15 @@ const EXIT_CODE_USAGE = 2;
 const EXIT_CODE_CANCELLED = 130;
 const OUTPUT_LINES_MAX = 16;
 
-/** What each sub-command runs after the set-up. */
+/** What each sub-command runs after the set-up, with the project's own Node. */
 const PROGRAMS = {
-  start: "examples/tour/tour.ts",
-  test: "scripts/check.mjs",
-  bench: "bench/run.ts",
+  start: ["examples/tour/tour.ts"],
+  test: ["scripts/check.mjs"],
+  check: ["scripts/check.mjs", "--fast"],
+  zoo: ["node_modules/vitest/vitest.mjs", "run", "--project", "zoo"],
+  docs: ["scripts/docs.mjs"],
+  walk: ["scripts/going-back.mjs"],
+  bench: ["bench/run.ts"],
 };
 
 process.exitCode = await main(process.argv.slice(2));
@@ -35,9 +40,11 @@ async function main([command, ...args]) {
     if (command === "doctor") return examine(context, { isJson });
     if (Object.hasOwn(PROGRAMS, command ?? "")) {
       await setUpVisibly(context, { isQuiet: false });
-      return await runProgram(context, PROGRAMS[command], args);
+      const [program, ...programArgs] = PROGRAMS[command];
+      return await runProgram(context, program, [...programArgs, ...args]);
     }
-    process.stderr.write("Usage: node scripts/bootstrap.mjs setup|doctor|start|test|bench\n");
+    const names = ["setup", "doctor", ...Object.keys(PROGRAMS)];
+    process.stderr.write(`Usage: node scripts/bootstrap.mjs ${names.join("|")}\n`);
     return EXIT_CODE_USAGE;
   } catch (error) {
     return printFailure(error, isJson);
