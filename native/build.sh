@@ -58,6 +58,9 @@ is_fresh criu-enter "$here/criu-enter.c" ||
   compile "$static_cc" criu-enter -static -s $kernel_headers "$here/criu-enter.c"
 is_fresh attach-mount "$here/attach-mount.c" ||
   compile "$static_cc" attach-mount -static -s $kernel_headers "$here/attach-mount.c"
-preload_sources="$here/rlimit-preload.c $here/terminal-preload.c $here/ptrace-preload.c"
-is_fresh criu-preload.so $preload_sources ||
+preload_sources=
+for name in rlimit-preload terminal-preload ptrace-preload lock-preload remote-call; do
+  preload_sources="$preload_sources $here/$name.c"
+done
+is_fresh criu-preload.so $preload_sources "$here/lock-preload.h" "$here/remote-call.h" ||
   compile "$cc" criu-preload.so -shared -fPIC $preload_sources

@@ -27,6 +27,8 @@
 #include <sys/uio.h>
 #include <sys/user.h>
 
+#include "lock-preload.h"
+
 typedef long ptrace_function(enum __ptrace_request request, ...);
 
 static ptrace_function *find_ptrace(void) {
@@ -159,9 +161,13 @@ long ptrace(enum __ptrace_request request, ...) {
   void *address = va_arg(list, void *);
   void *data = va_arg(list, void *);
   va_end(list);
-  if (request == PTRACE_DETACH) tell_interruption(pid);
+  if (request == PTRACE_DETACH) {
+    give_all_locks();
+    tell_interruption(pid);
+  }
   long result = find_ptrace()(request, pid, address, data);
   if (result < 0 && errno == ESRCH && request == PTRACE_DETACH) return 0;
+  if (result == 0 && request == PTRACE_SEIZE) note_traced(pid);
   int gave_registers = result == 0 && request == PTRACE_GETREGSET && (size_t)address == NT_PRSTATUS;
   if (gave_registers) hide_interruption(pid, data);
   return result;

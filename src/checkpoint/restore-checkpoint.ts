@@ -167,8 +167,8 @@ async function bringUp(
   ports: EnginePorts,
 ): Promise<LiveInstance> {
   const source = { ...from, filesFrom: filesOf.id };
-  if (session.net !== "host") return await buildFrom(source, session, instanceId, ports);
-  // On the host's network the old processes hold the ports that the new ones need.
+  if (!(await needsWhatIsHeld(session, from.checkpoint, ports)))
+    return await buildFrom(source, session, instanceId, ports);
   const old = ports.live.get(session.id);
   if (old !== undefined) await leave(session, old, ports);
   try {
@@ -184,6 +184,24 @@ async function bringUp(
     }
     throw error;
   }
+}
+
+/**
+ * Tells whether the old processes may hold what the new ones need, and have to end first: ports of the
+ * host's network, locks on files that both see.
+ */
+async function needsWhatIsHeld(
+  session: SessionRow,
+  checkpoint: CheckpointRow,
+  { criu, store }: EnginePorts,
+): Promise<boolean> {
+  if (session.net === "host") return true;
+  if (checkpoint.content !== "full" || checkpoint.binds.length === 0) return false;
+  const imagesDir = store.images.locate(store.checkpointPaths(checkpoint.id));
+  const locked = await criu.readLockedFiles(imagesDir);
+  return locked.some((path) =>
+    checkpoint.binds.some(({ target }) => path === target || path.startsWith(`${target}/`)),
+  );
 }
 
 /** Puts the new incarnation in the old one's place; the old one's processes go no further. */

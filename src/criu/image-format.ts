@@ -22,6 +22,7 @@ export const IMAGE_MAGIC = {
   pagemap: 0x56084025,
   tcpStream: 0x51465506,
   ttyInfo: 0x59453036,
+  fileLocks: 0x54323616,
   stats: 0x57093306,
 } as const;
 

@@ -27,6 +27,7 @@ export { type ImageProcess, readImageProcesses } from "./read-image-processes.ts
 export { type ImageSocket, readImageSockets } from "./read-image-sockets.ts";
 export { hasAlarm } from "./read-image-timers.ts";
 export { type ImageTree, readImageTree } from "./read-image-tree.ts";
+export { readLockedFiles } from "./read-locked-files.ts";
 export { type BeforeResume, type RestoreOptions, type RestoreResult, restore } from "./restore.ts";
 export { findRunningCriu, isTreeHeld, isTreeKilled, type RunningCriu } from "./running-criu.ts";
 export { warmUp } from "./warm-up.ts";

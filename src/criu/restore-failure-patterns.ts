@@ -44,6 +44,14 @@ export const RESTORE_FAILURE_PATTERNS: readonly FailurePattern[] = [
     hint: "The base of the session or a directory bound into it has changed since, for example by an update of the host.",
   },
   {
+    reason: "file_locked",
+    pattern: /Can not set (?:posix lock|ofd lock|flock)|Can't set lease/,
+    resource: () => "file lock",
+    sentence: () =>
+      "A file that the checkpoint's processes have locked is locked by another process.",
+    hint: "It lies in a bound directory. Let the session, or the program of the host, that holds the lock go on or end.",
+  },
+  {
     reason: "file_missing",
     pattern:
       /Can't open file (?<path>.+) on restore: (?<why>.+)|Can't open (?<other>\S+): No such file or directory/,

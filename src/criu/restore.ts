@@ -133,7 +133,9 @@ function asWords(terminals: readonly InheritedTerminal[]): string {
 }
 
 async function toRestoreError(options: RestoreOptions, run: CriuRun): Promise<WaypointError> {
-  const log = await readLog(join(options.workDir, LOG_NAME), run);
+  const own = await readLog(join(options.workDir, LOG_NAME), run);
+  // What our preload says comes from CRIU's standard error.
+  const log = own === run.output ? own : own + run.output;
   const logPath = await keepLog({ ...options, log, logName: LOG_NAME });
   const why = explainRun(run, explainRestoreFailure(log));
   return new WaypointError(why.code, why.message, {
