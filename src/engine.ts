@@ -4,6 +4,7 @@ import path from "node:path";
 import { AutomaticCheckpoints } from "./automatic/index.ts";
 import { type Logger, SerialQueues, type StateLayout } from "./base/index.ts";
 import { Catalog } from "./catalog/index.ts";
+import { MemoryImages } from "./checkpoint/index.ts";
 import * as criu from "./criu/index.ts";
 import { Browses } from "./files/index.ts";
 
@@ -107,6 +108,9 @@ export async function openEngine(options: EngineOptions): Promise<EnginePorts> {
     forwards: new PortForwards(),
     limits: LimitsHost.open({ ownerKey: layout.key }),
     freezer: Freezer.open({ ownerKey: layout.key }),
+    get memoryImages() {
+      return memoryImages;
+    },
     sandbox,
     criu,
     shells,
@@ -135,6 +139,7 @@ export async function openEngine(options: EngineOptions): Promise<EnginePorts> {
   };
   const standbys = new Standbys(ports);
   const browses = new Browses(ports);
+  const memoryImages = new MemoryImages(ports);
   const automatic = new AutomaticCheckpoints(ports);
   await criu.warmUp(criuProgram);
   await recover(ports);

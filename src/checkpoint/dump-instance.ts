@@ -6,7 +6,6 @@ import {
   type LiveInstance,
   workDirOf,
 } from "../session/index.ts";
-import { makeRoomInMemory } from "./make-durable.ts";
 import { roundMs } from "./round-ms.ts";
 
 /** Room that CRIU's images take beside the memory pages themselves. */
@@ -37,7 +36,7 @@ export async function dumpInstance(
 ): Promise<{ pauseMs: number; memoryBytes: number }> {
   const { store, sandbox, criu } = ports;
   const expectedBytes = sandbox.treeMemoryBytes(live.pid) + IMAGES_OVERHEAD_BYTES;
-  await makeRoomInMemory(expectedBytes, ports);
+  await ports.memoryImages.makeRoom(expectedBytes);
   const imagesDir = await store.prepareCheckpoint(id, expectedBytes);
   const paths = store.checkpointPaths(id);
   const frozen = frozenIn === undefined ? {} : { frozenIn };

@@ -12,5 +12,6 @@ export { captureAllHeld, releaseHeld, requireCaptured, scheduleHeld } from "./he
 export { makeDurable, removeCheckpoints, scheduleDurable } from "./make-durable.ts";
 export { fromManifest } from "./manifest.ts";
 export { changesSinceMark, markAsItIs, touchedSinceMark } from "./mark.ts";
+export { MemoryImages } from "./memory-images.ts";
 export { type Restored, restoreCheckpoint } from "./restore-checkpoint.ts";
 export { openThrowawayFork, type ThrowawayFork } from "./throwaway-fork.ts";

@@ -22,7 +22,7 @@ export async function makeDurable(checkpointId: string, ports: EnginePorts): Pro
     await ports.store.makeDurable(checkpointId, findReference(row, ports));
     if (!isWhole(row, ports)) return;
     ports.catalog.updateCheckpoint(checkpointId, { stage: "durable" });
-    await trimMemory(ports);
+    await ports.memoryImages.trim();
   });
 }
 
@@ -40,29 +40,6 @@ export async function removeCheckpoints(ids: readonly string[], ports: EnginePor
   await ports.background.run(QUEUE, async () => {
     for (const id of ids) await ports.store.deleteCheckpoint(id);
   });
-}
-
-/** Frees the memory of old durable checkpoints until images of a size have room, if they can. */
-export async function makeRoomInMemory(expectedBytes: number, ports: EnginePorts): Promise<void> {
-  const { images } = ports.store;
-  // What will never fit is no reason to give up the rest.
-  if (expectedBytes > images.usage().budgetBytes) return;
-  await forgetUntil(() => images.hasRoomFor(expectedBytes), ports);
-}
-
-/** Frees the memory of old durable checkpoints until there is room for new ones. */
-async function trimMemory(ports: EnginePorts): Promise<void> {
-  await forgetUntil(() => ports.store.images.hasRoomToSpare(), ports);
-}
-
-async function forgetUntil(isEnough: () => boolean, ports: EnginePorts): Promise<void> {
-  if (isEnough()) return;
-  const inMemory = new Set(await ports.store.images.list());
-  for (const { id, stage } of ports.catalog.checkpoints()) {
-    if (stage !== "durable" || !inMemory.has(id)) continue;
-    await ports.store.images.forget(ports.store.checkpointPaths(id));
-    if (isEnough()) return;
-  }
 }
 
 /** Images that were lost with the machine's memory do not become durable by being missed. */

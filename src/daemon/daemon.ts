@@ -15,6 +15,7 @@ import {
 import { type EnginePorts, endInstance, type StreamPeer } from "../session/index.ts";
 import { Connection } from "./connection.ts";
 import { releaseNamespace } from "./enter-namespace.ts";
+import { OwnMemory } from "./own-memory.ts";
 
 /** What a client of another version may ask for: it must be able to look at the daemon and end it. */
 const ANY_VERSION: ReadonlySet<string> = new Set(["daemon.status", "daemon.stop"]);
@@ -29,6 +30,7 @@ export class Daemon {
   readonly #stopped = Promise.withResolvers<void>();
   readonly #handlers: { [N in OperationName]: OperationHandler<N> };
   readonly #connections = new Set<Connection>();
+  readonly #memory = new OwnMemory();
 
   constructor(ports: EnginePorts) {
     this.#ports = ports;
@@ -70,12 +72,14 @@ export class Daemon {
   /** Stops listening and finishes the operations under way; the sessions live on. */
   async shutDown(): Promise<void> {
     this.#stopListening();
+    this.#memory.close();
     await this.#ports.automatic.close();
     await this.#ports.verifications.stop();
     await this.#ports.browses.endAll();
     await this.#ports.leases.idle();
     await captureAllHeld(this.#ports);
     await this.#ports.standbys.close();
+    await this.#ports.memoryImages.close();
     await this.#ports.background.idle();
     await this.#ports.stories.stop();
     this.#ports.catalog[Symbol.dispose]();
@@ -92,11 +96,14 @@ export class Daemon {
       ports: EnginePorts,
       peer: StreamPeer,
     ) => Promise<OperationOutput<OperationName>>;
+    this.#memory.noteWork();
     try {
       return await handler(parsed.data, this.#ports, peer);
     } catch (error) {
       this.#logFailure(name, toWaypointError(error));
       throw error;
+    } finally {
+      this.#memory.noteWork();
     }
   }
 
@@ -165,6 +172,7 @@ export class Daemon {
     }
     await releaseHeld(this.#ports);
     await this.#ports.standbys.close();
+    await this.#ports.memoryImages.close();
     await this.#ports.background.idle();
     await this.#ports.stories.stop();
     await network.releaseHost();

@@ -12,6 +12,7 @@ import {
   openInherited,
   tryLockFile,
 } from "../kernel/index.ts";
+import { MALLOC_ENVIRONMENT, NODE_FLAGS } from "./own-memory.ts";
 
 /** Tells the second start of the program that it is inside the namespace. */
 const INSIDE_VARIABLE = "WAYPOINT_INSIDE";
@@ -46,9 +47,11 @@ export async function enterNamespace(layout: StateLayout, readyFd: number): Prom
     await makeNamespace(layout);
   }
   const program = ["/usr/bin/nsenter", `--mount=${layout.namespacePath}`];
-  const argv = [...program, process.execPath, ...process.execArgv, ...process.argv.slice(1)];
+  const node = [process.execPath, ...NODE_FLAGS, ...process.execArgv];
+  const argv = [...program, ...node, ...process.argv.slice(1)];
   process.execve?.(argv[0] as string, argv, {
     ...process.env,
+    ...MALLOC_ENVIRONMENT,
     [INSIDE_VARIABLE]: "1",
     [HOST_NAMESPACE_VARIABLE]: String(hostNamespaceFd),
   });

@@ -36,6 +36,7 @@ export {
   type SystemCallError,
   setXattr,
   syncFilesystem,
+  trimHeap,
   tryLockFile,
   unmount,
 } from "./libc.ts";

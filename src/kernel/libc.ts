@@ -44,6 +44,7 @@ const native = {
   fcntl: libc.func("int fcntl(int fd, int command, int argument)"),
   closeRange: libc.func("int close_range(unsigned int first, unsigned int last, int flags)"),
   syncfs: libc.func("int syncfs(int fd)"),
+  mallocTrim: libc.func("int malloc_trim(size_t pad)"),
   setns: libc.func("int setns(int fd, int type)"),
   socket: libc.func("int socket(int family, int type, int protocol)"),
   bind: libc.func("int bind(int fd, const uint8_t *address, uint32_t length)"),
@@ -205,6 +206,11 @@ export function peerPid(fd: number): number {
     native.getsockopt(fd, SOL_SOCKET, SO_PEERCRED, credentials, [CREDENTIALS_BYTES]),
   );
   return new DataView(credentials.buffer).getInt32(0, true);
+}
+
+/** malloc_trim(3): gives the memory that nothing uses back to the kernel, in all arenas. */
+export function trimHeap(): void {
+  native.mallocTrim(0);
 }
 
 /** syncfs(2) of the filesystem that holds `fd`, off the event loop. */

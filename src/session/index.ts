@@ -34,7 +34,7 @@ export { hasLostMemory, untilFilled, untilWhole } from "./lazy-memory.ts";
 export { type LiveInstance, LiveSessions } from "./live-sessions.ts";
 export { numberedNames, requireValidName } from "./names.ts";
 export { buildParkedInstance, enlistInstance } from "./parked-instance.ts";
-export type { EnginePorts, EngineSettings } from "./ports.ts";
+export type { EnginePorts, EngineSettings, MemoryBudget } from "./ports.ts";
 export { quoteCommand } from "./quote-command.ts";
 export { restoreAgain } from "./restore-again.ts";
 export { limitsOf } from "./session-limits.ts";

@@ -129,7 +129,8 @@ export async function restoreTree(
 ): Promise<{ pid: number; address: string | null }> {
   const { store, settings } = ports;
   const { checkpoint, park, atOnce = false, filesFrom = checkpoint.id, ...choice } = from;
-  const imagesDir = store.images.locate(store.checkpointPaths(checkpoint.id));
+  using images = store.images.hold(store.checkpointPaths(checkpoint.id));
+  const { imagesDir } = images;
   const network = await beginNetwork(session, instanceId, imagesDir, rollback, ports);
   const [, namespace, isLazy] = await settleAll([
     createFiles(instanceId, checkpoint.id, filesFrom, ports),

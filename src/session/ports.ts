@@ -41,6 +41,15 @@ export interface EngineSettings {
   autoDefault: string;
 }
 
+/** The memory that images of durable checkpoints hold beside their copy in the store. */
+export interface MemoryBudget {
+  /** Gives back what is over the bound, what nobody has used for a while, and all where it is short. */
+  trim(): Promise<void>;
+  /** Gives back as much as images of a size need, if that is enough. */
+  makeRoom(expectedBytes: number): Promise<void>;
+  close(): Promise<void>;
+}
+
 /** Everything the engine works with; made once, in the composition root. */
 export interface EnginePorts {
   settings: EngineSettings;
@@ -51,6 +60,7 @@ export interface EnginePorts {
   limits: LimitsHost;
   /** `null` where nothing can be frozen: then there is no standby. */
   freezer: Freezer | null;
+  memoryImages: MemoryBudget;
   sandbox: typeof sandbox;
   criu: typeof criu;
   shells: Pick<typeof shells, "readShellMemory">;

@@ -1,6 +1,7 @@
-import { existsSync, statfsSync } from "node:fs";
+import { existsSync, readdirSync, statfsSync, statSync } from "node:fs";
 import { link, mkdir, readdir, rename, rm } from "node:fs/promises";
 import path from "node:path";
+import { isSystemError } from "../base/index.ts";
 import { WaypointError } from "../errors/index.ts";
 import { explainDiskError } from "../kernel/index.ts";
 import { copyImages } from "./copy-images.ts";
@@ -18,10 +19,19 @@ export interface CheckpointPaths {
   manifestPath: string;
 }
 
-/** A restore opens its images within this time; they stay in memory as long. */
-const USE_TIME_MS = 60_000;
 /** The first file that CRIU writes, and the one without which nothing can be restored. */
 const INVENTORY = "inventory.img";
+
+/** Images of one checkpoint in memory. */
+export interface HeldImages {
+  checkpointId: string;
+  sizeBytes: number;
+  /** Time since they were written, or a restore held them. */
+  unusedMs: number;
+}
+
+/** Unit of what stat says. */
+const BLOCK_BYTES = 512;
 
 /** The process images of checkpoints, in memory first and in the store when there is time. */
 export class ProcessImages {
@@ -29,7 +39,8 @@ export class ProcessImages {
   readonly #copyProgramPath: string;
   /** Room that dumps under way have been promised, by directory. */
   readonly #promisedBytes = new Map<string, number>();
-  readonly #usedAtMs = new Map<string, number>();
+  /** Who uses images in memory, by directory. */
+  readonly #uses = new Map<string, { holders: number; lastAtMs: number }>();
 
   /** @param memoryDir  a tmpfs of bounded size, the budget. */
   constructor(memoryDir: string, copyProgramPath: string) {
@@ -71,13 +82,32 @@ export class ProcessImages {
     this.#promisedBytes.delete(memoryImagesDir);
   }
 
-  /** Returns the directory with a checkpoint's process images. @throws CHECKPOINT_INCOMPLETE */
+  /**
+   * Returns the directory with a checkpoint's process images, which stays where it is until the result
+   * is disposed of.
+   *
+   * @throws CHECKPOINT_INCOMPLETE
+   */
+  hold(paths: CheckpointPaths): { imagesDir: string } & Disposable {
+    const imagesDir = this.locate(paths);
+    const key = paths.memoryImagesDir;
+    const note = (change: number) => {
+      const { holders = 0 } = this.#uses.get(key) ?? {};
+      this.#uses.set(key, { holders: holders + change, lastAtMs: performance.now() });
+    };
+    note(1);
+    return { imagesDir, [Symbol.dispose]: () => note(-1) };
+  }
+
+  /**
+   * Returns the directory with a checkpoint's process images at this moment: whoever reads them has to
+   * look again when they have moved to the store meanwhile.
+   *
+   * @throws CHECKPOINT_INCOMPLETE
+   */
   locate(paths: CheckpointPaths): string {
     const { memoryImagesDir, imagesDir, checkpointDir } = paths;
-    if (existsSync(path.join(memoryImagesDir, INVENTORY))) {
-      this.#usedAtMs.set(memoryImagesDir, performance.now());
-      return memoryImagesDir;
-    }
+    if (existsSync(path.join(memoryImagesDir, INVENTORY))) return memoryImagesDir;
     if (this.isInStore(paths)) return imagesDir;
     const id = path.basename(checkpointDir);
     throw new WaypointError(
@@ -138,8 +168,9 @@ export class ProcessImages {
    * Images never change, so that they are the same files under two names.
    */
   async share(paths: CheckpointPaths, from: CheckpointPaths): Promise<void> {
-    const isInMemory = this.locate(from) === from.memoryImagesDir;
-    const sourceDir = isInMemory ? from.memoryImagesDir : from.imagesDir;
+    using held = this.hold(from);
+    const sourceDir = held.imagesDir;
+    const isInMemory = sourceDir === from.memoryImagesDir;
     const targetDir = isInMemory ? paths.memoryImagesDir : paths.imagesDir;
     await mkdir(targetDir, { mode: 0o700 });
     for (const name of await readdir(sourceDir)) {
@@ -147,10 +178,9 @@ export class ProcessImages {
     }
   }
 
-  /** Tells whether the images in memory leave half of their room, and the machine enough, to others. */
-  hasRoomToSpare(): boolean {
-    const memory = statfsSync(this.#memoryDir);
-    return memory.bavail * 2 >= memory.blocks && spareMemoryBytes() > 0;
+  /** Tells whether the images leave the machine enough memory for everything else. */
+  isMemorySpare(): boolean {
+    return spareMemoryBytes() > 0;
   }
 
   /** Returns how much of the budget is used. */
@@ -160,16 +190,45 @@ export class ProcessImages {
     return { usedBytes: budgetBytes - memory.bfree * memory.bsize, budgetBytes };
   }
 
-  /** Frees the memory of images that are in the store too, unless they were asked for just now. */
+  /** Frees the memory of images that are in the store too, unless somebody holds them. */
   async forget({ imagesDir, memoryImagesDir }: CheckpointPaths): Promise<void> {
-    const usedAtMs = this.#usedAtMs.get(memoryImagesDir) ?? Number.NEGATIVE_INFINITY;
-    if (performance.now() - usedAtMs < USE_TIME_MS || !existsSync(imagesDir)) return;
-    this.#usedAtMs.delete(memoryImagesDir);
+    const { holders = 0 } = this.#uses.get(memoryImagesDir) ?? {};
+    if (holders > 0 || !existsSync(imagesDir)) return;
+    this.#uses.delete(memoryImagesDir);
     await rm(memoryImagesDir, { recursive: true, force: true });
   }
 
   /** Lists the checkpoints that have images in memory. */
   list(): Promise<string[]> {
     return readdir(this.#memoryDir);
+  }
+
+  /** Says how much memory each checkpoint's images take, and how long ago they were of use. */
+  async held(): Promise<HeldImages[]> {
+    const ids = await this.list();
+    for (const [directory, { holders }] of this.#uses) {
+      if (holders === 0 && !ids.includes(path.basename(directory))) this.#uses.delete(directory);
+    }
+    return ids.flatMap((checkpointId) => this.#measure(checkpointId) ?? []);
+  }
+
+  #measure(checkpointId: string): HeldImages | undefined {
+    const directory = path.join(this.#memoryDir, checkpointId);
+    try {
+      const files = readdirSync(directory).map((name) => statSync(path.join(directory, name)));
+      const { lastAtMs = Number.NEGATIVE_INFINITY } = this.#uses.get(directory) ?? {};
+      return {
+        checkpointId,
+        sizeBytes: files.reduce((sum, { blocks }) => sum + blocks * BLOCK_BYTES, 0),
+        unusedMs: Math.min(
+          performance.now() - lastAtMs,
+          Math.max(0, Date.now() - statSync(directory).mtimeMs),
+        ),
+      };
+    } catch (error) {
+      // They were removed meanwhile.
+      if (isSystemError(error, "ENOENT")) return undefined;
+      throw error;
+    }
   }
 }
