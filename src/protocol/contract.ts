@@ -27,6 +27,7 @@ import {
   standbyPolicySchema,
 } from "./session.ts";
 import { changesSchema, storySchema } from "./story.ts";
+import { TERMINAL_COLUMNS_MAX, TERMINAL_ROWS_MAX } from "./terminal-size.ts";
 import {
   checkpointVerifyInput,
   fullVerificationSchema,
@@ -71,8 +72,8 @@ export const CONTRACT = {
     stream: true,
     input: z.strictObject({
       session: sessionRef,
-      columns: z.number().int().min(1).max(2000),
-      rows: z.number().int().min(1).max(1000),
+      columns: z.number().int().min(1).max(TERMINAL_COLUMNS_MAX),
+      rows: z.number().int().min(1).max(TERMINAL_ROWS_MAX),
       command: z
         .array(z.string())
         .optional()

@@ -3,6 +3,7 @@ import { autoPolicySchema } from "./auto.ts";
 import { instantSchema, referenceSchema } from "./ids.ts";
 import { netModeSchema, standbyPolicySchema } from "./session.ts";
 import { changesSectionSchema } from "./story.ts";
+import { TERMINAL_COLUMNS_MAX, TERMINAL_ROWS_MAX } from "./terminal-size.ts";
 
 /** The session that an operation is about. */
 export const sessionRef = referenceSchema.describe(
@@ -64,8 +65,8 @@ export const newInput = z.strictObject({
     .max(64)
     .default([])
     .describe("Directories of the host to share with the session; they are not captured"),
-  columns: z.number().int().min(1).max(2000).default(120),
-  rows: z.number().int().min(1).max(1000).default(40),
+  columns: z.number().int().min(1).max(TERMINAL_COLUMNS_MAX).default(120),
+  rows: z.number().int().min(1).max(TERMINAL_ROWS_MAX).default(40),
 });
 
 /** What `exec` is told. */

@@ -30,3 +30,9 @@ test("a command's line is read", () => {
     { id: 4, kind: "shell", stage: "draining", exitCode: 130, reason: "aborted" },
   ]);
 });
+
+test("the size of a terminal, which a program may have set to anything, is bounded", () => {
+  const line = "terminal id=1 pid=2 alive=1 cols=65535 rows=65535 start=0 end=0\n";
+
+  expect(parseTerminals(line)).toMatchObject([{ cols: 2000, rows: 1000 }]);
+});

@@ -1,3 +1,5 @@
+import { boundedSize } from "../protocol/index.ts";
+
 /** What init knows of one terminal. */
 export interface TerminalState {
   id: number;
@@ -68,8 +70,7 @@ export function parseTerminals(text: string): TerminalState[] {
     id: line.number("id"),
     pid: line.number("pid"),
     isAlive: line.number("alive") === 1,
-    cols: line.number("cols"),
-    rows: line.number("rows"),
+    ...sizeIn(line),
     startOffset: BigInt(line.text("start")),
     endOffset: BigInt(line.text("end")),
     foreground: line.number("foreground"),
@@ -77,6 +78,15 @@ export function parseTerminals(text: string): TerminalState[] {
     exitCode: line.number("exit"),
     signal: line.number("signal"),
   }));
+}
+
+/** A program in the session has set it. */
+function sizeIn(line: Line): Pick<TerminalState, "cols" | "rows"> {
+  const { columns, rows } = boundedSize({
+    columns: line.number("cols"),
+    rows: line.number("rows"),
+  });
+  return { cols: columns, rows };
 }
 
 /** Reads the lines of LIST for commands. */

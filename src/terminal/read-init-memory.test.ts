@@ -68,3 +68,19 @@ test("what was typed is in a ring of its own, which is there when something was"
   head.write("waypoint-term-9\0", "latin1");
   expect(findTerminals(memory)).toEqual([]);
 });
+
+test("the size and the number of terminals in a memory are bounded", () => {
+  const memory = memoryWith(Buffer.from("hello"));
+  const head = memory[0]?.bytes.subarray(4096) ?? Buffer.alloc(0);
+  head.writeUInt16LE(65_535, 20);
+  head.writeUInt16LE(65_535, 22);
+  expect(findTerminals(memory)).toMatchObject([{ columns: 2000, rows: 1000 }]);
+
+  const many = { address: 0, bytes: Buffer.concat(Array.from({ length: 50 }, () => page(head))) };
+  expect(findTerminals([many, ...memory])).toHaveLength(16);
+});
+
+/** A page that begins with the head of a terminal. */
+function page(head: Buffer): Buffer {
+  return Buffer.concat([head.subarray(0, 88)], 4096);
+}

@@ -1,3 +1,4 @@
+import { boundedSize } from "../protocol/index.ts";
 import { parseTyped, type TypedCommand } from "./parse-typed.ts";
 
 /** Sizes and places of what init keeps of a terminal; docs/init-protocol.md has the layout. */
@@ -10,6 +11,8 @@ const RING_AT = { data: 0, sizeBytes: 8, start: 16, end: 24 } as const;
 const HEAD_BYTES = 88;
 /** No ring of a terminal is larger; more is no ring. */
 const RING_BYTES_MAX = 16 * 1024 * 1024;
+/** A session has one terminal, and one more for each that was ended just now. */
+const TERMINALS_MAX = 16;
 const UNKNOWN_WAY = "the first process keeps its terminals in an unknown way";
 
 /** A part of a process's memory, which begins with a page. */
@@ -37,16 +40,17 @@ export interface KeptTerminal {
  * @throws Error  what is found is not a terminal after all.
  */
 export function findTerminals(memory: readonly MemoryPart[]): KeptTerminal[] {
-  return memory.flatMap(({ bytes }) => {
-    const found: KeptTerminal[] = [];
+  const found: KeptTerminal[] = [];
+  for (const { bytes } of memory) {
     for (let at = 0; at + HEAD_BYTES <= bytes.length; at += PAGE_BYTES) {
+      if (found.length === TERMINALS_MAX) return found;
       if (bytes.compare(MARK, 0, MARK.length, at, at + MARK.length) !== 0) continue;
       const layout = bytes.toString("latin1", at + MARK.length, at + AT.id);
       if (!LAYOUTS.includes(layout)) continue;
       found.push(readTerminal(bytes.subarray(at, at + HEAD_BYTES), memory, layout));
     }
-    return found;
-  });
+  }
+  return found;
 }
 
 function readTerminal(head: Buffer, memory: readonly MemoryPart[], layout: string): KeptTerminal {
@@ -57,8 +61,10 @@ function readTerminal(head: Buffer, memory: readonly MemoryPart[], layout: strin
   const notes = isNoted ? readRing(head.subarray(AT.typed), memory).bytes.toString("utf8") : "";
   return {
     id: head.readUInt32LE(AT.id),
-    columns: head.readUInt16LE(AT.columns),
-    rows: head.readUInt16LE(AT.rows),
+    ...boundedSize({
+      columns: head.readUInt16LE(AT.columns),
+      rows: head.readUInt16LE(AT.rows),
+    }),
     output: output.bytes,
     outputStart: output.start,
     typed: isNoted ? parseTyped(notes, shownUntil) : null,

@@ -33,3 +33,13 @@ test("its cells are runs that look alike, with what a reader needs to draw them"
   expect(lines.map((line) => line.trimEnd())).toEqual(screen.text().map((line) => line.trimEnd()));
   screen.dispose();
 });
+
+test("a size that a program has set beyond all screens is bounded", async () => {
+  const screen = new ScreenModel(65_535, 65_535);
+  await screen.write(Buffer.from("x"));
+
+  expect(screen.text()).toHaveLength(1000);
+  await screen.resize(0, 65_535);
+  expect(screen.cells()).toHaveLength(1000);
+  screen.dispose();
+});

@@ -1,6 +1,6 @@
 import type { SerializeAddon } from "@xterm/addon-serialize";
 import type { Terminal } from "@xterm/headless";
-import type { ScreenRun } from "../protocol/index.ts";
+import { boundedSize, type ScreenRun } from "../protocol/index.ts";
 import { runsOf } from "./screen-runs.ts";
 
 /** Lines kept above the visible screen. */
@@ -9,6 +9,12 @@ const SCROLLBACK_LINES = 1000;
 interface Emulator {
   terminal: Terminal;
   serializer: SerializeAddon;
+}
+
+/** A screen has a cell at least, and no more than anybody could look at. */
+function screenSize(columns: number, rows: number): { cols: number; rows: number } {
+  const size = boundedSize({ columns, rows });
+  return { cols: Math.max(1, size.columns), rows: Math.max(1, size.rows) };
 }
 
 /**
@@ -22,7 +28,7 @@ export class ScreenModel {
   #ready: Emulator | undefined;
 
   constructor(cols: number, rows: number) {
-    this.#size = { cols, rows };
+    this.#size = screenSize(cols, rows);
   }
 
   /** Takes output; resolves when it is part of the screen. */
@@ -32,9 +38,9 @@ export class ScreenModel {
   }
 
   async resize(cols: number, rows: number): Promise<void> {
-    this.#size = { cols, rows };
+    this.#size = screenSize(cols, rows);
     const { terminal } = await this.#load();
-    terminal.resize(cols, rows);
+    terminal.resize(this.#size.cols, this.#size.rows);
   }
 
   /**
