@@ -21,6 +21,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "socket-preload.h"
+
 #define TERMINALS_MAX 64
 /* Numbers that no shell has, below those of CRIU's own descriptors. */
 #define MASTER_FD 1019
@@ -183,6 +185,7 @@ int ioctl(int fd, unsigned long request, ...) {
   void *argument = va_arg(list, void *);
   va_end(list);
   int result = (int)syscall(SYS_ioctl, fd, request, argument);
+  if (request == SIOCUNIXFILE && result >= 0) note_socket_file(fd, result);
   if (request == TIOCSPTLCK) note_taken(fd);
   if (request == TIOCSCTTY && opener_pid == getpid()) close_terminal();
   return result;

@@ -62,6 +62,8 @@ function dumpOptions(
   { id, imagesDir }: { id: string; imagesDir: string },
   { store, settings, network, sandbox }: EnginePorts,
 ) {
+  const { snapshotPath } = store.checkpointPaths(id);
+  const mountPoints = [...session.hostMounts, ...session.binds.map(({ target }) => target)];
   return {
     criu: settings.criu,
     netnsPath: session.net === "host" ? null : network.netnsPath(instanceId),
@@ -73,6 +75,7 @@ function dumpOptions(
     failedLogsDir: settings.layout.failedLogsDir,
     snapshotHookPath: settings.snapshotHookPath,
     snapshotSource: store.instancePaths(instanceId).subvolumePath,
-    snapshotTarget: store.checkpointPaths(id).snapshotPath,
+    snapshotTarget: snapshotPath,
+    namesOf: (inode: number) => store.snapshots.socketNames(snapshotPath, inode, mountPoints),
   };
 }

@@ -1,5 +1,6 @@
-import { bytesField, messageField, numberField, type WireMessage } from "./image-format.ts";
+import { messageField, numberField, type WireMessage } from "./image-format.ts";
 import { parseInetSocket, type SocketEnd } from "./inet-socket.ts";
+import { boundName } from "./moved-sockets.ts";
 
 /** A socket that a program waits at for others. */
 export interface ImageListener {
@@ -23,7 +24,6 @@ const FILE_UNIX_SOCKET = 16;
 const UNIX_TYPE = 3;
 const UNIX_STATE = 4;
 const UNIX_PEER = 8;
-const UNIX_NAME = 11;
 
 const SOCK_DGRAM = 2;
 const TCP_LISTEN = 10;
@@ -49,7 +49,7 @@ export function connectionOf(file: WireMessage): ImageConnection | null {
 }
 
 function unixListener(socket: WireMessage): ImageListener | null {
-  const name = bytesField(socket, UNIX_NAME)?.toString("utf8") ?? "";
+  const name = boundName(socket);
   const isDatagram = numberField(socket, UNIX_TYPE) === SOCK_DGRAM;
   const isWaiting = numberField(socket, UNIX_STATE) === TCP_LISTEN || isDatagram;
   if (name === "" || !isWaiting || numberField(socket, UNIX_PEER) !== 0) return null;

@@ -11,6 +11,7 @@ import { keepLog } from "./keep-log.ts";
 import { endLeftProcesses } from "./left-processes.ts";
 import { excerptAroundErrors } from "./log-excerpt.ts";
 import { giveTerminalsBack } from "./lost-foreground.ts";
+import { beginSocketNotes, type NamesOf, placeMovedSockets } from "./moved-sockets.ts";
 import { hasQueuedData } from "./queued-data.ts";
 import { readDumpStatistics } from "./read-dump-statistics.ts";
 import { readFailureFacts } from "./read-process-facts.ts";
@@ -40,6 +41,8 @@ export interface DumpOptions {
   /** Subvolume of the session, and the read-only snapshot of it to make while the tasks stand. */
   snapshotSource: string;
   snapshotTarget: string;
+  /** Finds the names that a file had at the instant of the snapshot. */
+  namesOf: NamesOf;
   /** Control group in which the whole tree is frozen, and stays so. @defaultValue it runs on */
   frozenIn?: string;
   /** Takes the log of a failed dump. @defaultValue it stays in `workDir` */
@@ -81,6 +84,7 @@ export async function dump(options: DumpOptions): Promise<DumpResult> {
       const unrestorable = await findUnrestorable(options.imagesDir);
       if (unrestorable !== null) throw await toUnrestorableError(unrestorable, options.imagesDir);
       await giveTerminalsBack(options.imagesDir);
+      await placeMovedSockets(options.imagesDir, options.workDir, options.namesOf);
       const statistics = await readDumpStatistics(options.workDir);
       return { ...statistics, durationMs: performance.now() - startedAtMs };
     }
@@ -95,8 +99,9 @@ export async function dump(options: DumpOptions): Promise<DumpResult> {
   }
 }
 
-function runDump(options: DumpOptions): Promise<CriuRun> {
-  return runCriu({
+async function runDump(options: DumpOptions): Promise<CriuRun> {
+  const socketsFound = await beginSocketNotes(options.workDir);
+  return await runCriu({
     criu: options.criu,
     netnsPath: options.netnsPath,
     criuArguments: buildDumpArguments({
@@ -107,6 +112,8 @@ function runDump(options: DumpOptions): Promise<CriuRun> {
     env: {
       WAYPOINT_SNAPSHOT_SOURCE: options.snapshotSource,
       WAYPOINT_SNAPSHOT_TARGET: options.snapshotTarget,
+      WAYPOINT_SOCKETS_FOUND: socketsFound,
+      WAYPOINT_ROOT: options.rootDir,
     },
     timeoutMs: options.timeoutMs ?? TIMEOUT_DEFAULT_MS,
     isLost: () => isTreeKilled(options.pid),

@@ -1,10 +1,13 @@
 import { expect, test } from "vitest";
 import {
+  bytesField,
   messageField,
   numberField,
   numberFields,
   readImageEntries,
   stringField,
+  withFields,
+  withImageFields,
 } from "./image-format.ts";
 
 /** A tree of one process: two magic numbers, a length, then pid, ppid, pgid, sid and thread. */
@@ -61,4 +64,28 @@ test("repeated numbers are read one by one and packed", () => {
     const [entry] = readImageEntries(file, "pstree");
     expect(entry && numberFields(entry, 11)).toEqual(numbers);
   }
+});
+
+test("fields are set anew and taken away, in the messages that were chosen", () => {
+  const file = Buffer.from("1943565430302750040000005a021801040000005a021802", "hex");
+  const changed = withImageFields(file, "pstree", (message) => {
+    const inner = bytesField(message, 11);
+    if (inner === undefined || !inner.equals(Buffer.from([24, 2]))) return undefined;
+    return [
+      [
+        11,
+        [
+          withFields(inner, [
+            [3, []],
+            [1000, [Buffer.from("name"), 300]],
+          ]),
+        ],
+      ],
+    ];
+  });
+
+  const [first, second] = readImageEntries(changed, "pstree").map((each) => messageField(each, 11));
+  expect(first && numberField(first, 3)).toBe(1);
+  expect(second?.has(3)).toBe(false);
+  expect(second?.get(1000)).toEqual([Buffer.from("name"), 300n]);
 });

@@ -87,9 +87,14 @@ export function bytesField(message: WireMessage, field: number): Buffer | undefi
   return Buffer.isBuffer(value) ? value : undefined;
 }
 
+/** Returns all values of a repeated field of bytes. */
+export function bytesFields(message: WireMessage, field: number): Buffer[] {
+  return (message.get(field) ?? []).filter(Buffer.isBuffer);
+}
+
 /** Returns all embedded messages of a repeated field. */
 export function messageFields(message: WireMessage, field: number): WireMessage[] {
-  return (message.get(field) ?? []).filter(Buffer.isBuffer).map(readMessage);
+  return bytesFields(message, field).map(readMessage);
 }
 
 /** Returns an embedded message, or undefined where it is absent. */
@@ -98,44 +103,56 @@ export function messageField(message: WireMessage, field: number): WireMessage |
   return Buffer.isBuffer(value) ? readMessage(value) : undefined;
 }
 
+/** New values of fields; no value takes a field away. */
+export type FieldValues = readonly (readonly [
+  field: number,
+  values: readonly (number | Buffer)[],
+])[];
+
 /**
- * Returns the file with an integer field of its messages set anew; all else stays as it was written.
+ * Returns the file with fields of its messages set anew; all else stays as it was written.
  *
- * @param choose  returns the new value, or undefined to leave that message as it is
+ * @param choose  returns the new values, or undefined to leave that message as it is
  */
-export function withNumberField(
+export function withImageFields(
   file: Buffer,
   kind: keyof typeof IMAGE_MAGIC,
-  { field, choose }: { field: number; choose: (message: WireMessage) => number | undefined },
+  choose: (message: WireMessage) => FieldValues | undefined,
 ): Buffer {
   checkMagic(file, kind);
   const parts = [file.subarray(0, HEADER_BYTES)];
   for (let offset = HEADER_BYTES; offset < file.length; ) {
     const { message, next } = readEntryAt(file, offset, kind);
-    const value = choose(message);
-    parts.push(
-      value === undefined
-        ? file.subarray(offset, next)
-        : withField(file.subarray(offset + 4, next), field, value),
-    );
+    const values = choose(message);
+    if (values === undefined) parts.push(file.subarray(offset, next));
+    else {
+      const body = withFields(file.subarray(offset + 4, next), values);
+      const length = Buffer.alloc(4);
+      length.writeUInt32LE(body.length);
+      parts.push(length, body);
+    }
     offset = next;
   }
   return Buffer.concat(parts);
 }
 
-/** Returns an entry: its length, and the message with the field in its new place, the end. */
-function withField(message: Buffer, field: number, value: number): Buffer {
-  const kept: Buffer[] = [];
+/** Returns a message with fields in a new place, the end. */
+export function withFields(message: Buffer, values: FieldValues): Buffer {
+  const replaced = new Set(values.map(([field]) => field));
+  const parts: Buffer[] = [];
   for (let offset = 0; offset < message.length; ) {
     const tag = readVarint(message, offset);
     const { next } = readField(message, tag.next, Number(tag.value & 7n));
-    if (Number(tag.value >> 3n) !== field) kept.push(message.subarray(offset, next));
+    if (!replaced.has(Number(tag.value >> 3n))) parts.push(message.subarray(offset, next));
     offset = next;
   }
-  const body = Buffer.concat([...kept, toVarint(field << 3), toVarint(value)]);
-  const length = Buffer.alloc(4);
-  length.writeUInt32LE(body.length);
-  return Buffer.concat([length, body]);
+  for (const [field, each] of values) parts.push(...each.map((value) => toField(field, value)));
+  return Buffer.concat(parts);
+}
+
+function toField(field: number, value: number | Buffer): Buffer {
+  if (typeof value === "number") return Buffer.concat([toVarint(field << 3), toVarint(value)]);
+  return Buffer.concat([toVarint((field << 3) | 2), toVarint(value.length), value]);
 }
 
 function checkMagic(file: Buffer, kind: keyof typeof IMAGE_MAGIC): void {

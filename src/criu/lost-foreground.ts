@@ -1,6 +1,6 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { numberField, type WireMessage, withNumberField } from "./image-format.ts";
+import { numberField, type WireMessage, withImageFields } from "./image-format.ts";
 import { readEntries } from "./read-image-processes.ts";
 
 const TERMINALS = "tty-info.img";
@@ -34,12 +34,10 @@ export function withoutLostForeground(file: Buffer, tree: readonly WireMessage[]
     tree.map((entry) => [numberField(entry, PSTREE_PID), numberField(entry, PSTREE_GROUP)]),
   );
   const living = new Set(groups.values());
-  return withNumberField(file, "ttyInfo", {
-    field: TERMINAL_FOREGROUND,
-    choose: (terminal) => {
-      const foreground = numberField(terminal, TERMINAL_FOREGROUND);
-      if (foreground === 0 || living.has(foreground)) return undefined;
-      return groups.get(numberField(terminal, TERMINAL_SESSION));
-    },
+  return withImageFields(file, "ttyInfo", (terminal) => {
+    const foreground = numberField(terminal, TERMINAL_FOREGROUND);
+    if (foreground === 0 || living.has(foreground)) return undefined;
+    const group = groups.get(numberField(terminal, TERMINAL_SESSION));
+    return group === undefined ? undefined : [[TERMINAL_FOREGROUND, [group]]];
   });
 }

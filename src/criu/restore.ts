@@ -12,6 +12,7 @@ import { keepLog } from "./keep-log.ts";
 import { withoutLeftMountRoots } from "./left-mount-roots.ts";
 import { endLeftProcesses } from "./left-processes.ts";
 import { excerptAroundErrors } from "./log-excerpt.ts";
+import { writeMovedSockets } from "./moved-sockets.ts";
 import { ResumeGate } from "./resume-gate.ts";
 
 const LOG_NAME = "restore.log";
@@ -92,6 +93,7 @@ export async function restore(options: RestoreOptions): Promise<RestoreResult> {
       ? null
       : await ResumeGate.open(join(options.workDir, GATE_NAME), beforeResume.run);
   const terminals = await findInheritedTerminals(options.imagesDir);
+  const socketsMoved = await writeMovedSockets(options.imagesDir, options.workDir);
   const refusedBefore = refusedProcesses();
   const run = await withoutLeftMountRoots(() =>
     runCriu({
@@ -109,6 +111,7 @@ export async function restore(options: RestoreOptions): Promise<RestoreResult> {
       env: {
         ...(gate === null ? {} : { WAYPOINT_RESUME_SOCKET: gate.socketPath }),
         ...(park === undefined ? {} : { WAYPOINT_PARK_FILE: park.groupFile }),
+        ...(socketsMoved === null ? {} : { WAYPOINT_SOCKETS_MOVED: socketsMoved }),
         ...(terminals.length === 0 ? {} : { WAYPOINT_TERMINALS: asWords(terminals) }),
       },
       timeoutMs: options.timeoutMs ?? TIMEOUT_DEFAULT_MS,

@@ -1,4 +1,5 @@
 import { closeSync, openSync } from "node:fs";
+import { isSystemError } from "../base/index.ts";
 import { addressOf, ioctl } from "../kernel/index.ts";
 
 const BTRFS_IOC_INO_PATHS = 0xc0389423;
@@ -8,7 +9,8 @@ const CONTAINER_BYTES_MIN = 4 * 1024;
 const CONTAINER_BYTES_MAX = 64 * 1024;
 
 /**
- * Returns the names of an inode in its subvolume, each byte as one character ("latin1").
+ * Returns the names of an inode in its subvolume, each byte as one character ("latin1"); none where there
+ * is no such inode.
  *
  * Names beyond 64 KiB of them are left out.
  */
@@ -26,6 +28,9 @@ export function inodePaths(subvolumePath: string, inode: number): string[] {
       const missedCount = container.readUInt32LE(12);
       if (missedCount === 0 || sizeBytes === CONTAINER_BYTES_MAX) return readPaths(container);
     }
+  } catch (error) {
+    if (isSystemError(error, "ENOENT")) return [];
+    throw error;
   } finally {
     closeSync(fd);
   }

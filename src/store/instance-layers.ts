@@ -27,6 +27,17 @@ export function layerPathsOf({ mountsDir }: InstancePaths, number: number): Laye
   return layersIn(path.join(mountsDir, String(number)));
 }
 
+/**
+ * Returns where a path of an instance's subvolume is inside its session, null where it is not there.
+ *
+ * @param mountPoints  of the other overlays, in their order
+ */
+export function insidePathOf(subvolumePath: string, mountPoints: readonly string[]): string | null {
+  const match = /^(?:mounts\/(\d+)\/)?upper(\/.+)$/s.exec(subvolumePath);
+  const mountPoint = match?.[1] === undefined ? "" : mountPoints[Number(match[1])];
+  return match === null || mountPoint === undefined ? null : mountPoint + match[2];
+}
+
 /** Makes the empty layers of a root and of some other overlays. */
 export function makeLayers(paths: InstancePaths, mountCount: number): void {
   const others = Array.from({ length: mountCount }, (_, number) => layerPathsOf(paths, number));

@@ -1,12 +1,14 @@
-import { existsSync, mkdirSync, readdirSync } from "node:fs";
+import { existsSync, lstatSync, mkdirSync, readdirSync } from "node:fs";
 import path from "node:path";
 import { SerialQueues } from "../base/index.ts";
 import { explainDiskError } from "../kernel/index.ts";
 import { createSnapshot, createSubvolume, deleteSubvolume, setReadOnly } from "./btrfs-ioctl.ts";
 import { compareSubvolumes, type SubvolumePair } from "./compare-subvolumes.ts";
 import { highestInode } from "./highest-inode.ts";
+import { inodePaths } from "./inode-paths.ts";
 import {
   type InstancePaths,
+  insidePathOf,
   instancePathsOf,
   type LayerPaths,
   layerPathsOf,
@@ -48,6 +50,19 @@ export class Snapshots {
   /** Returns the highest inode number in a snapshot: what was made later has a higher one. */
   highestInode(snapshotPath: string): number {
     return highestInode(snapshotPath);
+  }
+
+  /**
+   * Returns all names of a socket's file inside the session, each byte as one character ("latin1").
+   *
+   * @param mountPoints  of the overlays besides the root's
+   */
+  socketNames(snapshotPath: string, inode: number, mountPoints: readonly string[]): string[] {
+    return inodePaths(snapshotPath, inode).flatMap((name) => {
+      const raw = Buffer.concat([Buffer.from(`${snapshotPath}/`), Buffer.from(name, "latin1")]);
+      const inside = insidePathOf(name, mountPoints);
+      return inside !== null && lstatSync(raw).isSocket() ? [inside] : [];
+    });
   }
 
   /** Takes a read-only snapshot of an instance's files as they are now. @throws STORE_FULL */

@@ -125,6 +125,7 @@ export class CriuTrees {
       snapshotHookPath,
       snapshotSource: `${this.directory}/store/${tree.name}`,
       snapshotTarget: `${this.directory}/store/${checkpoint}`,
+      namesOf: () => [],
     });
   }
 

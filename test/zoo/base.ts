@@ -3,7 +3,9 @@ import type { Checkpoint, Waypoint } from "../../src/index.ts";
 
 const PACKAGES = [
   ..."tmux vim nano less procps openssh-client".split(" "),
-  ..."redis-server postgresql mariadb-server sqlite3 nginx-light caddy".split(" "),
+  ..."redis-server postgresql mariadb-server sqlite3 nginx-light caddy haproxy supervisor".split(
+    " ",
+  ),
   ..."default-jdk-headless chromium python3 gunicorn python3-flask irb".split(" "),
   ..."git make gcc libc6-dev curl iproute2".split(" "),
 ];

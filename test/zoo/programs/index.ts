@@ -8,6 +8,7 @@ import { fish } from "./fish.ts";
 import { flask } from "./flask.ts";
 import { gcc } from "./gcc.ts";
 import { gitRebase } from "./git-rebase.ts";
+import { haproxy } from "./haproxy.ts";
 import { irb } from "./irb.ts";
 import { java } from "./java.ts";
 import { largeFile } from "./large-file.ts";
@@ -34,6 +35,7 @@ import { sharedMemory } from "./shared-memory.ts";
 import { sockets } from "./sockets.ts";
 import { sqlite } from "./sqlite.ts";
 import { sshAgent } from "./ssh-agent.ts";
+import { supervisord } from "./supervisord.ts";
 import { tail } from "./tail.ts";
 import { tmux } from "./tmux.ts";
 import { top } from "./top.ts";
@@ -48,8 +50,8 @@ export const PROGRAMS = [
   ...[pythonRepl, pythonThreads, pythonAsyncio, pythonMultiprocessing, flask, irb],
   ...[node20, node24, vite, nodemon, npmInstall],
   ...[gitRebase, make, gcc],
-  ...[redis, postgresql, mariadb, sqlite, nginx, caddy],
-  ...[java, chromium, sshAgent],
+  ...[redis, postgresql, mariadb, sqlite, nginx, caddy, haproxy],
+  ...[java, chromium, sshAgent, supervisord],
   ...[processTree, oddProcesses, sharedMemory, descriptors, oddDescriptors],
   ...[files, largeFile, sockets, setuid],
 ];

@@ -1,0 +1,7 @@
+#include <linux/sockios.h>
+
+/* Opens the file of a bound unix socket; linux/un.h, which does not go with sys/un.h. */
+#define SIOCUNIXFILE (SIOCPROTOPRIVATE + 0)
+
+/* In a dump: CRIU has opened the file of a bound unix socket. */
+void note_socket_file(int socket_fd, int file_fd);
