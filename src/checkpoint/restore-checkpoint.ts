@@ -36,7 +36,8 @@ export type Restored = Omit<OperationOutput<"restore">, "parts" | "files" | "che
  *
  * **Requires** the caller holds the session's lease; the checkpoint is in its history.
  * **On success** the session runs from the checkpoint, under the same name, and has answered.
- * **On failure** the session is as it was, but for the checkpoint taken first.
+ * **On failure** the session is as it was, but for the checkpoint taken first; where its processes had
+ * to end first and cannot come back from that either, it is `ended` with its files.
  *
  * @throws CRIU_RESTORE_FAILED | CHECKPOINT_INCOMPLETE | STORE_FULL | SANDBOX_FAILED
  * | BIND_SOURCE_MISSING
@@ -174,16 +175,32 @@ async function bringUp(
   try {
     return await buildFrom(source, session, instanceId, ports);
   } catch (error) {
-    if (old !== undefined && from.before !== null) {
-      const rescueId = `${instanceId}-rescue`;
-      const back = { checkpoint: from.before, withoutBinds: true };
-      const rescued = await buildFrom(back, session, rescueId, ports);
-      ports.catalog.updateSession(session.id, { instance: rescueId });
-      adoptInstance(rescued, ports);
-      await removeInstance(old.instanceId, ports);
-    }
+    if (old !== undefined)
+      await bringBack(session, old, { before: from.before, instanceId }, ports);
     throw error;
   }
+}
+
+/** Restores what a session had before its processes were ended; it is `ended` where that fails, too. */
+async function bringBack(
+  session: SessionRow,
+  old: LiveInstance,
+  { before, instanceId }: { before: CheckpointRow | null; instanceId: string },
+  ports: EnginePorts,
+): Promise<void> {
+  const rescueId = `${instanceId}-rescue`;
+  try {
+    if (before === null) throw new Error("nothing was captured");
+    const back = { checkpoint: before, withoutBinds: true };
+    const rescued = await buildFrom(back, session, rescueId, ports);
+    ports.catalog.updateSession(session.id, { instance: rescueId });
+    adoptInstance(rescued, ports);
+  } catch (error) {
+    ports.logger.error("bring a session back", error, { session: session.id });
+    ports.catalog.updateSession(session.id, { state: "ended" });
+    return;
+  }
+  await removeInstance(old.instanceId, ports);
 }
 
 /**

@@ -1,6 +1,9 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { messageField, numberField, stringField, type WireMessage } from "./image-format.ts";
 import { readEntries } from "./read-image-processes.ts";
 
+const LOCKS = "filelocks.img";
 // file_lock_entry
 const LOCK_PID = 3;
 const LOCK_DESCRIPTOR = 4;
@@ -18,8 +21,9 @@ const REGULAR_NAME = 6;
  * @throws CHECKPOINT_INCOMPLETE  an image is missing or cannot be read.
  */
 export async function readLockedFiles(imagesDir: string): Promise<string[]> {
-  const locks = await readEntries(imagesDir, "filelocks.img", "fileLocks");
-  if (locks.length === 0) return [];
+  // A tree without locks has no such image.
+  if (!existsSync(join(imagesDir, LOCKS))) return [];
+  const locks = await readEntries(imagesDir, LOCKS, "fileLocks");
   const paths = pathsOf(await readEntries(imagesDir, "files.img", "files"));
   const locked = new Set<string>();
   for (const [pid, descriptors] of Map.groupBy(locks, (lock) => numberField(lock, LOCK_PID))) {

@@ -1,5 +1,5 @@
-import { spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -95,11 +95,21 @@ os.mkdir("/tmp/holds")
 while not os.path.exists("/tmp/enough"): time.sleep(0.01)
 `;
 
+/** Waits for the lock, and has it until it is ended. */
+const HOST_WAITER = `import fcntl, sys, time
+file = open(sys.argv[1], "r+b")
+print("waits", flush=True)
+fcntl.lockf(file, fcntl.LOCK_EX)
+time.sleep(10000)
+`;
+
 /** Ends with 1 where somebody holds a lock on the file. */
 const HOST_THIEF = `import fcntl, sys
 try: fcntl.lockf(open(sys.argv[1], "r+b"), fcntl.LOCK_EX | fcntl.LOCK_NB)
 except BlockingIOError: sys.exit(1)
 `;
+
+const LOCKED = { code: "CRIU_RESTORE_FAILED", detail: { reason: "file_locked" } };
 
 let own: TestWaypoint;
 let sharedDir: string;
@@ -170,32 +180,68 @@ test("every lock is held by a standby, and by what is made of it", async () => {
   await requireLocks(session, held);
 });
 
-test("a lock in a bound directory goes over in a restore, and a fork that needs it fails", async () => {
+/** Returns a session in which a process holds a lock on a mapped file of a bound directory. */
+async function startBoundHolder(): Promise<Session> {
   const binds = [{ source: sharedDir, target: "/shared", readOnly: false }];
   const session = await own.waypoint.new({ binds });
   await session.exec(["tee", "/root/bound.py"], { shell: "own", input: HOLDER_BOUND });
   await session.exec("/usr/bin/python3 /root/bound.py &");
   const holds = () => session.exec("ls -d /tmp/holds", { shell: "own" });
   await eventually("the lock", holds, ({ exitCode }) => exitCode === 0);
+  return session;
+}
+
+test("a lock in a bound directory goes over in a restore, and a fork that needs it fails", async () => {
+  const session = await startBoundHolder();
   const checkpoint = await session.checkpoint();
 
-  await expect(checkpoint.fork()).rejects.toMatchObject({
-    code: "CRIU_RESTORE_FAILED",
-    detail: { reason: "file_locked" },
-  });
+  await expect(checkpoint.fork()).rejects.toMatchObject(LOCKED);
   await session.restore(checkpoint);
   expect(hostCanLock()).toBe(false);
 
   await session.exec("touch /tmp/enough; wait", { shell: "own" });
-  await eventually(
-    "the end of the lock",
-    async () => hostCanLock(),
-    (can) => can,
-  );
+  await untilHostCanLock();
   const [fork] = await checkpoint.fork();
   expect(hostCanLock()).toBe(false);
   await (fork as Session).remove({ force: true });
+  await untilHostCanLock();
 });
+
+test("a restore whose lock somebody else gets fails, and can be made again", async () => {
+  const session = await startBoundHolder();
+  const checkpoint = await session.checkpoint();
+  const waiter = await startWaiter();
+
+  await expect(session.restore(checkpoint)).rejects.toMatchObject(LOCKED);
+  expect((await session.info()).state).toBe("ended");
+
+  waiter.kill("SIGKILL");
+  await untilHostCanLock();
+  await session.restore(checkpoint);
+  expect(hostCanLock()).toBe(false);
+});
+
+async function startWaiter(): Promise<ChildProcess> {
+  const file = path.join(sharedDir, "file");
+  const waiter = spawn("/usr/bin/python3", ["-c", HOST_WAITER, file], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const asked = Promise.withResolvers<void>();
+  waiter.stdout.once("data", () => asked.resolve());
+  await asked.promise;
+  const isWaiting = () => readFileSync("/proc/locks", "utf8").includes(`WRITE ${waiter.pid} `);
+  await eventually(
+    "a waiting lock",
+    async () => isWaiting(),
+    (waits) => waits,
+  );
+  return waiter;
+}
+
+async function untilHostCanLock(): Promise<void> {
+  const can = async () => hostCanLock();
+  await eventually("the end of the lock", can, (free) => free);
+}
 
 function hostCanLock(): boolean {
   const file = path.join(sharedDir, "file");
