@@ -14,5 +14,6 @@ export { type ProcessResult, type RunProcessOptions, runProcess } from "./run-pr
 export { SerialQueues } from "./serial-queue.ts";
 export { settleAll } from "./settle-all.ts";
 export { STATE_DIR_DEFAULT, type StateLayout, stateLayout } from "./state-dir.ts";
+export { knownStateDirs, noteStateDir } from "./state-dirs.ts";
 export { isSystemError } from "./system-error.ts";
 export { withDeadline } from "./with-deadline.ts";

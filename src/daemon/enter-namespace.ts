@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { cpus } from "node:os";
 import process from "node:process";
-import { pollUntil, runProcess, type StateLayout } from "../base/index.ts";
+import { noteStateDir, pollUntil, runProcess, type StateLayout } from "../base/index.ts";
 import { hasCode, WaypointError } from "../errors/index.ts";
 import {
   keepOnExec,
@@ -40,6 +40,7 @@ export function isInsideNamespace(): boolean {
 export async function enterNamespace(layout: StateLayout, readyFd: number): Promise<never> {
   mkdirSync(layout.stateDir, { recursive: true, mode: 0o700 });
   await takeLock(layout);
+  tryNoteStateDir(layout);
   if (existsSync(`/proc/self/fd/${readyFd}`)) keepOnExec(readyFd);
   const hostNamespaceFd = openInherited("/proc/self/ns/mnt");
   if (!isNamespaceKept(layout)) {
@@ -56,6 +57,15 @@ export async function enterNamespace(layout: StateLayout, readyFd: number): Prom
     [HOST_NAMESPACE_VARIABLE]: String(hostNamespaceFd),
   });
   throw new WaypointError("INTERNAL", "The daemon could not start itself again.");
+}
+
+/** Where it cannot be noted, as below a read-only /var/lib, only other daemons' sessions can see it. */
+function tryNoteStateDir({ stateDir }: StateLayout): void {
+  try {
+    noteStateDir(stateDir);
+  } catch (error) {
+    process.stderr.write(`The sessions of other daemons can see ${stateDir}: ${error}\n`);
+  }
 }
 
 /** Waits for a daemon that is starting or stopping; one that answers keeps its lock. */

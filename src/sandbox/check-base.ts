@@ -3,7 +3,9 @@ import path from "node:path";
 import { isSystemError } from "../base/index.ts";
 import { WaypointError } from "../errors/index.ts";
 import { findProgramFault } from "./find-program-fault.ts";
+import { isHidden } from "./hidden-places.ts";
 import { resolveInside } from "./resolve-inside.ts";
+import type { Hidden } from "./select-mounts.ts";
 
 /** A shell that a session can be started with, and how Waypoint talks to it. */
 export interface BaseShell {
@@ -57,6 +59,14 @@ export function checkBase(
   throw new WaypointError("BASE_INVALID", `No shell of the base ${baseDir} can run: ${fault}.`, {
     hint: "Give --base a complete root filesystem for this machine's architecture.",
     detail: { faults },
+  });
+}
+
+/** Checks that a base is not Waypoint's own state, by whatever name. @throws BASE_INVALID */
+export function requireOutsideState(baseDir: string, hidden: Hidden): void {
+  if (!isHidden(baseDir, hidden)) return;
+  throw new WaypointError("BASE_INVALID", `The base ${baseDir} lies in Waypoint's own state.`, {
+    hint: "Copy the root filesystem to a directory outside of every state directory.",
   });
 }
 

@@ -2,8 +2,9 @@ import { lstatSync, realpathSync, statSync } from "node:fs";
 import path from "node:path";
 import { WaypointError } from "../errors/index.ts";
 import type { Bind } from "../protocol/index.ts";
+import { hiddenBelow, isHidden } from "./hidden-places.ts";
 import { resolveInside } from "./resolve-inside.ts";
-import { isBelow, isNameableMount } from "./select-mounts.ts";
+import { type Hidden, isBelow, isNameableMount } from "./select-mounts.ts";
 
 /** A session's own; nothing of the host may take their place or be put into them. */
 const SESSION_DIRECTORIES = ["/proc", "/sys", "/dev", "/run/waypoint"];
@@ -19,10 +20,10 @@ const SOURCES_REFUSED = ["/proc", "/sys", "/dev", "/run"];
  */
 export function checkBinds(
   binds: readonly Bind[],
-  where: { baseDir: string; stateDir: string },
+  where: { baseDir: string; hidden: Hidden },
 ): Bind[] {
   const resolved = binds.map((bind) => ({
-    source: resolveSource(bind, where.stateDir),
+    source: resolveSource(bind, where.hidden),
     target: resolveTarget(bind, where.baseDir),
     readOnly: bind.readOnly,
   }));
@@ -37,7 +38,7 @@ export function checkBinds(
   return resolved;
 }
 
-function resolveSource({ source }: Bind, stateDir: string): string {
+function resolveSource({ source }: Bind, hidden: Hidden): string {
   if (!path.isAbsolute(source)) {
     throw refused(`The source ${source} of a bind is not an absolute path.`, ABSOLUTE);
   }
@@ -45,11 +46,34 @@ function resolveSource({ source }: Bind, stateDir: string): string {
   if (resolved === null) {
     throw refused(`The source ${source} of a bind does not exist.`, SOURCE);
   }
-  if ([...SOURCES_REFUSED, stateDir].some((directory) => isBelow(resolved, directory))) {
+  if (SOURCES_REFUSED.some((directory) => isBelow(resolved, directory))) {
     throw refused(`The source ${source} of a bind cannot be shared.`, SHAREABLE);
   }
-  if (statSync(resolved).isDirectory()) return resolved;
-  throw refused(`The source ${source} of a bind is not a directory.`, SOURCE);
+  if (!statSync(resolved).isDirectory()) {
+    throw refused(`The source ${source} of a bind is not a directory.`, SOURCE);
+  }
+  requireNoState(resolved, hidden);
+  return resolved;
+}
+
+/**
+ * Checks that a directory about to be bound neither is Waypoint's own state nor shows any of it.
+ *
+ * Again before each mount: a session that can write to a directory above the source may have put a
+ * link in its place.
+ *
+ * @throws BIND_INVALID
+ */
+export function requireNoState(source: string, hidden: Hidden): void {
+  if (isHidden(source, hidden)) {
+    throw refused(`The source ${source} of a bind cannot be shared.`, SHAREABLE);
+  }
+  const [shown] = hiddenBelow(source, hidden);
+  if (shown === undefined) return;
+  throw refused(
+    `The source ${source} of a bind cannot be shared: ${path.join(source, shown)} is Waypoint's state.`,
+    SHAREABLE,
+  );
 }
 
 function resolveTarget({ target }: Bind, baseDir: string): string {

@@ -1,6 +1,11 @@
 import { mkdirSync, readFileSync } from "node:fs";
 import { MS_NODEV, MS_NOEXEC, MS_NOSUID, MS_RDONLY, mount, unmount } from "../kernel/index.ts";
-import { type KernelMount, parseMountInfo, selectHostMounts } from "./select-mounts.ts";
+import {
+  type Hidden,
+  type KernelMount,
+  parseMountInfo,
+  selectHostMounts,
+} from "./select-mounts.ts";
 
 const PROBE_DIR = "/run/waypoint/probe";
 
@@ -17,10 +22,10 @@ const FLAGS: Readonly<Record<string, number>> = {
  * The daemon's mount namespace is a copy of the host's from when it was made: what the host has
  * mounted since is not seen. A filesystem that cannot be below an overlay (vfat) is left out.
  *
- * @param stateDir  nothing from there on down is the host's: it holds Waypoint's own mounts.
+ * @param hidden  nothing from there on down is the host's: it holds Waypoint's own mounts.
  */
-export function findHostMounts(stateDir: string): string[] {
-  return selectHostMounts(readMounts(), stateDir).filter(canBeLower);
+export function findHostMounts(hidden: Hidden): string[] {
+  return selectHostMounts(readMounts(), hidden).filter(canBeLower);
 }
 
 /** Returns the flags of the mount at a path, to be given to a copy of it; `null` without one. */

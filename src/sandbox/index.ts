@@ -3,9 +3,10 @@
  * namespaces of its own, and the view of its process tree from the host.
  * It knows neither checkpoints nor the network. docs/notes/overlayfs and namespaces have the facts.
  */
-export { type BaseShell, checkBase, type ShellDialect } from "./check-base.ts";
-export { checkBinds } from "./check-binds.ts";
+export { type BaseShell, checkBase, requireOutsideState, type ShellDialect } from "./check-base.ts";
+export { checkBinds, requireNoState } from "./check-binds.ts";
 export { findUser, type SessionUser, userNames } from "./find-user.ts";
+export { findHidden, hiddenBelow } from "./hidden-places.ts";
 export { findHostMounts } from "./host-mounts.ts";
 export { launchInit } from "./launch-init.ts";
 export { lookAtTree, type TreeLook } from "./look-at-tree.ts";

@@ -11,7 +11,9 @@ import {
 } from "node:fs";
 import path from "node:path";
 import { makeCharacterDevice, setXattr } from "../kernel/index.ts";
+import { hiddenBelow } from "./hidden-places.ts";
 import { resolveInside } from "./resolve-inside.ts";
+import { type Hidden, isBelow } from "./select-mounts.ts";
 
 /** Character devices of a session: name, major, minor. */
 const DEVICES: readonly (readonly [string, number, number])[] = [
@@ -37,12 +39,15 @@ const MISSING_DIRS: readonly (readonly [string, number])[] = [
   ["root", 0o700],
 ];
 
+/** Directories of a root that show nothing of the base. */
+const COVERED_DIRS = ["dev", "run"];
+
 /** What a new session's upper directory is made from. */
 export interface UpperOptions {
   upperDir: string;
   baseDir: string;
-  /** Directory of the host to hide: Waypoint's own state. */
-  stateDir: string;
+  /** What of the host to hide: Waypoint's own state. */
+  hidden: Hidden;
   hostname: string;
   /** Content of /etc/resolv.conf; `null` keeps the base's. */
   resolvConf: string | null;
@@ -68,21 +73,21 @@ export function prepareUpper(options: UpperOptions): void {
   makeMissingDirs(options);
   writeNames(options);
   writeMissingUsers(options);
-  coverDirectory(options, options.stateDir);
+  coverHidden(options);
 }
 
 /**
  * Fills the upper directory of a new session's copy of one of the host's mounts.
  *
- * @param stateDir  hidden here too, where it lies on that mount.
+ * @param hidden  covered here too, where it lies on that mount.
  */
 export function prepareMountUpper(options: {
   upperDir: string;
   baseDir: string;
-  stateDir: string;
+  hidden: Hidden;
 }): void {
   copyAttributes(options.baseDir, options.upperDir);
-  coverDirectory(options, options.stateDir);
+  coverHidden(options);
 }
 
 /** Tells whether a new session gets this directory even on a base without it. */
@@ -158,20 +163,18 @@ function writeNames(options: UpperOptions): void {
   }
 }
 
-/** Covers a directory of the base by an empty one, where the base has it. */
-function coverDirectory(
-  { upperDir, baseDir }: { upperDir: string; baseDir: string },
-  hiddenDir: string,
-): void {
-  const inside = path.relative(baseDir, hiddenDir);
-  if (inside === "" || inside.startsWith("..")) return;
-  let relative = "";
-  const parts = inside.split(path.sep);
-  for (const part of parts.slice(0, -1)) {
-    relative = path.join(relative, part);
-    makeLike(path.join(baseDir, relative), path.join(upperDir, relative));
+/** Covers what is hidden by empty directories, wherever the base shows it. */
+function coverHidden(options: { upperDir: string; baseDir: string; hidden: Hidden }): void {
+  const { upperDir, baseDir } = options;
+  for (const inside of hiddenBelow(baseDir, options.hidden)) {
+    if (COVERED_DIRS.some((covered) => isBelow(inside, covered))) continue;
+    let relative = "";
+    for (const part of inside.split(path.sep).slice(0, -1)) {
+      relative = path.join(relative, part);
+      makeLike(path.join(baseDir, relative), path.join(upperDir, relative));
+    }
+    makeOpaque(path.join(upperDir, inside));
   }
-  makeOpaque(path.join(upperDir, inside));
 }
 
 /** Makes a directory that hides the one of the same name below it. */

@@ -13,7 +13,13 @@ function mountinfo(...lines: string[]): string {
 
 function select(...lines: string[]): string[] {
   const mounts = parseMountInfo(mountinfo("1 0 8:1 / / ext4", ...lines));
-  return selectHostMounts(mounts, "/var/lib/waypoint");
+  return selectHostMounts(mounts, {
+    directories: ["/var/lib/waypoint"],
+    places: [
+      { device: "8:1", path: "/var/lib/waypoint" },
+      { device: "7:0", path: "/" },
+    ],
+  });
 }
 
 test("mounts of real filesystems are selected, outer ones first", () => {
@@ -40,6 +46,17 @@ test("what a session has of its own, or has no use for, is left out", () => {
   );
 
   expect(selected).toEqual([]);
+});
+
+test("what is hidden is left out under every name of it", () => {
+  const selected = select(
+    "2 1 8:1 /var/lib/waypoint /mnt/bound ext4",
+    "3 1 8:1 /var/lib/waypoint/failed /mnt/deeper ext4",
+    "4 1 7:0 / /mnt/store btrfs",
+    "5 1 8:1 /var /mnt/above ext4",
+  );
+
+  expect(selected).toEqual(["/mnt/above"]);
 });
 
 test("a mount that another one hides is not seen", () => {

@@ -12,6 +12,22 @@ export interface KernelMount {
   type: string;
 }
 
+/** What a directory is, whatever leads to it: links and binds have no part in it. */
+export interface Place {
+  /** Major and minor of its filesystem, as mountinfo has them. */
+  device: string;
+  /** Its path from the root of its filesystem. */
+  path: string;
+}
+
+/** What sessions must not see. */
+export interface Hidden {
+  /** Paths from which on down nothing is the host's. */
+  directories: readonly string[];
+  /** The directories, and the filesystems that are mounted in them. */
+  places: readonly Place[];
+}
+
 /** Filesystems with files of their own; others show the kernel, memory or somebody's images. */
 const REAL_TYPES = new Set(
   ["ext2", "ext3", "ext4", "xfs", "btrfs", "zfs", "f2fs", "bcachefs", "jfs", "reiserfs"].concat([
@@ -62,14 +78,20 @@ export function parseMountInfo(text: string): KernelMount[] {
 }
 
 /** Returns the mount points that a session on the host's root shows, outer ones first. */
-export function selectHostMounts(mounts: readonly KernelMount[], stateDir: string): string[] {
-  const hidden = [...OWN_DIRECTORIES, stateDir];
+export function selectHostMounts(
+  mounts: readonly KernelMount[],
+  { directories, places }: Hidden,
+): string[] {
+  const hidden = [...OWN_DIRECTORIES, ...directories];
   const selected = mounts.filter(
     (candidate) =>
       candidate.mountPoint !== "/" &&
       REAL_TYPES.has(candidate.type) &&
       isNameableMount(candidate.mountPoint) &&
       !hidden.some((directory) => isBelow(candidate.mountPoint, directory)) &&
+      !places.some(
+        ({ device, path: at }) => device === candidate.device && isBelow(candidate.root, at),
+      ) &&
       !isBoundOntoItself(candidate, mounts) &&
       !isCovered(candidate, mounts),
   );

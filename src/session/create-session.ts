@@ -1,3 +1,4 @@
+import { knownStateDirs } from "../base/index.ts";
 import type { SessionRow } from "../catalog/index.ts";
 import { WaypointError } from "../errors/index.ts";
 import type { Bind, OperationParsedInput, Session } from "../protocol/index.ts";
@@ -33,8 +34,9 @@ export async function createSession(
     withLibraries: true,
   });
   const user = sandbox.findUser(base, input.user);
-  const { stateDir } = settings.layout;
-  const binds = sandbox.checkBinds(input.binds, { baseDir: base, stateDir });
+  const hidden = sandbox.findHidden(knownStateDirs(settings.layout.stateDir));
+  sandbox.requireOutsideState(base, hidden);
+  const binds = sandbox.checkBinds(input.binds, { baseDir: base, hidden });
   const id = ports.newId();
   const session: SessionRow = {
     id,

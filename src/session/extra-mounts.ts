@@ -1,3 +1,4 @@
+import { knownStateDirs } from "../base/index.ts";
 import type { ExtraMounts, SessionRow } from "../catalog/index.ts";
 import { WaypointError } from "../errors/index.ts";
 import type { Bind } from "../protocol/index.ts";
@@ -20,7 +21,7 @@ export function chooseHostMounts(
   if (base !== "/") return [];
   // CRIU tells mounts apart by their place, so nothing lies below a bind.
   return sandbox
-    .findHostMounts(settings.layout.stateDir)
+    .findHostMounts(sandbox.findHidden(knownStateDirs(settings.layout.stateDir)))
     .filter((hostMount) => !binds.some(({ target }) => sandbox.isBelow(hostMount, target)));
 }
 
@@ -29,7 +30,7 @@ export function chooseHostMounts(
  *
  * **On failure** what was mounted stays until {@link EnginePorts.sandbox.unmountRoot}.
  *
- * @throws SANDBOX_FAILED | BIND_SOURCE_MISSING
+ * @throws SANDBOX_FAILED | BIND_SOURCE_MISSING | BIND_INVALID
  */
 export function mountFiles(
   session: Pick<SessionRow, "base" | keyof ExtraMounts>,
@@ -39,6 +40,7 @@ export function mountFiles(
 ): string {
   const { sandbox, store } = ports;
   findMissingBinds(session.binds, choice, ports);
+  requireNoStateBound(session.binds, ports);
   const paths = store.instancePaths(instanceId);
   const rootDir = sandbox.mountRoot({ instanceId, baseDir: session.base, ...paths });
   for (const [number, hostMount] of session.hostMounts.entries()) {
@@ -52,6 +54,13 @@ export function mountFiles(
     else sandbox.mountBind(rootDir, bind);
   }
   return rootDir;
+}
+
+/** What was checked when the session was made may have changed since. @throws BIND_INVALID */
+function requireNoStateBound(binds: readonly Bind[], { sandbox, settings }: EnginePorts): void {
+  if (binds.length === 0) return;
+  const hidden = sandbox.findHidden(knownStateDirs(settings.layout.stateDir));
+  for (const { source } of binds) sandbox.requireNoState(source, hidden);
 }
 
 /** Returns what CRIU is to leave alone; none for most sessions, whose dumps it costs nothing. */

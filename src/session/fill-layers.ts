@@ -1,3 +1,4 @@
+import { knownStateDirs } from "../base/index.ts";
 import type { SessionRow } from "../catalog/index.ts";
 import type { EnginePorts } from "./ports.ts";
 
@@ -7,11 +8,11 @@ export function fillLayers(
   layers: { upperDir: string; mountPaths: (number: number) => { upperDir: string } },
   { settings, sandbox }: EnginePorts,
 ): void {
-  const { stateDir } = settings.layout;
+  const hidden = sandbox.findHidden(knownStateDirs(settings.layout.stateDir));
   sandbox.prepareUpper({
     upperDir: layers.upperDir,
     baseDir: session.base,
-    stateDir,
+    hidden,
     hostname: session.name,
     resolvConf: session.net === "host" ? null : settings.resolvConf,
     initBinaryPath: settings.initBinaryPath,
@@ -20,6 +21,6 @@ export function fillLayers(
   });
   for (const [number, hostMount] of session.hostMounts.entries()) {
     const { upperDir } = layers.mountPaths(number);
-    sandbox.prepareMountUpper({ upperDir, baseDir: hostMount, stateDir });
+    sandbox.prepareMountUpper({ upperDir, baseDir: hostMount, hidden });
   }
 }

@@ -22,9 +22,15 @@ export interface TestWaypoint extends AsyncDisposable {
  * @throws when this machine lacks what is needed: tests are never skipped for that.
  */
 export async function openTestWaypoint(
-  options: { storeBytes?: number; imagesBytes?: number; standby?: TestStandby } = {},
+  options: {
+    storeBytes?: number;
+    imagesBytes?: number;
+    standby?: TestStandby;
+    /** @defaultValue a fresh one */
+    stateDir?: string;
+  } = {},
 ): Promise<TestWaypoint> {
-  const stateDir = mkdtempSync(path.join(os.tmpdir(), "waypoint-test-"));
+  const stateDir = options.stateDir ?? mkdtempSync(path.join(os.tmpdir(), "waypoint-test-"));
   process.env["WAYPOINT_STORE_BYTES"] = String(options.storeBytes ?? STORE_BYTES);
   if (options.imagesBytes === undefined) delete process.env["WAYPOINT_IMAGES_BYTES"];
   else process.env["WAYPOINT_IMAGES_BYTES"] = String(options.imagesBytes);

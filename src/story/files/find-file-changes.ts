@@ -1,5 +1,4 @@
-import path from "node:path";
-import { isSystemError } from "../../base/index.ts";
+import { isSystemError, knownStateDirs } from "../../base/index.ts";
 import type { CheckpointRow } from "../../catalog/index.ts";
 import { WaypointError } from "../../errors/index.ts";
 import type { EnginePorts } from "../../session/index.ts";
@@ -62,7 +61,7 @@ export async function findFileChanges(
   for (const layer of layers) {
     const guide = { ...changes, sharedInodeMax, ...guideOf(changes, layer.prefix) };
     if (guide.before.children.size + guide.after.children.size === 0) continue;
-    const isHidden = hiddenPaths(layer, pair, ports.settings.layout.stateDir);
+    const isHidden = hiddenPaths(layer, pair, ports);
     try {
       const before = files.from.tree(layer.prefix, layer.baseDir);
       const after = files.to.tree(layer.prefix, layer.baseDir);
@@ -136,19 +135,25 @@ function layersOf({ from, to }: MomentPair): { layers: Layer[] } & Pick<FoundCha
 
 /** Returns what to leave out of a layer: other things are mounted over it, or it is our own. */
 function hiddenPaths(
-  { mountPath }: Layer,
+  { mountPath, baseDir }: Layer,
   { from, to }: MomentPair,
-  stateDir: string,
+  { sandbox, settings }: EnginePorts,
 ): (inLayer: RawPath) => boolean {
-  const inside = path.relative(from.origin.base, stateDir);
-  const covered = inside === "" || inside.startsWith("..") ? [] : [`/${inside}`];
+  const known = sandbox.findHidden(knownStateDirs(settings.layout.stateDir));
+  const covered = sandbox.hiddenBelow(baseDir, known);
   const mounted = [from, to].flatMap(({ origin }) => [
     ...origin.binds.map(({ target }) => target),
     ...origin.hostMounts,
   ]);
   const others = mounted.map(fromText).filter((at) => at !== mountPath);
   const below = others.filter((at) => isAtOrBelow(at, mountPath));
-  const hidden = [...new Set([OWN_DIR, ...covered.map(fromText), ...below])];
+  const hidden = [
+    ...new Set([
+      OWN_DIR,
+      ...covered.map((inside) => inSession(mountPath, fromText(`/${inside}`))),
+      ...below,
+    ]),
+  ];
   return (inLayer) => {
     const whole = inSession(mountPath, inLayer);
     return LINK_REMAP.test(whole) || hidden.some((directory) => isAtOrBelow(whole, directory));
