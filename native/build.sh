@@ -59,7 +59,8 @@ is_fresh criu-enter "$here/criu-enter.c" ||
 is_fresh attach-mount "$here/attach-mount.c" ||
   compile "$static_cc" attach-mount -static -s $kernel_headers "$here/attach-mount.c"
 preload_sources=
-for name in rlimit-preload terminal-preload ptrace-preload lock-preload remote-call socket-preload; do
+for name in rlimit-preload terminal-preload controlling-terminal-preload ptrace-preload \
+  lock-preload remote-call socket-preload; do
   preload_sources="$preload_sources $here/$name.c"
 done
 is_fresh criu-preload.so $preload_sources "$here/lock-preload.h" "$here/remote-call.h" \

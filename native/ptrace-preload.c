@@ -1,5 +1,5 @@
 /*
- * Preloaded into CRIU, between it and ptrace(). Two things are told to CRIU in other words.
+ * Preloaded into CRIU, between it and ptrace(). Three things are told to CRIU in other words.
  *
  * A thread that has ended needs no detaching. CRIU lets go of the restored threads one after the other.
  * A process that ends at once takes those with it that CRIU has not come to, and CRIU then takes the
@@ -11,6 +11,10 @@
  * may take for the end; a sleep is over too early. Where no signal is pending they are shown as calls that
  * the kernel makes again, as CRIU does for most others. When CRIU lets such a task go and a signal has come
  * meanwhile, the call is an interrupted one after all.
+ *
+ * CRIU knows tasks that SIGSTOP or SIGTSTP has stopped. One that the terminal has stopped (SIGTTIN,
+ * SIGTTOU) is shown as one of SIGSTOP when CRIU asks whether it is stopped. When CRIU asks for the
+ * signal, to write it down and to stop the restored task with it, it is told the one that it was.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -154,6 +158,14 @@ static void tell_interruption(pid_t pid) {
 }
 #endif
 
+/* The task that CRIU has found stopped last, and let go on to where it can be looked at. */
+static pid_t passed_stop_pid;
+
+static int is_stop_of_terminal(const siginfo_t *info) {
+  int is_stop = info->si_code >> 8 == PTRACE_EVENT_STOP;
+  return is_stop && (info->si_signo == SIGTTIN || info->si_signo == SIGTTOU);
+}
+
 long ptrace(enum __ptrace_request request, ...) {
   va_list list;
   va_start(list, request);
@@ -170,5 +182,10 @@ long ptrace(enum __ptrace_request request, ...) {
   if (result == 0 && request == PTRACE_SEIZE) note_traced(pid);
   int gave_registers = result == 0 && request == PTRACE_GETREGSET && (size_t)address == NT_PRSTATUS;
   if (gave_registers) hide_interruption(pid, data);
+  /* CRIU passes a signal on that it has met on the way, and nothing at a stop. */
+  if (request == PTRACE_SEIZE) passed_stop_pid = 0;
+  if (request == PTRACE_CONT && data == NULL) passed_stop_pid = pid;
+  int gave_stop = result == 0 && request == PTRACE_GETSIGINFO && pid != passed_stop_pid;
+  if (gave_stop && is_stop_of_terminal(data)) ((siginfo_t *)data)->si_signo = SIGSTOP;
   return result;
 }

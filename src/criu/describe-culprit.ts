@@ -59,6 +59,18 @@ export function protocolOf(match: RegExpExecArray): string {
     : `protocol ${match.groups?.["number"]}`;
 }
 
+export function socketOf(match: RegExpExecArray): string {
+  const { what, number, tun } = match.groups ?? {};
+  if (tun !== undefined) return "network device (/dev/net/tun)";
+  return what === undefined ? "socket in an unknown state" : `socket of ${what} ${number}`;
+}
+
+/** CRIU names a mount by its path, or by its number and a path below the root. */
+export function mountOf(match: RegExpExecArray): string {
+  const path = match.groups?.["path"] ?? /\d+:(\S+)/.exec(match[0])?.[1];
+  return path === undefined ? "mounts" : `mount ${path}`;
+}
+
 /** A descriptor of a POSIX message queue, as readFailureFacts writes it. */
 export function messageQueueOf(culprit: Culprit | undefined): string | undefined {
   const target = culprit?.process.descriptors.get(culprit.descriptor ?? -1);

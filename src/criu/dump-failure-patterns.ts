@@ -4,14 +4,19 @@ import {
   holderOfOutsideSocket,
   megabytes,
   messageQueueOf,
+  mountOf,
   peerOf,
   protocolOf,
+  socketOf,
   targetOf,
   terminalOf,
   tracerOf,
 } from "./describe-culprit.ts";
+import { DESCRIPTOR_PATTERNS } from "./descriptor-patterns.ts";
 import type { FailurePattern } from "./explain-failure.ts";
+import { PROCESS_STATE_PATTERNS } from "./process-state-patterns.ts";
 import { PROCESSES_FULL_PATTERN } from "./processes-full-pattern.ts";
+import { SOCKET_PATTERNS } from "./socket-patterns.ts";
 import { UNUSUAL_OBJECT_PATTERNS } from "./unusual-object-patterns.ts";
 
 const IO_URING = "anon_inode:[io_uring]";
@@ -150,16 +155,6 @@ export const DUMP_FAILURE_PATTERNS: readonly FailurePattern[] = [
     hint: "Programs of a session must run in its own terminals; end this one and start it there.",
   },
   {
-    reason: "controlling_terminal",
-    // A shell opens /dev/tty for an instant when it starts, so this mostly passes by itself.
-    transient: true,
-    pattern: /ctty inheritance detected.*\(ctty pid_real (?<pid>\d+)/,
-    resource: () => "/dev/tty",
-    sentence: (who) =>
-      `${who} has /dev/tty open, but not the terminal itself, which cannot be checkpointed.`,
-    hint: "Start it with its input, output or errors on the terminal, or let it close /dev/tty.",
-  },
-  {
     reason: "ghost_file",
     pattern: /Can't dump ghost file (?<path>.+) of (?<sizeBytes>\d+) size/,
     findCulprit: (match, facts) => holderOf(facts, `${match.groups?.["path"]} (deleted)`),
@@ -202,6 +197,8 @@ export const DUMP_FAILURE_PATTERNS: readonly FailurePattern[] = [
     hint: "Try again when the process has moved on.",
   },
   ...UNUSUAL_OBJECT_PATTERNS,
+  ...DESCRIPTOR_PATTERNS,
+  ...SOCKET_PATTERNS,
   {
     reason: "process_race",
     transient: true,
@@ -239,10 +236,9 @@ export const DUMP_FAILURE_PATTERNS: readonly FailurePattern[] = [
   {
     reason: "socket",
     pattern:
-      /Unsupported socket (?<what>family|type): (?<number>\d+)|Can't dump \d+ inet socket|tun: (?<tun>.+)/,
-    resource: (match) => match[0],
-    sentence: (who, match) =>
-      `${who} has a socket or device that cannot be checkpointed: ${match[0]}.`,
+      /Unsupported socket (?<what>family|type): (?<number>\d+)|Can't dump \d+ inet socket|(?<tun>tun): .+/,
+    resource: (match) => socketOf(match),
+    sentence: (who, match) => `${who} has a ${socketOf(match)}, which cannot be checkpointed.`,
     hint: SKIP_HINT,
   },
   {
@@ -256,9 +252,8 @@ export const DUMP_FAILURE_PATTERNS: readonly FailurePattern[] = [
     reason: "mount",
     pattern:
       /(?<path>\S+) is a fuse mount but not external|mnt: (?<other>.*(?:unsupported|unreachable sharing|external mount|overmounted).*)/,
-    resource: (match) => `mount ${match.groups?.["path"] ?? ""}`.trim(),
-    sentence: (_who, match) =>
-      `A mount inside the session cannot be checkpointed: ${match.groups?.["path"] ?? match.groups?.["other"]}.`,
+    resource: (match) => mountOf(match),
+    sentence: (_who, match) => `The ${mountOf(match)} of the session cannot be checkpointed.`,
     hint: "Unmount it inside the session, then try again.",
   },
   {
@@ -266,8 +261,8 @@ export const DUMP_FAILURE_PATTERNS: readonly FailurePattern[] = [
     code: "PRIVILEGE_MISSING",
     pattern: /Can't get rlimit \d+/,
     resource: () => null,
-    sentence: (who) =>
-      `CRIU may not read the limits of another user's process: ${who.toLowerCase()}.`,
+    sentence: (who) => `${who} belongs to another user, and CRIU may not read its limits.`,
     hint: "This machine lacks CAP_SYS_RESOURCE; run `waypoint setup`, which works around it.",
   },
+  ...PROCESS_STATE_PATTERNS,
 ];

@@ -114,6 +114,7 @@ async function runDump(options: DumpOptions): Promise<CriuRun> {
       WAYPOINT_SNAPSHOT_TARGET: options.snapshotTarget,
       WAYPOINT_SOCKETS_FOUND: socketsFound,
       WAYPOINT_ROOT: options.rootDir,
+      WAYPOINT_TREE_ROOT: `/proc/${options.pid}/root`,
     },
     timeoutMs: options.timeoutMs ?? TIMEOUT_DEFAULT_MS,
     isLost: () => isTreeKilled(options.pid),

@@ -12,10 +12,11 @@ const HARMLESS =
   "Error (criu/util.c:1534): rlimit: Can't setup RLIMIT_NOFILE for self: Operation not permitted";
 
 function facts(process: Partial<ProcessFacts> = {}, others: ProcessFacts[] = []): FailureFacts {
-  const blamed = { pid: 7971, innerPid: 12, command: "node", tracerPid: 0, descriptors: new Map() };
+  const blamed = { pid: 7971, innerPid: 12, command: "node", tracerPid: 0 };
+  const nothing = { descriptors: new Map(), unusualPaths: [] };
   return {
     rootPid: 7000,
-    processes: [{ ...blamed, ...process }, ...others],
+    processes: [{ ...blamed, ...nothing, ...process }, ...others],
     outsideSocketInodes: new Set(),
   };
 }
@@ -119,7 +120,7 @@ test("the controlling terminal alone is told from a terminal from outside, and t
   expect(explain([line])).toMatchObject({
     reason: "controlling_terminal",
     message:
-      "Process 12 (node) has /dev/tty open, but not the terminal itself, which cannot be checkpointed.",
+      "Process 12 (node) has /dev/tty open, whose terminal is not one of the session.",
     transient: true,
     pid: 12,
   });
@@ -193,10 +194,78 @@ test("no space is told apart: for images, and for the snapshot", () => {
   expect(explain(["make the snapshot: File exists", hook[1] ?? ""]).code).toBe("STORE_FAILED");
 });
 
-test("an unknown failure quotes CRIU's first error, never the harmless one", () => {
-  expect(explain(["Error (criu/new.c:1): Something new"]).message).toBe(
-    "CRIU could not dump the session: Something new",
+test.each([
+  ["Error (criu/cr-dump.c:1545): Dump files (pid: 7971) failed with -1"],
+  ["Error (criu/x.c:1): SEIZE 7971: something new"],
+  ["pie: 12: Error (criu/pie/parasite.c:1): something new"],
+])("an unknown failure names the process, and quotes nothing of CRIU's: %s", (line) => {
+  const lines = ["Error (criu/new.c:1): Something new in 7971", line].slice(
+    line.includes("SEIZE") ? 1 : 0,
   );
+
+  expect(explain(lines)).toMatchObject({ pid: 12, processName: "node" });
+  expect(explain(lines).message).toMatch(/^Process 12 \(node\) [\w ,]+\.$/);
+});
+
+test("an unknown failure of a restore names the process by its number in the session", () => {
+  const log = "    12: Error (criu/new.c:1): Something new";
+
+  expect(explainRestoreFailure(log, facts({ pid: 0 })).message).toBe(
+    "Process 12 (node) could not be brought back by CRIU.",
+  );
+  expect(explainRestoreFailure("Error (criu/new.c:1): new").message).toBe(
+    "A process of the session could not be brought back by CRIU.",
+  );
+});
+
+const AT_FILES = "Error (criu/cr-dump.c:1545): Dump files (pid: 7971) failed with -1";
+
+test.each([
+  [
+    "Error (compel/src/lib/infect.c:359): SEIZE 7971: unsupported stop signal 22",
+    "Process 12 (node) is stopped by signal 22, which cannot be checkpointed.",
+  ],
+  [
+    "Error (criu/sk-queue.c:144): skqueue: Control messages in queue, not supported",
+    "Process 12 (node) has a unix socket with a message that it has not read yet and that says who sent it (SO_PASSCRED).",
+  ],
+  [
+    "Error (criu/tty.c:1865): tty: No CTL for TTY dump, likely SCM case",
+    "Process 12 (node) has a unix socket with a message that it has not read yet and in which a terminal is passed on (SCM_RIGHTS).",
+  ],
+  [
+    "Error (criu/cr-dump.c:676): Can't make FS id for 7971",
+    "Process 12 (node) shares its working directory and root (CLONE_FS) with another process, which cannot be checkpointed.",
+  ],
+  [
+    "Error (criu/cr-dump.c:1550): Dump eventpoll (pid: 7971) failed with -1",
+    "Process 12 (node) has an epoll that watches a file which it has closed and another process has open, which cannot be checkpointed.",
+  ],
+  [
+    "Error (compel/src/lib/infect.c:848): Can't create memfd in victim: Too many open files",
+    "Process 12 (node) may not open another file (RLIMIT_NOFILE), which cannot be checkpointed.",
+  ],
+  [
+    "Error (criu/files-reg.c:1159): Can't link remap to /usr/share/doc/bash: Operation not permitted",
+    "Process 12 (node) has /usr/share/doc/bash open or stands in it, which was removed and is of the base, which cannot be checkpointed.",
+  ],
+])("%s has words", (line, message) => {
+  expect(explain([line, AT_FILES]).message).toBe(message);
+});
+
+test("what is open as a path only is found among the descriptors", () => {
+  const known = facts({ descriptors: new Map([[4, "/dev/tty"]]), unusualPaths: [4] });
+  const lines = [
+    "pie: 12: Error (criu/pie/parasite.c:775): tty: Can't fetch params: err = -9",
+    AT_FILES,
+  ];
+
+  expect(explain(lines, known)).toMatchObject({
+    reason: "path_only",
+    message:
+      "Process 12 (node) has /dev/tty open as a path only (O_PATH) (descriptor 4), which cannot be checkpointed.",
+  });
+  expect(explain(lines).reason).toBe("unknown");
 });
 
 test("failures of a restore have their words", () => {

@@ -1,6 +1,5 @@
 import type { ErrorCode } from "../errors/index.ts";
 import { DUMP_FAILURE_PATTERNS } from "./dump-failure-patterns.ts";
-import { errorLines } from "./log-excerpt.ts";
 import { RESTORE_FAILURE_PATTERNS } from "./restore-failure-patterns.ts";
 
 /** A process of the tree that could not be dumped, as `/proc` shows it. */
@@ -14,6 +13,8 @@ export interface ProcessFacts {
   tracerPid: number;
   /** Descriptor → what `/proc/PID/fd` says it leads to. */
   descriptors: ReadonlyMap<number, string>;
+  /** Descriptors that are a path only (O_PATH), of a terminal, a socket or a pipe. */
+  unusualPaths: readonly number[];
 }
 
 /** What is known besides the log. */
@@ -74,13 +75,13 @@ const NO_FACTS: FailureFacts = { rootPid: 0, processes: [], outsideSocketInodes:
 /** Explains why `criu dump` failed, from its log and what `/proc` said right after. */
 export function explainDumpFailure(log: string, facts: FailureFacts): FailureExplanation {
   const found = explain(log, facts, DUMP_FAILURE_PATTERNS, "CRIU_DUMP_FAILED");
-  return found ?? unexplained(log, "CRIU_DUMP_FAILED", "CRIU could not dump the session");
+  return found ?? unexplained(log, facts, "CRIU_DUMP_FAILED");
 }
 
-/** Explains why `criu restore` failed, from its log. */
-export function explainRestoreFailure(log: string): FailureExplanation {
-  const found = explain(log, NO_FACTS, RESTORE_FAILURE_PATTERNS, "CRIU_RESTORE_FAILED");
-  return found ?? unexplained(log, "CRIU_RESTORE_FAILED", "CRIU could not restore the processes");
+/** Explains why `criu restore` failed, from its log and the processes of the images. */
+export function explainRestoreFailure(log: string, facts = NO_FACTS): FailureExplanation {
+  const found = explain(log, facts, RESTORE_FAILURE_PATTERNS, "CRIU_RESTORE_FAILED");
+  return found ?? unexplained(log, facts, "CRIU_RESTORE_FAILED");
 }
 
 function explain(
@@ -113,12 +114,24 @@ function culpritOfLog(
   match: RegExpExecArray,
   facts: FailureFacts,
 ): Culprit | undefined {
-  // "pie: N" lines have the pid inside the session, the others the one that CRIU sees.
-  const named = match.groups?.["pid"] ?? /Error.*\(pid: (\d+)\)/.exec(log)?.[1];
-  const process = facts.processes.find(({ pid }) => pid === Number(named));
+  const named = match.groups?.["pid"] ?? match.groups?.["other"];
+  const process = named === undefined ? blamedOf(log, facts) : processOf(named, facts);
   if (process === undefined) return undefined;
   const descriptor = match.groups?.["fd"];
   return descriptor === undefined ? { process } : { process, descriptor: Number(descriptor) };
+}
+
+/** The process that CRIU was at, by the line that ends a dump or begins a failed restore. */
+function blamedOf(log: string, facts: FailureFacts): ProcessFacts | undefined {
+  const outer = /Error.*\(pid: (\d+)\)|Error.*SEIZE (\d+)/.exec(log);
+  if (outer !== null) return processOf(outer[1] ?? outer[2] ?? "", facts);
+  // CRIU's code inside a process, and a process that is being restored, are named by their own number.
+  const inner = /^(?:\([\d.]+\) )?(?:pie:)? *(\d+): Error/m.exec(log)?.[1];
+  return facts.processes.find(({ innerPid }) => innerPid === Number(inner));
+}
+
+function processOf(named: string, facts: FailureFacts): ProcessFacts | undefined {
+  return facts.processes.find(({ pid }) => pid === Number(named));
 }
 
 function nameOf(culprit: Culprit | undefined): string {
@@ -126,16 +139,21 @@ function nameOf(culprit: Culprit | undefined): string {
   return `Process ${culprit.process.innerPid} (${culprit.process.command})`;
 }
 
-function unexplained(log: string, code: ErrorCode, what: string): FailureExplanation {
-  const first = errorLines(log)[0];
+/** What no row knows: the process is named, CRIU's words are for those who read logs. */
+function unexplained(log: string, facts: FailureFacts, code: ErrorCode): FailureExplanation {
+  const process = blamedOf(log, facts);
+  const who = nameOf(process && { process });
   return {
     code,
     reason: "unknown",
-    message: first === undefined ? `${what} and said no reason.` : `${what}: ${first}`,
-    hint: "The lines around the first error are in detail.criuErrors, the whole log at detail.logPath.",
+    message:
+      code === "CRIU_DUMP_FAILED"
+        ? `${who} is, has or does something that CRIU does not capture.`
+        : `${who} could not be brought back by CRIU.`,
+    hint: "CRIU's own words are in detail.criuErrors, the whole log is at detail.logPath.",
     transient: false,
-    pid: null,
-    processName: null,
+    pid: process?.innerPid ?? null,
+    processName: process?.command ?? null,
     resource: null,
   };
 }

@@ -4,18 +4,6 @@ const LINE_LENGTH_MAX = 300;
 
 /** An error of every run on a machine without CAP_SYS_RESOURCE, with no effect. */
 const HARMLESS = /Can't setup RLIMIT_NOFILE for self/;
-/** The last words of every failure, which say nothing by themselves. */
-const EMPTY_WORDS = /Dumping FAILED|Restoring FAILED/;
-const PREFIX = /^(?:\([\d.]+\) )?(?:(?:pie: )?\s*\d+: )?Error \([^)]*\): /;
-
-/** Returns what CRIU called an error, first one first, without file names and harmless lines. */
-export function errorLines(log: string): string[] {
-  return log
-    .split("\n")
-    .filter((line) => isTelling(line))
-    .filter((line) => !EMPTY_WORDS.test(line))
-    .map((line) => line.replace(PREFIX, "").trim().slice(0, LINE_LENGTH_MAX));
-}
 
 /** Returns the lines around the first error, bounded; the log is a session's to influence. */
 export function excerptAroundErrors(log: string): string[] {

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, readlinkSync, statfsSync } from "node:fs";
+import { readdirSync, readFileSync, readlinkSync, statfsSync, statSync } from "node:fs";
 import { runProcess } from "../base/index.ts";
 import { hasCode } from "../errors/index.ts";
 import { MESSAGE_QUEUE } from "./describe-culprit.ts";
@@ -9,6 +9,8 @@ const DESCRIPTORS_MAX = 4096;
 const SS_TIMEOUT_MS = 5000;
 /** Type of the filesystem of POSIX message queues, which is mounted nowhere. */
 const MQUEUE_MAGIC = 0x19800202;
+/** A flag of open(2) that Node does not name. */
+const O_PATH = 0o10000000;
 
 /**
  * Reads from `/proc` what explains a failed dump: the tree runs on undisturbed, so that everything
@@ -48,14 +50,29 @@ function readProcess(pid: number): ProcessFacts {
     command: field("Name"),
     tracerPid: Number(field("TracerPid")),
     descriptors: readDescriptors(pid),
+    unusualPaths: readNumbers(`/proc/${pid}/fd`).filter(
+      (descriptor) => whileItLives(() => isUnusualPath(pid, descriptor)) === true,
+    ),
   };
+}
+
+function readNumbers(directory: string): number[] {
+  return readdirSync(directory).slice(0, DESCRIPTORS_MAX).map(Number);
+}
+
+function isUnusualPath(pid: number, descriptor: number): boolean {
+  const info = readFileSync(`/proc/${pid}/fdinfo/${descriptor}`, "utf8");
+  const flags = Number.parseInt(/^flags:\s*([0-7]+)/m.exec(info)?.[1] ?? "0", 8);
+  if ((flags & O_PATH) === 0) return false;
+  const kind = statSync(`/proc/${pid}/fd/${descriptor}`);
+  return kind.isCharacterDevice() || kind.isFIFO() || kind.isSocket();
 }
 
 function readDescriptors(pid: number): Map<number, string> {
   const descriptors = new Map<number, string>();
-  for (const name of readdirSync(`/proc/${pid}/fd`).slice(0, DESCRIPTORS_MAX)) {
-    const target = whileItLives(() => readTarget(`/proc/${pid}/fd/${name}`));
-    if (target !== undefined) descriptors.set(Number(name), target);
+  for (const descriptor of readNumbers(`/proc/${pid}/fd`)) {
+    const target = whileItLives(() => readTarget(`/proc/${pid}/fd/${descriptor}`));
+    if (target !== undefined) descriptors.set(descriptor, target);
   }
   return descriptors;
 }

@@ -1,3 +1,4 @@
+import { mountOf } from "./describe-culprit.ts";
 import type { FailurePattern } from "./explain-failure.ts";
 import { PROCESSES_FULL_PATTERN } from "./processes-full-pattern.ts";
 
@@ -61,6 +62,23 @@ export const RESTORE_FAILURE_PATTERNS: readonly FailurePattern[] = [
     hint: "The base of the session or a directory bound into it has changed since.",
   },
   {
+    reason: "removed_directory",
+    pattern:
+      /Couldn't unlink remap \S*?mnt-\d+(?<path>\/\S*): Directory not empty|(?:couldn't mkdirpat directory|Can't create ghost) .*Not a directory/,
+    resource: (match) => `removed ${match.groups?.["path"] ?? "file"}`,
+    sentence: (_who, match) =>
+      `A process had ${match.groups?.["path"] ?? "a file"} open, which was removed, and something else is at its path now.`,
+    hint: "Restore another checkpoint, or this one's files alone.",
+  },
+  {
+    reason: "in_flight",
+    pattern: /Empty list on file desc id|Can't find sender for|Failed to read inotify events/,
+    resource: () => "descriptor in flight",
+    sentence: () =>
+      "A descriptor was on its way between processes (SCM_RIGHTS), and nobody had it open.",
+    hint: "Restore another checkpoint, or this one's files alone.",
+  },
+  {
     reason: "address",
     pattern:
       /Can't bind (?:inet|raw|unix)? ?socket.*: (?<why>.+)|Can't bind inet socket back: (?<back>.+)/,
@@ -101,11 +119,9 @@ export const RESTORE_FAILURE_PATTERNS: readonly FailurePattern[] = [
   },
   {
     reason: "root_mount",
-    pattern:
-      /New root (?<path>\S+) .*|mnt: (?<other>.*(?:root|mount).*fail.*)|The mount (?<third>.+) is not found/i,
-    resource: () => "mount",
-    sentence: (_who, match) =>
-      `The mounts of the session cannot be rebuilt: ${match[0].slice(0, 200)}.`,
+    pattern: /New root (?<path>\S+) .*|mnt: .*(?:root|mount).*fail.*|The mount .+ is not found/i,
+    resource: (match) => mountOf(match),
+    sentence: (_who, match) => `The ${mountOf(match)} of the session cannot be rebuilt.`,
     hint: "The root directory must be a mount point of its own.",
   },
 ];

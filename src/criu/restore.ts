@@ -13,6 +13,7 @@ import { withoutLeftMountRoots } from "./left-mount-roots.ts";
 import { endLeftProcesses } from "./left-processes.ts";
 import { excerptAroundErrors } from "./log-excerpt.ts";
 import { writeMovedSockets } from "./moved-sockets.ts";
+import { readImageFacts } from "./read-image-facts.ts";
 import { ResumeGate } from "./resume-gate.ts";
 
 const LOG_NAME = "restore.log";
@@ -140,7 +141,8 @@ async function toRestoreError(options: RestoreOptions, run: CriuRun): Promise<Wa
   // What our preload says comes from CRIU's standard error.
   const log = own === run.output ? own : own + run.output;
   const logPath = await keepLog({ ...options, log, logName: LOG_NAME });
-  const why = explainRun(run, explainRestoreFailure(log));
+  const facts = await readImageFacts(options.imagesDir);
+  const why = explainRun(run, explainRestoreFailure(log, facts));
   return new WaypointError(why.code, why.message, {
     hint: why.hint,
     detail: {

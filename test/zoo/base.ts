@@ -3,6 +3,7 @@ import type { Checkpoint, Waypoint } from "../../src/index.ts";
 
 const PACKAGES = [
   ..."tmux vim nano less procps openssh-client".split(" "),
+  ..."emacs-nox mc fzf sbcl mksh expect sudo dropbear-bin".split(" "),
   ..."redis-server postgresql mariadb-server sqlite3 nginx-light caddy haproxy supervisor".split(
     " ",
   ),
