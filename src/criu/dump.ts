@@ -81,7 +81,7 @@ export async function dump(options: DumpOptions): Promise<DumpResult> {
     const hasSnapshot = await awaitSnapshot(options.snapshotTarget);
     if (run.exitCode === 0 && !run.timedOut) {
       if (!hasSnapshot) throw noSnapshot(options);
-      const unrestorable = await findUnrestorable(options.imagesDir);
+      const unrestorable = await findUnrestorable(options.imagesDir, treeRoot(options));
       if (unrestorable !== null) throw await toUnrestorableError(unrestorable, options.imagesDir);
       await giveTerminalsBack(options.imagesDir);
       await placeMovedSockets(options.imagesDir, options.workDir, options.namesOf);
@@ -114,12 +114,17 @@ async function runDump(options: DumpOptions): Promise<CriuRun> {
       WAYPOINT_SNAPSHOT_TARGET: options.snapshotTarget,
       WAYPOINT_SOCKETS_FOUND: socketsFound,
       WAYPOINT_ROOT: options.rootDir,
-      WAYPOINT_TREE_ROOT: `/proc/${options.pid}/root`,
+      WAYPOINT_TREE_ROOT: treeRoot(options),
     },
     timeoutMs: options.timeoutMs ?? TIMEOUT_DEFAULT_MS,
     isLost: () => isTreeKilled(options.pid),
     endLeft: (ending) => endLeftProcesses({ command: "dump", workDir: options.workDir }, ending),
   });
+}
+
+/** The tree's own root, where its devices and what is mounted in it are seen. */
+function treeRoot({ pid }: DumpOptions): string {
+  return `/proc/${pid}/root`;
 }
 
 /**

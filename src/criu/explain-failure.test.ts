@@ -119,8 +119,7 @@ test("the controlling terminal alone is told from a terminal from outside, and t
 
   expect(explain([line])).toMatchObject({
     reason: "controlling_terminal",
-    message:
-      "Process 12 (node) has /dev/tty open, whose terminal is not one of the session.",
+    message: "Process 12 (node) has /dev/tty open, whose terminal is not one of the session.",
     transient: true,
     pid: 12,
   });

@@ -1,10 +1,12 @@
 import { WaypointError } from "../errors/index.ts";
+import { findLostFlight } from "./find-unrestorable-flight.ts";
+import { findReplaced } from "./find-unrestorable-removed.ts";
 import { messageField, numberField, stringField, type WireMessage } from "./image-format.ts";
 import { readEntries, readImageProcesses } from "./read-image-processes.ts";
 
 /** A process that CRIU has dumped and would not bring back. */
 export interface Unrestorable {
-  reason: "memory_program" | "orphan" | "thread_file";
+  reason: "memory_program" | "orphan" | "thread_file" | "in_flight" | "replaced";
   /** Inside the session. */
   pid: number;
   resource: string;
@@ -30,15 +32,24 @@ const THREAD_FILE = /^\/proc\/(\d+)\/task\/\d+\//;
 /**
  * Looks in fresh images for what CRIU writes down without complaint and then does not restore.
  *
- * Reads two small files, and the memory maps only where a process has a memfd.
+ * Reads two small files, and others only where there is something to look for in them.
  *
+ * @param treeRoot  the root directory of the tree, as it is now
  * @see docs/notes/criu/README.md
  */
-export async function findUnrestorable(imagesDir: string): Promise<Unrestorable | null> {
+export async function findUnrestorable(
+  imagesDir: string,
+  treeRoot: string,
+): Promise<Unrestorable | null> {
   const tree = await readEntries(imagesDir, "pstree.img", "pstree");
   const files = await readEntries(imagesDir, "files.img", "files");
+  const pids = tree.map((entry) => numberField(entry, PSTREE_PID));
   return (
-    findOrphan(tree) ?? findThreadFile(files) ?? (await findMemoryProgram(imagesDir, tree, files))
+    findOrphan(tree) ??
+    findThreadFile(files) ??
+    (await findMemoryProgram(imagesDir, tree, files)) ??
+    (await findLostFlight(imagesDir, pids, files)) ??
+    (await findReplaced(imagesDir, treeRoot, { pids, files }))
   );
 }
 

@@ -22,6 +22,9 @@ export const IMAGE_MAGIC = {
   pagemap: 0x56084025,
   tcpStream: 0x51465506,
   ttyInfo: 0x59453036,
+  skQueues: 0x56264026,
+  remapFpath: 0x59133954,
+  ghostFile: 0x52583605,
   fileLocks: 0x54323616,
   stats: 0x57093306,
 } as const;
@@ -32,15 +35,20 @@ export type WireMessage = ReadonlyMap<number, readonly (bigint | Buffer)[]>;
 /**
  * Returns the messages of an image file.
  *
+ * @param dataBytes  how many bytes of other data lie behind a message, none by default
  * @throws Error  the file is not an image of this kind, or ends within an entry.
  */
-export function readImageEntries(file: Buffer, kind: keyof typeof IMAGE_MAGIC): WireMessage[] {
+export function readImageEntries(
+  file: Buffer,
+  kind: keyof typeof IMAGE_MAGIC,
+  dataBytes: (message: WireMessage) => number = () => 0,
+): WireMessage[] {
   checkMagic(file, kind);
   const entries: WireMessage[] = [];
   for (let offset = HEADER_BYTES; offset < file.length; ) {
     const entry = readEntryAt(file, offset, kind);
     entries.push(entry.message);
-    offset = entry.next;
+    offset = entry.next + dataBytes(entry.message);
   }
   return entries;
 }

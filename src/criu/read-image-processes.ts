@@ -1,10 +1,11 @@
-import { readFile } from "node:fs/promises";
+import { open, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { WaypointError } from "../errors/index.ts";
 import {
   type IMAGE_MAGIC,
   messageField,
   numberField,
+  readFirstImageEntry,
   readImageEntries,
   stringField,
   type WireMessage,
@@ -18,6 +19,9 @@ export interface ImageProcess {
   /** The kernel's name of its main thread, at most 15 bytes. */
   command: string;
 }
+
+/** More than an entry of those that are read so has; it may hold a path. */
+const FIRST_ENTRY_BYTES_MAX = 8192;
 
 // pstree_entry
 const PSTREE_PID = 1;
@@ -44,6 +48,22 @@ export async function readImageProcesses(imagesDir: string): Promise<ImageProces
   );
 }
 
+/** Returns the first entry of an image that other data may follow. @throws CHECKPOINT_INCOMPLETE */
+export async function readFirstEntry(
+  imagesDir: string,
+  name: string,
+  kind: keyof typeof IMAGE_MAGIC,
+): Promise<WireMessage> {
+  const path = join(imagesDir, name);
+  try {
+    await using file = await open(path);
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(FIRST_ENTRY_BYTES_MAX));
+    return readFirstImageEntry(buffer.subarray(0, bytesRead), kind);
+  } catch (cause) {
+    throw unreadable(name, path, cause);
+  }
+}
+
 /** Returns the entries of one image. @throws CHECKPOINT_INCOMPLETE */
 export async function readEntries(
   imagesDir: string,
@@ -54,9 +74,13 @@ export async function readEntries(
   try {
     return readImageEntries(await readFile(path), kind);
   } catch (cause) {
-    throw new WaypointError("CHECKPOINT_INCOMPLETE", `The process image ${name} cannot be read.`, {
-      detail: { path, reason: String(cause) },
-      cause,
-    });
+    throw unreadable(name, path, cause);
   }
+}
+
+function unreadable(name: string, path: string, cause: unknown): WaypointError {
+  return new WaypointError("CHECKPOINT_INCOMPLETE", `The process image ${name} cannot be read.`, {
+    detail: { path, reason: String(cause) },
+    cause,
+  });
 }

@@ -197,4 +197,34 @@ f = open(f"/proc/self/task/{thread.native_id}/stat")`,
     resource: expect.stringMatching(/^\/proc\/\d+\/task\/\d+\/stat$/),
     isFoundAfterwards: true,
   },
+  {
+    what: "a socket in flight in which descriptors are in flight",
+    program: `import socket
+here, there = socket.socketpair()
+socket.send_fds(here, [b"x"], [here.fileno()])
+here.close()`,
+    message: /^Process \d+ \(python3\) has a unix socket .* a socket in which descriptors are on/,
+    resource: "a socket in which descriptors are on their way in flight",
+    isFoundAfterwards: true,
+  },
+  {
+    what: "a timer in flight",
+    program: `import ctypes, os, socket
+here, there = socket.socketpair()
+timer = ctypes.CDLL(None).timerfd_create(1, 0)
+socket.send_fds(here, [b"x"], [timer])
+os.close(timer)`,
+    message: /^Process \d+ \(python3\) has a unix socket .* a timerfd is passed on/,
+    resource: "a timerfd in flight",
+    isFoundAfterwards: true,
+  },
+  {
+    what: "a removed directory whose path is taken",
+    program: `import os
+os.mkdir("/srv/gone"); os.chdir("/srv/gone"); os.rmdir("/srv/gone")
+os.mkdir("/srv/gone"); open("/srv/gone/file", "w").close()`,
+    message: /^Process \d+ \(python3\) has \/srv\/gone open or stands in it, which was removed/,
+    resource: "removed /srv/gone",
+    isFoundAfterwards: true,
+  },
 ];

@@ -3,6 +3,9 @@ import type { Stage } from "./stage.ts";
 
 const BACKGROUND_LINES = 15;
 
+/** What was refused in CRIU's words only, also where a later try came through. */
+export const refusedWithoutSentence: string[] = [];
+
 /**
  * Returns the failure of a course with what tells why: what CRIU said, and of each session that is
  * still there the screen, the processes and the end of what its background wrote.
@@ -14,6 +17,8 @@ export async function explainFailure(
   const described = await Promise.all(stages.map((stage) => describe(stage)));
   const message = failure instanceof Error ? failure.message : String(failure);
   const lines = [`${step}: ${message}`, ...criuLines(failure), ...described];
+  const isUnexplained = failure instanceof WaypointError && failure.detail["reason"] === "unknown";
+  if (isUnexplained) refusedWithoutSentence.push(lines.join("\n"));
   return new Error(lines.join("\n"), { cause: failure });
 }
 

@@ -8,6 +8,7 @@ import { TestBases } from "../support/bases.ts";
 import { openTestWaypoint, type TestWaypoint } from "../support/test-waypoint.ts";
 import { installPrograms } from "./base.ts";
 import { takeThroughCourse } from "./course.ts";
+import { refusedWithoutSentence } from "./explain-failure.ts";
 import { writeLastRun, type ZooRow } from "./last-run.ts";
 import { PROGRAMS } from "./programs/index.ts";
 
@@ -32,6 +33,7 @@ afterAll(async () => {
   writeLastRun(rows, tried);
   bases[Symbol.dispose]();
   await own?.[Symbol.asyncDispose]();
+  expect(refusedWithoutSentence, "refused without a sentence of ours").toEqual([]);
 });
 
 async function describeMachine(): Promise<typeof machine> {

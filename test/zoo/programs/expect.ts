@@ -8,6 +8,6 @@ export const expect = terminalProgram({
   ready: /^expect1\.1> $/,
   setup: ["log_user 0; set timeout 60; set state none; spawn -noecho bash --norc"],
   question: (number) =>
-    `send "echo a''sk\\r"; expect "ask\\r" { puts "${number}:[llength $state] [lindex $state end]:" }`,
+    `send "echo a''sk\\r"; expect "ask\\r" { puts "\\n${number}:[llength $state] [lindex $state end]:" }`,
   addition: (mark) => `lappend state ${mark}`,
 });

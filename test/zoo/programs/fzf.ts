@@ -11,10 +11,15 @@ export const fzf: ZooProgram = {
     await stage.enter("clear; printf '%s\\n' first left other | fzf > /root/chosen");
     await stage.terminal.waitFor(/^ +3\/3/);
   },
-  see: async (stage) => stage.lines(/^> \w*$/),
+  // The line below the list, which may point to an entry.
+  see: async (stage) =>
+    stage
+      .lines(/^> \w*\s*$/)
+      .split("\n")
+      .at(-1) ?? "",
   change: async (stage, mark) => {
     await stage.terminal.type(`${CLEAR_LINE}${mark}`);
-    await stage.terminal.waitFor(new RegExp(`^> ${mark}$`));
+    await stage.terminal.waitFor(new RegExp(`^> ${mark}\\s*$`));
   },
   finish: async (stage) => {
     await stage.terminal.type(`${CLEAR_LINE}oth`);
