@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import { stateLayout } from "../base/index.ts";
+import { requireOwnStateDir, stateLayout } from "../base/index.ts";
 import { WaypointError } from "../errors/index.ts";
 import { tryConnect } from "./try-connect.ts";
 
@@ -19,7 +19,8 @@ export interface ConnectOptions {
  *
  * @throws DAEMON_UNREACHABLE  there is none and it was not to be started, or it did not start.
  * @throws PRIVILEGE_MISSING   this user may not reach or start it.
- * @throws USAGE_INVALID       the path of the directory is too long for a socket.
+ * @throws USAGE_INVALID       the path of the directory is too long for a socket, or another user
+ *   could put something else there.
  */
 export async function connectDaemon(
   stateDir: string,
@@ -28,6 +29,7 @@ export async function connectDaemon(
   const { socketPath } = stateLayout(stateDir);
   refuseLongPath(socketPath);
   options.signal?.throwIfAborted();
+  requireOwnStateDir(stateDir);
   const running = await tryConnect(socketPath);
   if (running !== null) return running;
   if (options.start === false) throw noDaemon(stateDir);

@@ -2,7 +2,14 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { cpus } from "node:os";
 import process from "node:process";
-import { noteStateDir, pollUntil, runProcess, type StateLayout } from "../base/index.ts";
+import {
+  closeToOthers,
+  noteStateDir,
+  pollUntil,
+  requireOwnStateDir,
+  runProcess,
+  type StateLayout,
+} from "../base/index.ts";
 import { hasCode, WaypointError } from "../errors/index.ts";
 import {
   keepOnExec,
@@ -38,7 +45,9 @@ export function isInsideNamespace(): boolean {
  * @throws STATE_DIR_BUSY  another daemon holds the lock.
  */
 export async function enterNamespace(layout: StateLayout, readyFd: number): Promise<never> {
+  requireOwnStateDir(layout.stateDir);
   mkdirSync(layout.stateDir, { recursive: true, mode: 0o700 });
+  closeToOthers(layout.stateDir, [layout.failedLogsDir]);
   await takeLock(layout);
   tryNoteStateDir(layout);
   if (existsSync(`/proc/self/fd/${readyFd}`)) keepOnExec(readyFd);

@@ -3,7 +3,7 @@ import os from "node:os";
 import path from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
-import { createLogger, STATE_DIR_DEFAULT, stateLayout } from "../base/index.ts";
+import { closeToOthers, createLogger, STATE_DIR_DEFAULT, stateLayout } from "../base/index.ts";
 import { nativePaths, openEngine } from "../engine.ts";
 import { toWaypointError } from "../errors/index.ts";
 import { requireHost } from "../host/index.ts";
@@ -47,6 +47,8 @@ async function main(): Promise<void> {
     hostNamespacePath: hostNamespacePath(),
     logger,
   });
+  // What libraries have made, the catalog above all.
+  closeToOthers(layout.stateDir, [layout.failedLogsDir]);
   const daemon = new Daemon(ports);
   await daemon.listen();
   for (const signal of ["SIGTERM", "SIGINT"] as const) {

@@ -45,8 +45,8 @@ export async function openStore(
   layout: StateLayout,
   { memoryBytes, copyProgramPath, limits }: StoreOptions,
 ): Promise<Store> {
-  mkdirSync(layout.storeDir, { recursive: true });
-  mkdirSync(layout.imagesDir, { recursive: true });
+  mkdirSync(layout.storeDir, { recursive: true, mode: 0o700 });
+  mkdirSync(layout.imagesDir, { recursive: true, mode: 0o700 });
   if (filesystemType(layout.storeDir) !== BTRFS_MAGIC) {
     if (!existsSync(layout.storeImagePath)) await makeImage(layout, limits);
     await mountImage(layout);
