@@ -7,7 +7,7 @@ const ADAPTERS = `^src/(${ADAPTER_NAMES})/`;
 const ENGINE_NAMES =
   "session|checkpoint|lineage|standby|automatic|story|verification|bisect|files|merge|undoing|recovery";
 const ENGINE = `^src/(${ENGINE_NAMES})/`;
-const COMPOSITION_ROOT = "^src/engine[.]ts$";
+const COMPOSITION_ROOT = "^src/(engine|story-program)[.]ts$";
 const OPERATIONS = "^src/operations/";
 const CLIENT_SIDE = "^src/(client/|cli/|index[.]ts$)";
 const SURFACES = "^src/(daemon/|client/|cli/|index[.]ts$)";

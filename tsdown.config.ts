@@ -7,7 +7,7 @@ const COMMON: UserConfig = {
   platform: "node",
   target: "node22",
   outDir: "dist",
-  // Three builds share the folder; each would delete the others' files.
+  // The builds share the folder; each would delete the others' files.
   clean: false,
   outExtensions: () => ({ js: ".mjs", dts: ".d.mts" }),
 };
@@ -73,8 +73,17 @@ const DAEMON: UserConfig = {
   deps: { alwaysBundle: ["zod"], neverBundle: ["koffi", /^@xterm\//] },
 };
 
+const STORY: UserConfig = {
+  ...COMMON,
+  name: "story",
+  entry: { story: "src/story-program.ts" },
+  dts: false,
+  outputOptions: { chunkFileNames: "story/[name].mjs" },
+  deps: { alwaysBundle: ["zod"], neverBundle: ["koffi", /^@xterm\//] },
+};
+
 export default defineConfig(
-  [SDK, COMMAND_LINE, SCREEN, DAEMON].filter(({ entry }) =>
+  [SDK, COMMAND_LINE, SCREEN, DAEMON, STORY].filter(({ entry }) =>
     Object.values(entry as Record<string, string>).every((file) => existsSync(file)),
   ),
 );

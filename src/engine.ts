@@ -24,7 +24,12 @@ import {
 import * as shells from "./shells/index.ts";
 import { Standbys } from "./standby/index.ts";
 import { openStore, type StoreLimits } from "./store/index.ts";
-import { StoryQueue } from "./story/index.ts";
+import {
+  STORY_SCRATCH_START,
+  StoryProcess,
+  StoryQueue,
+  type StorySettings,
+} from "./story/index.ts";
 import { findTerminals, InitLink, ScreenModel, SHELL_FILES } from "./terminal/index.ts";
 import { settleInterrupted } from "./undoing/index.ts";
 import { VerificationRuns } from "./verification/index.ts";
@@ -47,6 +52,8 @@ export interface EngineOptions {
   standby: StandbySettings;
   /** When sessions are captured by themselves that say nothing else. */
   autoDefault: string;
+  /** The program that builds stories (src/story-program.ts), with its interpreter. */
+  storyProgram: readonly [string, ...string[]];
   /** The machine's own mount namespace; `null` if it is not known. */
   hostNamespacePath: string | null;
   logger: Logger;
@@ -82,6 +89,7 @@ export async function openEngine(options: EngineOptions): Promise<EnginePorts> {
     netnsDir: "/run/netns",
     sparesMax: SPARE_NETWORKS,
   });
+  const storySettings: StorySettings = { resolvConf: network.resolvConf, initBinaryPath };
   const ports: EnginePorts = {
     settings: {
       layout,
@@ -133,6 +141,11 @@ export async function openEngine(options: EngineOptions): Promise<EnginePorts> {
     leases: new SerialQueues(),
     background: new SerialQueues(),
     stories: new StoryQueue(),
+    storyBuilder: new StoryProcess({
+      argv: [...options.storyProgram, JSON.stringify(storySettings)],
+      logger,
+      clearAway: () => store.snapshots.removeScratch(STORY_SCRATCH_START),
+    }),
     verifications: new VerificationRuns({ reserveBytes: options.standby.reserveBytes }),
     logger,
     newId,

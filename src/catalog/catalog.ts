@@ -63,12 +63,17 @@ export class Catalog implements Disposable {
   static open(catalogPath: string, mirror: SessionMirror): Catalog {
     const isNew = !existsSync(catalogPath);
     try {
-      return new Catalog(new SqliteFile(catalogPath, MIGRATIONS), mirror, isNew);
+      return new Catalog(SqliteFile.open(catalogPath, MIGRATIONS), mirror, isNew);
     } catch (error) {
       if (isNew || hasCode(error, "FORMAT_TOO_NEW")) throw error;
       setAside(catalogPath);
-      return new Catalog(new SqliteFile(catalogPath, MIGRATIONS), mirror, true);
+      return new Catalog(SqliteFile.open(catalogPath, MIGRATIONS), mirror, true);
     }
+  }
+
+  /** Opens the catalog of a daemon that runs, in another process and to read it alone. */
+  static openForReading(catalogPath: string): Catalog {
+    return new Catalog(SqliteFile.openForReading(catalogPath), () => {}, false);
   }
 
   [Symbol.dispose](): void {

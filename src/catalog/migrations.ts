@@ -93,4 +93,8 @@ export const MIGRATIONS: readonly string[] = [
    ALTER TABLE sessions ADD COLUMN autoFailure TEXT;
    ALTER TABLE sessions ADD COLUMN autoFailedAt TEXT;
    ALTER TABLE checkpoints ADD COLUMN autoCause TEXT;`,
+  // Stories that took too much to build.
+  `CREATE TABLE storiesOverBudget (
+     checkpoint TEXT PRIMARY KEY, count INTEGER NOT NULL, reason TEXT NOT NULL
+   ) STRICT;`,
 ];

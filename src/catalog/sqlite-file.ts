@@ -10,23 +10,35 @@ export type Row = Record<string, SQLInputValue>;
 /** An SQLite file with numbered migrations, and statements prepared once. */
 export class SqliteFile implements Disposable {
   readonly #db: DatabaseSync;
-  readonly #version: number;
   readonly #statements = new Map<string, StatementSync>();
+  #version = 0;
+
+  private constructor(db: DatabaseSync) {
+    this.#db = db;
+  }
 
   /**
    * Opens or makes the file and brings its schema up to date.
    *
    * @throws FORMAT_TOO_NEW  a newer Waypoint has written it; a plain error when it is damaged.
    */
-  constructor(path: string, migrations: readonly string[]) {
-    this.#db = new DatabaseSync(path);
-    this.#db.exec(
+  static open(path: string, migrations: readonly string[]): SqliteFile {
+    const file = new SqliteFile(new DatabaseSync(path));
+    file.#db.exec(
       "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA busy_timeout = 5000;",
     );
-    const check = this.get<{ quick_check: string }>("PRAGMA quick_check(1)");
+    const check = file.get<{ quick_check: string }>("PRAGMA quick_check(1)");
     if (check?.quick_check !== "ok") throw new Error(`damaged: ${check?.quick_check}`);
-    this.#migrate(migrations);
-    this.#version = migrations.length;
+    file.#migrate(migrations);
+    file.#version = migrations.length;
+    return file;
+  }
+
+  /** Opens a file that another process writes, to read what stands in it at each moment. */
+  static openForReading(path: string): SqliteFile {
+    const file = new SqliteFile(new DatabaseSync(path, { readOnly: true }));
+    file.#db.exec("PRAGMA busy_timeout = 5000;");
+    return file;
   }
 
   [Symbol.dispose](): void {

@@ -109,3 +109,14 @@ test("who has an unknown section is known", () => {
   expect([...catalog.stories.unknown("files")]).toEqual(["two"]);
   expect([...catalog.stories.unknown("packages")]).toEqual([]);
 });
+
+test("stories that took too much are counted until they are noted or their checkpoint is removed", () => {
+  const { stories } = catalog;
+  expect(stories.overBudget("heavy")).toBeUndefined();
+  stories.noteOverBudget("heavy", "it took longer than 120 s");
+  stories.noteOverBudget("heavy", "its process ended");
+
+  expect({ ...stories.overBudget("heavy") }).toEqual({ count: 2, reason: "its process ended" });
+  stories.put(entry("heavy", {}));
+  expect(stories.overBudget("heavy")).toBeUndefined();
+});

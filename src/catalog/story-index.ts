@@ -62,6 +62,23 @@ export class StoryIndex {
     this.#file.run("DELETE FROM stories WHERE checkpoint = ?", checkpoint);
     this.#file.run("DELETE FROM storyTouched WHERE checkpoint = ?", checkpoint);
     this.#file.run("DELETE FROM storyTexts WHERE checkpoint = ?", checkpoint);
+    this.#file.run("DELETE FROM storiesOverBudget WHERE checkpoint = ?", checkpoint);
+  }
+
+  /** Says how often building a story took too much, and what it took the last time. */
+  overBudget(checkpoint: string): { count: number; reason: string } | undefined {
+    return this.#file.get(
+      "SELECT count, reason FROM storiesOverBudget WHERE checkpoint = ?",
+      checkpoint,
+    );
+  }
+
+  noteOverBudget(checkpoint: string, reason: string): void {
+    this.#file.quickTransaction(() => {
+      const sql = `INSERT INTO storiesOverBudget (checkpoint, count, reason) VALUES (?, 1, ?)
+         ON CONFLICT (checkpoint) DO UPDATE SET count = count + 1, reason = excluded.reason`;
+      this.#file.run(sql, checkpoint, reason);
+    });
   }
 
   /** Lists the checkpoints of which nothing is noted, or not all that is noted now; newest first. */

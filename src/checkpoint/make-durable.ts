@@ -37,9 +37,11 @@ export async function removeCheckpoints(ids: readonly string[], ports: EnginePor
   // A snapshot that is being read cannot be removed.
   for (const id of ids) await ports.stories.cancel(id);
   await Promise.all(ids.map((id) => ports.verifications.cancel(id)));
-  await ports.background.run(QUEUE, async () => {
-    for (const id of ids) await ports.store.deleteCheckpoint(id);
-  });
+  await ports.background.run(QUEUE, () =>
+    ports.stories.whileNothingIsRead(async () => {
+      for (const id of ids) await ports.store.deleteCheckpoint(id);
+    }),
+  );
 }
 
 /** Images that were lost with the machine's memory do not become durable by being missed. */

@@ -82,6 +82,7 @@ export class Daemon {
     await this.#ports.memoryImages.close();
     await this.#ports.background.idle();
     await this.#ports.stories.stop();
+    await this.#ports.storyBuilder.close();
     this.#ports.catalog[Symbol.dispose]();
     this.#stopped.resolve();
   }
@@ -175,6 +176,7 @@ export class Daemon {
     await this.#ports.memoryImages.close();
     await this.#ports.background.idle();
     await this.#ports.stories.stop();
+    await this.#ports.storyBuilder.close();
     await network.releaseHost();
     await releaseNamespace(this.#layout);
   }

@@ -18,6 +18,8 @@ import {
 } from "./enter-namespace.ts";
 import { standbyFromEnvironment } from "./standby-settings.ts";
 
+/** How Node runs the process that builds stories; a story takes more than this in no usual case. */
+const STORY_NODE_FLAGS = ["--max-old-space-size=512", "--max-semi-space-size=4"];
 /** Descriptor on which whoever started the daemon learns that it is ready, or why not. */
 const READY_FD = 3;
 
@@ -44,6 +46,11 @@ async function main(): Promise<void> {
     ...lazyFromEnvironment(),
     standby: standbyFromEnvironment(process.env, os.totalmem()),
     autoDefault: autoFromEnvironment(process.env),
+    storyProgram: [
+      process.execPath,
+      ...STORY_NODE_FLAGS,
+      path.join(packageRoot, "dist", "story.mjs"),
+    ],
     hostNamespacePath: hostNamespacePath(),
     logger,
   });

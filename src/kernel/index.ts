@@ -40,6 +40,7 @@ export {
   tryLockFile,
   unmount,
 } from "./libc.ts";
+export { endWithParent, limitFurtherMemory } from "./own-process.ts";
 export {
   addressOf,
   fileHandle,

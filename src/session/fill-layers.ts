@@ -1,12 +1,17 @@
 import { knownStateDirs } from "../base/index.ts";
 import type { SessionRow } from "../catalog/index.ts";
-import type { EnginePorts } from "./ports.ts";
+import type { EnginePorts, EngineSettings } from "./ports.ts";
 
 /** Fills the empty layers of a session that is about to be started from its base. */
 export function fillLayers(
   session: Pick<SessionRow, "name" | "base" | "net" | "shell" | "hostMounts">,
   layers: { upperDir: string; mountPaths: (number: number) => { upperDir: string } },
-  { settings, sandbox }: EnginePorts,
+  {
+    settings,
+    sandbox,
+  }: Pick<EnginePorts, "sandbox"> & {
+    settings: Pick<EngineSettings, "layout" | "resolvConf" | "initBinaryPath" | "shellFiles">;
+  },
 ): void {
   const hidden = sandbox.findHidden(knownStateDirs(settings.layout.stateDir));
   sandbox.prepareUpper({

@@ -8,7 +8,7 @@ import type { NetworkHost, PortForwards } from "../network/index.ts";
 import type * as sandbox from "../sandbox/index.ts";
 import type * as shells from "../shells/index.ts";
 import type { Store } from "../store/index.ts";
-import type { StoryQueue } from "../story/index.ts";
+import type { StoryBuilder, StoryQueue } from "../story/index.ts";
 import type { findTerminals, InitLink, ScreenModel } from "../terminal/index.ts";
 import type { VerificationRuns } from "../verification/index.ts";
 import type { CommandJournal } from "./command-journal.ts";
@@ -85,6 +85,8 @@ export interface EnginePorts {
   background: SerialQueues;
   /** Stories of checkpoints that are still to be built. */
   stories: StoryQueue;
+  /** Builds one of them, within bounds of time and memory. */
+  storyBuilder: StoryBuilder;
   /** Commands that are being run against checkpoints. */
   verifications: VerificationRuns;
   logger: Logger;

@@ -4,7 +4,7 @@
  * docs/FORMAT.md has the layout, docs/notes/btrfs the facts.
  */
 
-export { openStore, type StoreLimits } from "./open-store.ts";
+export { openStore, openStoreForReading, type StoreLimits } from "./open-store.ts";
 export type { CheckpointPaths, ProcessImages } from "./process-images.ts";
 export type { SubvolumeChanges } from "./send-difference.ts";
 export type { ScratchSubvolume } from "./snapshots.ts";

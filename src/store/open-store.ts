@@ -56,6 +56,14 @@ export async function openStore(
 }
 
 /**
+ * Opens the store of a daemon that runs, in another process, to read what checkpoints hold and to make
+ * throw-away subvolumes.
+ */
+export function openStoreForReading(layout: StateLayout): Store {
+  return new Store(layout, "");
+}
+
+/**
  * Mounts the tmpfs for images, or gives the one that is there its size.
  *
  * With `within_size` the kernel takes large pages for large writes and small ones for small files,

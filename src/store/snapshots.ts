@@ -135,11 +135,15 @@ export class Snapshots {
     await Promise.all(readings.map(({ settled }) => settled));
   }
 
-  /** Removes what a killed daemon has left of throw-away subvolumes. */
-  removeScratch(): void {
-    for (const name of readdirSync(this.#scratchDir)) {
-      deleteSubvolume(path.join(this.#scratchDir, name));
-    }
+  /** Resolves when no comparison is under way. */
+  async settled(): Promise<void> {
+    await Promise.all([...this.#readings].map(({ settled }) => settled));
+  }
+
+  /** Removes what a killed process has left of throw-away subvolumes whose id begins so. */
+  removeScratch(idStart = ""): void {
+    const names = readdirSync(this.#scratchDir).filter((name) => name.startsWith(idStart));
+    for (const name of names) deleteSubvolume(path.join(this.#scratchDir, name));
   }
 
   #scratch(subvolumePath: string): ScratchSubvolume {

@@ -1,6 +1,5 @@
 import type { CheckpointRow } from "../catalog/index.ts";
 import type { MomentSection, Story } from "../protocol/index.ts";
-import type { EnginePorts } from "../session/index.ts";
 import { keepBaseVersions } from "./base/keep-base-versions.ts";
 import { compareMoments, WHOLE_SCOPE } from "./compare-moments.ts";
 import { shareFileChanges } from "./files/share-file-changes.ts";
@@ -8,6 +7,7 @@ import { openFresh } from "./fresh-moment.ts";
 import { type Moment, openCheckpoint } from "./moment.ts";
 import type { MomentPair, MomentReader, ReadContext } from "./section.ts";
 import { MOMENT_READERS } from "./sections.ts";
+import type { StoryPorts } from "./story-ports.ts";
 import { withDeadline } from "./with-deadline.ts";
 
 const MOMENT_SECTIONS: readonly MomentSection[] = ["intent", "terminal", "commands"];
@@ -24,7 +24,7 @@ type MomentPart = Awaited<ReturnType<MomentReader["read"]>>;
  */
 export async function buildStory(
   row: CheckpointRow,
-  ports: EnginePorts,
+  ports: StoryPorts,
   signal: AbortSignal,
 ): Promise<Story> {
   const startedAtMs = performance.now();
@@ -48,7 +48,7 @@ export async function buildStory(
   };
 }
 
-async function openBefore(row: CheckpointRow, ports: EnginePorts): Promise<Moment> {
+async function openBefore(row: CheckpointRow, ports: StoryPorts): Promise<Moment> {
   const parent = row.parent === null ? undefined : ports.catalog.checkpoint(row.parent);
   return parent === undefined ? await openFresh(row, ports) : await openCheckpoint(parent, ports);
 }

@@ -1,7 +1,7 @@
 import type { OperationOutput, OperationParsedInput } from "../protocol/index.ts";
-import type { EnginePorts } from "../session/index.ts";
 import { compareMoments } from "./compare-moments.ts";
 import { type MomentRef, openMoment } from "./moment.ts";
+import type { StoryPorts } from "./story-ports.ts";
 
 /** Entries of files that an answer holds at most; the totals count beyond it. */
 const FILES_MAX = 20_000;
@@ -16,7 +16,7 @@ const FILES_MAX = 20_000;
 export async function diffMoments(
   refs: { from: MomentRef; to: MomentRef },
   input: Pick<OperationParsedInput<"diff">, "path" | "expand" | "patch" | "sections">,
-  ports: EnginePorts,
+  ports: StoryPorts,
   signal: AbortSignal,
 ): Promise<OperationOutput<"diff">> {
   const { path, expand, patch, sections } = input;

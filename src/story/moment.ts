@@ -1,6 +1,6 @@
 import type { CheckpointRow, SessionRow } from "../catalog/index.ts";
 import { WaypointError } from "../errors/index.ts";
-import type { EnginePorts } from "../session/index.ts";
+import type { StoryPorts } from "./story-ports.ts";
 
 /** What checkpoints and sessions have in common that readers need. */
 export type Origin = Pick<
@@ -34,14 +34,14 @@ export interface Moment extends AsyncDisposable {
 export type MomentRef = { checkpoint: CheckpointRow } | { session: SessionRow };
 
 /** Opens what a user named. @throws CHECKPOINT_INCOMPLETE | STORE_FULL */
-export async function openMoment(ref: MomentRef, ports: EnginePorts): Promise<Moment> {
+export async function openMoment(ref: MomentRef, ports: StoryPorts): Promise<Moment> {
   return "checkpoint" in ref
     ? await openCheckpoint(ref.checkpoint, ports)
     : await openSession(ref.session, ports);
 }
 
 /** Opens a checkpoint. @throws CHECKPOINT_INCOMPLETE  its snapshot is gone. */
-export async function openCheckpoint(row: CheckpointRow, ports: EnginePorts): Promise<Moment> {
+export async function openCheckpoint(row: CheckpointRow, ports: StoryPorts): Promise<Moment> {
   if (row.heldBy !== null) return openHeld(row, row.heldBy, ports);
   const paths = ports.store.checkpointPaths(row.id);
   if (!ports.store.snapshots.exists(paths.snapshotPath)) {
@@ -61,7 +61,7 @@ export async function openCheckpoint(row: CheckpointRow, ports: EnginePorts): Pr
 }
 
 /** Opens a checkpoint that a frozen tree still is: its files stand still where that has them. */
-function openHeld(row: CheckpointRow, instanceId: string, ports: EnginePorts): Moment {
+function openHeld(row: CheckpointRow, instanceId: string, ports: StoryPorts): Moment {
   const scratch = ports.store.snapshots.ofInstance(instanceId, ports.newId());
   return {
     kind: "checkpoint",
@@ -77,7 +77,7 @@ function openHeld(row: CheckpointRow, instanceId: string, ports: EnginePorts): M
 }
 
 /** Opens a session as it is now: a snapshot of its files that goes when the moment is closed. */
-async function openSession(session: SessionRow, ports: EnginePorts): Promise<Moment> {
+async function openSession(session: SessionRow, ports: StoryPorts): Promise<Moment> {
   if (session.instance === null) {
     throw new WaypointError("SESSION_WRONG_STATE", `Session ${session.name} has no files now.`, {
       hint: "Its checkpoints have; `waypoint log` lists them.",

@@ -1,8 +1,7 @@
 import type { CheckpointRow } from "../catalog/index.ts";
 import type { Story } from "../protocol/index.ts";
 import type { EnginePorts } from "../session/index.ts";
-import { buildStory } from "./build-story.ts";
-import { nothingKnown } from "./compare-moments.ts";
+import { buildWithinBudget, untold } from "./build-within-budget.ts";
 import { loadStory } from "./keep-story.ts";
 import { scheduleStory } from "./schedule-story.ts";
 
@@ -25,19 +24,9 @@ export async function readStory(row: CheckpointRow, ports: EnginePorts): Promise
 /** One that could not be kept, in a full store for instance, can still be told. */
 async function buildUnkept(row: CheckpointRow, ports: EnginePorts): Promise<Story> {
   try {
-    return await buildStory(row, ports, AbortSignal.timeout(WAIT_MS));
+    return await buildWithinBudget(row, ports, AbortSignal.timeout(WAIT_MS));
   } catch (error) {
     ports.logger.error("build a story", error, { checkpointId: row.id });
-    return untold(row);
+    return untold(row, "the story could not be built; the daemon's log says why");
   }
-}
-
-function untold(row: CheckpointRow): Story {
-  const reason = "the story could not be built; the daemon's log says why";
-  return {
-    ...{ checkpoint: row.id, parent: row.parent, builtAt: row.createdAt, tookMs: 0 },
-    changes: nothingKnown(reason),
-    ...{ intent: null, terminal: null, commands: null },
-    unknown: { intent: reason, terminal: reason, commands: reason },
-  };
 }

@@ -1,7 +1,5 @@
-import type { CheckpointRow } from "../catalog/index.ts";
-import type { Story } from "../protocol/index.ts";
 import type { EnginePorts } from "../session/index.ts";
-import { buildStory } from "./build-story.ts";
+import { buildWithinBudget } from "./build-within-budget.ts";
 import { keepStory } from "./keep-story.ts";
 
 /**
@@ -15,22 +13,9 @@ export function scheduleStory(checkpointId: string, ports: EnginePorts): void {
     try {
       const row = ports.catalog.checkpoint(checkpointId);
       if (row === undefined || signal.aborted) return;
-      const story = await buildFromWhatIsThere(row, ports, signal);
-      // What was given up half-way is no story: it would be kept as one with everything unknown.
-      if (!signal.aborted) await keepStory(story, ports);
+      await keepStory(await buildWithinBudget(row, ports, signal), ports);
     } catch (error) {
-      ports.logger.error("build a story", error, { checkpointId });
+      if (!signal.aborted) ports.logger.error("build a story", error, { checkpointId });
     }
   });
-}
-
-/** A parent that was removed meanwhile has taken its half of the story with it. */
-async function buildFromWhatIsThere(
-  row: CheckpointRow,
-  ports: EnginePorts,
-  signal: AbortSignal,
-): Promise<Story> {
-  const story = await buildStory(row, ports, signal);
-  const isWhole = story.parent === null || ports.catalog.checkpoint(story.parent) !== undefined;
-  return isWhole ? story : await buildStory(row, ports, signal);
 }

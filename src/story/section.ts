@@ -1,7 +1,7 @@
 import type { Changes, ChangesSection, MomentSection, Story } from "../protocol/index.ts";
-import type { EnginePorts } from "../session/index.ts";
 import type { RawPath } from "./files/raw-path.ts";
 import type { Moment } from "./moment.ts";
+import type { StoryPorts } from "./story-ports.ts";
 
 /** Two moments to be compared. */
 export interface MomentPair {
@@ -28,7 +28,7 @@ export interface CompareScope {
 /** What a reader works with besides the two moments. */
 export interface ReadContext {
   scope: CompareScope;
-  ports: EnginePorts;
+  ports: StoryPorts;
   /** Aborts when the reader's time is over or a snapshot is about to be removed. */
   signal: AbortSignal;
 }

@@ -1,10 +1,10 @@
-import type { EnginePorts } from "../session/index.ts";
 import type { Moment } from "./moment.ts";
 import { readPicture } from "./processes/process-picture.ts";
 import { sessionShell } from "./processes/session-shell.ts";
+import type { StoryPorts } from "./story-ports.ts";
 
 /** Returns the directory that a session's shell was in, or `null` where nobody knows. */
-export async function shellDirectory(moment: Moment, ports: EnginePorts): Promise<string | null> {
+export async function shellDirectory(moment: Moment, ports: StoryPorts): Promise<string | null> {
   try {
     const picture = await readPicture(moment, ports);
     const shell = picture === null ? null : sessionShell(picture);

@@ -69,3 +69,19 @@ test("a queue that was stopped builds nothing more", async () => {
 
   expect(built).toEqual(["a given up"]);
 });
+
+test("while something else has the snapshots nothing is built; what was begun is built anew", async () => {
+  const { queue, built, open } = queueOf(["a", "b"]);
+
+  await queue.whileNothingIsRead(async () => {
+    expect(built).toEqual(["a given up"]);
+    queue.schedule("c", async () => void built.push("c"));
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(built).toEqual(["a given up"]);
+  });
+  for (const id of ["a", "b"]) open(id);
+
+  await queue.ready("a", 10_000);
+  await queue.caughtUp(10_000);
+  expect(built).toEqual(["a given up", "a", "b", "c"]);
+});

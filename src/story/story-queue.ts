@@ -8,6 +8,14 @@ interface Waiting {
   done: PromiseWithResolvers<void>;
 }
 
+/** The one that is being built. */
+interface Current extends Waiting {
+  controller: AbortController;
+  /** It is to be built again: what it read is about to change. */
+  isInterrupted: boolean;
+  ended: PromiseWithResolvers<void>;
+}
+
 /**
  * Builds stories one after the other, behind everything else that the daemon does.
  *
@@ -15,7 +23,9 @@ interface Waiting {
  */
 export class StoryQueue {
   readonly #waiting: Waiting[] = [];
-  #current: (Waiting & { controller: AbortController }) | undefined;
+  #current: Current | undefined;
+  /** Works that let no story be read meanwhile. */
+  #holders = 0;
   #isStopped = false;
 
   /** Nothing is built any more. */
@@ -51,8 +61,28 @@ export class StoryQueue {
     const index = this.#waiting.findIndex((waiting) => waiting.id === id);
     if (index !== -1) this.#waiting.splice(index, 1)[0]?.done.resolve();
     if (this.#current?.id !== id) return;
+    this.#current.isInterrupted = false;
     this.#current.controller.abort();
-    await this.#current.done.promise;
+    await this.#current.ended.promise;
+  }
+
+  /**
+   * Runs `work` while no story is read, such as the removal of a snapshot; the one that was being built
+   * begins anew afterwards.
+   */
+  async whileNothingIsRead<T>(work: () => Promise<T>): Promise<T> {
+    this.#holders += 1;
+    try {
+      if (this.#current !== undefined) {
+        this.#current.isInterrupted = true;
+        this.#current.controller.abort();
+        await this.#current.ended.promise;
+      }
+      return await work();
+    } finally {
+      this.#holders -= 1;
+      void this.#run();
+    }
   }
 
   /** Gives up everything; the next daemon builds what is missing. */
@@ -60,7 +90,7 @@ export class StoryQueue {
     this.#isStopped = true;
     for (const { done } of this.#waiting.splice(0)) done.resolve();
     this.#current?.controller.abort();
-    await this.#current?.done.promise;
+    await this.#current?.ended.promise;
   }
 
   #find(id: string): Waiting | undefined {
@@ -71,14 +101,25 @@ export class StoryQueue {
 
   async #run(): Promise<void> {
     if (this.#current !== undefined) return;
-    for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) {
-      this.#current = { ...next, controller: new AbortController() };
-      try {
-        await next.build(this.#current.controller.signal);
-      } finally {
-        this.#current = undefined;
-        next.done.resolve();
-      }
+    while (this.#holders === 0) {
+      const next = this.#waiting.shift();
+      if (next === undefined) return;
+      await this.#build(next);
+    }
+  }
+
+  async #build(next: Waiting): Promise<void> {
+    const controller = new AbortController();
+    const ended = Promise.withResolvers<void>();
+    const current: Current = { ...next, controller, isInterrupted: false, ended };
+    this.#current = current;
+    try {
+      await next.build(controller.signal);
+    } finally {
+      this.#current = undefined;
+      if (current.isInterrupted && !this.#isStopped) this.#waiting.unshift(next);
+      else next.done.resolve();
+      ended.resolve();
     }
   }
 }

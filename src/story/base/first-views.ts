@@ -3,10 +3,10 @@ import path from "node:path";
 import type { CheckpointRow } from "../../catalog/index.ts";
 import { fileHandle, readXattr } from "../../kernel/index.ts";
 import { ancestry } from "../../lineage/index.ts";
-import type { EnginePorts } from "../../session/index.ts";
 import type { TreeEntry } from "../files/overlay-tree.ts";
 import type { RawChange } from "../files/raw-change.ts";
 import { fromText, isAtOrBelow, type RawPath, toBytes } from "../files/raw-path.ts";
+import type { StoryPorts } from "../story-ports.ts";
 import { type BaseVersion, readBaseVersions } from "./base-versions.ts";
 
 const ORIGIN = "trusted.overlay.origin";
@@ -37,10 +37,10 @@ export type FirstView = "unchanged" | "absent" | "unknown";
 export class FirstViews {
   readonly #line: readonly CheckpointRow[];
   readonly #origin: CheckpointRow;
-  readonly #ports: EnginePorts;
+  readonly #ports: StoryPorts;
   readonly #recorded = new Map<string, Promise<Map<RawPath, BaseVersion>>>();
 
-  constructor(checkpoint: CheckpointRow, ports: EnginePorts) {
+  constructor(checkpoint: CheckpointRow, ports: StoryPorts) {
     this.#line = ancestry(checkpoint.id, ports.catalog);
     this.#origin = checkpoint;
     this.#ports = ports;

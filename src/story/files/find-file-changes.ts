@@ -1,11 +1,11 @@
 import { isSystemError, knownStateDirs } from "../../base/index.ts";
 import type { CheckpointRow } from "../../catalog/index.ts";
 import { WaypointError } from "../../errors/index.ts";
-import type { EnginePorts } from "../../session/index.ts";
 import type { SubvolumeChanges } from "../../store/index.ts";
 import { type Moment, openCheckpoint } from "../moment.ts";
 import { nearestAncestor } from "../nearest-ancestor.ts";
 import type { MomentPair, ReadContext } from "../section.ts";
+import type { StoryPorts } from "../story-ports.ts";
 import { TreeComparison } from "./compare-trees.ts";
 import { findCopiedMoves } from "./find-copied-moves.ts";
 import type { MomentFiles } from "./moment-files.ts";
@@ -77,11 +77,7 @@ export async function findFileChanges(
 }
 
 /** Compares the subvolumes, and finds up to which number inodes are the same in both. */
-async function compareSubvolumes(
-  { from, to }: MomentPair,
-  ports: EnginePorts,
-  signal: AbortSignal,
-) {
+async function compareSubvolumes({ from, to }: MomentPair, ports: StoryPorts, signal: AbortSignal) {
   await using ancestor = await openAncestor({ from, to }, ports);
   const ancestorPath = ancestor?.subvolumePath ?? null;
   const paths = { fromPath: from.subvolumePath, toPath: to.subvolumePath, ancestorPath };
@@ -96,7 +92,7 @@ async function compareSubvolumes(
 /** Opens the newest moment that both descend from, perhaps one of them; `null` without a known one. */
 async function openAncestor(
   pair: MomentPair,
-  ports: EnginePorts,
+  ports: StoryPorts,
 ): Promise<(Pick<Moment, "subvolumePath"> & AsyncDisposable) | null> {
   const row = nearestAncestor(pair, ports.catalog);
   if (row === null) return null;
@@ -106,7 +102,7 @@ async function openAncestor(
 }
 
 /** Damage to the store costs time here, not the answer. */
-function canOpen({ id, heldBy }: CheckpointRow, { store }: EnginePorts): boolean {
+function canOpen({ id, heldBy }: CheckpointRow, { store }: StoryPorts): boolean {
   return heldBy !== null || store.snapshots.exists(store.checkpointPaths(id).snapshotPath);
 }
 

@@ -1,6 +1,6 @@
 import type { ProcessFacts } from "../../base/index.ts";
-import type { EnginePorts } from "../../session/index.ts";
 import type { Moment } from "../moment.ts";
+import type { StoryPorts } from "../story-ports.ts";
 
 /** A socket that a process waits at for others. */
 export interface PictureListener {
@@ -36,7 +36,7 @@ export interface ProcessPicture {
  *
  * @throws Error  there are no processes, or they cannot be read; the message says why.
  */
-export function readPicture(moment: Moment, ports: EnginePorts): Promise<ProcessPicture | null> {
+export function readPicture(moment: Moment, ports: StoryPorts): Promise<ProcessPicture | null> {
   return moment.once("process-picture", async () => {
     if (moment.kind === "fresh") return null;
     if (moment.kind === "live") {
@@ -47,14 +47,14 @@ export function readPicture(moment: Moment, ports: EnginePorts): Promise<Process
 }
 
 /** Returns the memory of a process of a moment. @throws Error */
-export async function readMemory(moment: Moment, pid: number, ports: EnginePorts) {
+export async function readMemory(moment: Moment, pid: number, ports: StoryPorts) {
   if (moment.kind === "live") {
     return await ports.sandbox.readLiveMemory(requireLivePid(moment, ports), pid);
   }
   return await fromImages(moment, (imagesDir) => ports.criu.readImageMemory(imagesDir, pid));
 }
 
-function requireLivePid({ session, name }: Moment, ports: EnginePorts): number {
+function requireLivePid({ session, name }: Moment, ports: StoryPorts): number {
   const live = session === null ? undefined : ports.live.get(session.id);
   if (live === undefined) throw new Error(`session ${name} is not running`);
   return live.pid;

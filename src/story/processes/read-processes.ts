@@ -1,8 +1,8 @@
 import type { Changes } from "../../protocol/index.ts";
-import type { EnginePorts } from "../../session/index.ts";
 import { AnswerRoom } from "../keep-within.ts";
 import type { Moment } from "../moment.ts";
 import { type ChangesReader, notBelowAPath } from "../section.ts";
+import type { StoryPorts } from "../story-ports.ts";
 import {
   compareConnections,
   comparePorts,
@@ -49,7 +49,7 @@ export const PROCESSES_READER: ChangesReader = {
   summarize: summarizeProcesses,
 };
 
-async function read(moment: Moment, ports: EnginePorts): Promise<NamedPicture | null> {
+async function read(moment: Moment, ports: StoryPorts): Promise<NamedPicture | null> {
   const [picture, userNames] = await Promise.all([
     readPicture(moment, ports),
     readUserNames(moment),

@@ -1,7 +1,7 @@
-import type { EnginePorts } from "../../session/index.ts";
 import type { KeptTerminal } from "../../terminal/index.ts";
 import type { Moment } from "../moment.ts";
 import { readMemory } from "../processes/process-picture.ts";
+import type { StoryPorts } from "../story-ports.ts";
 
 const INIT_PID = 1;
 
@@ -11,7 +11,7 @@ const INIT_PID = 1;
  *
  * @throws Error  there is no memory, or it cannot be read; the message says why.
  */
-export function readMainTerminal(moment: Moment, ports: EnginePorts): Promise<KeptTerminal | null> {
+export function readMainTerminal(moment: Moment, ports: StoryPorts): Promise<KeptTerminal | null> {
   return moment.once("main-terminal", async () => {
     const terminals = ports.findTerminals(await readMemory(moment, INIT_PID, ports));
     const id = moment.checkpoint?.terminal ?? null;

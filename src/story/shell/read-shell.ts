@@ -1,6 +1,5 @@
 import type { ProcessFacts } from "../../base/index.ts";
 import type { Changes } from "../../protocol/index.ts";
-import type { EnginePorts } from "../../session/index.ts";
 import type { ShellState } from "../../shells/index.ts";
 import { MomentFiles } from "../files/moment-files.ts";
 import { fromText, toBytes } from "../files/raw-path.ts";
@@ -9,6 +8,7 @@ import type { Moment } from "../moment.ts";
 import { readMemory, readPicture } from "../processes/process-picture.ts";
 import { sessionShell } from "../processes/session-shell.ts";
 import { type ChangesReader, type MomentPair, notBelowAPath } from "../section.ts";
+import type { StoryPorts } from "../story-ports.ts";
 import { compareNamed } from "./compare-named.ts";
 import { summarizeShell } from "./summarize-shell.ts";
 
@@ -50,7 +50,7 @@ interface ReadShell {
 }
 
 /** @throws Error  there is no shell; the message says why. */
-export async function readShell(moment: Moment, ports: EnginePorts): Promise<ReadShell> {
+export async function readShell(moment: Moment, ports: StoryPorts): Promise<ReadShell> {
   const picture = await readPicture(moment, ports);
   const shell = picture === null ? null : sessionShell(picture);
   if (shell === null) throw new Error("the session had no shell then");
@@ -69,7 +69,7 @@ export async function readShell(moment: Moment, ports: EnginePorts): Promise<Rea
   };
 }
 
-async function readState(moment: Moment, shell: ProcessFacts, ports: EnginePorts) {
+async function readState(moment: Moment, shell: ProcessFacts, ports: StoryPorts) {
   for (let attempt = 1; ; attempt += 1) {
     const state = await readOnce(moment, shell, ports);
     const isWhole = state.environment instanceof Map;
@@ -80,7 +80,7 @@ async function readState(moment: Moment, shell: ProcessFacts, ports: EnginePorts
 async function readOnce(
   moment: Moment,
   { pid, program }: ProcessFacts,
-  ports: EnginePorts,
+  ports: StoryPorts,
 ): Promise<ShellState> {
   try {
     using files = new MomentFiles(moment);

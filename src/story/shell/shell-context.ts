@@ -1,6 +1,6 @@
 import type { CheckpointRow } from "../../catalog/index.ts";
-import type { EnginePorts } from "../../session/index.ts";
 import { openCheckpoint } from "../moment.ts";
+import type { StoryPorts } from "../story-ports.ts";
 import { readShell } from "./read-shell.ts";
 
 /** What a command needs to run as if it were typed into the shell of a moment. */
@@ -14,7 +14,7 @@ export interface ShellContext {
 /** Returns the directory and the exported variables of the session's shell in a checkpoint. */
 export async function readShellContext(
   checkpoint: CheckpointRow,
-  ports: EnginePorts,
+  ports: StoryPorts,
 ): Promise<ShellContext> {
   await using moment = await openCheckpoint(checkpoint, ports);
   try {

@@ -1,0 +1,11 @@
+import type { EnginePorts, EngineSettings } from "../session/index.ts";
+
+/** What the process that builds stories is told when it starts, beside the state directory. */
+export type StorySettings = Pick<EngineSettings, "resolvConf" | "initBinaryPath">;
+
+/** What reading a story needs of the engine; the process that builds stories has no more. */
+export type StoryPorts = Pick<
+  EnginePorts,
+  | ("catalog" | "store" | "criu" | "shells" | "sandbox" | "live")
+  | ("findTerminals" | "createScreen" | "logger" | "newId")
+> & { settings: Pick<EngineSettings, "layout" | "shellFiles" | keyof StorySettings> };
