@@ -84,7 +84,7 @@ export {
   type StoryProcess,
   storySchema,
 } from "./story.ts";
-export { boundedSize, TERMINAL_COLUMNS_MAX, TERMINAL_ROWS_MAX } from "./terminal-size.ts";
+export { boundedSize } from "./terminal-size.ts";
 export {
   type FullVerification,
   fullVerificationSchema,
