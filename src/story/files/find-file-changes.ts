@@ -133,7 +133,7 @@ function layersOf({ from, to }: MomentPair): { layers: Layer[] } & Pick<FoundCha
 function hiddenPaths(
   { mountPath, baseDir }: Layer,
   { from, to }: MomentPair,
-  { sandbox, settings }: EnginePorts,
+  { sandbox, settings }: StoryPorts,
 ): (inLayer: RawPath) => boolean {
   const known = sandbox.findHidden(knownStateDirs(settings.layout.stateDir));
   const covered = sandbox.hiddenBelow(baseDir, known);
