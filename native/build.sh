@@ -40,16 +40,19 @@ is_fresh waypoint-init $sources "$here/init.h" "$here/shell.h" "$here/protocol.h
   compile "$static_cc" waypoint-init -static -s -Wl,--gc-sections -ffunction-sections \
     $kernel_headers $sources
 pages=
-for name in main image ranges fill serve; do
+for name in main image content ranges fill serve; do
   pages="$pages $here/pages-$name.c"
 done
-is_fresh waypoint-pages $pages "$here/pages.h" ||
+pages="$pages $here/sums.c"
+is_fresh waypoint-pages $pages "$here/pages.h" "$here/sums.h" ||
   compile "$static_cc" waypoint-pages -static -s $kernel_headers $pages
 is_fresh snapshot-hook "$here/snapshot-hook.c" ||
   compile "$static_cc" snapshot-hook -static -s $kernel_headers "$here/snapshot-hook.c"
 copy_sources="$here/image-copy.c $here/image-pagemap.c $here/image-share.c $here/image-clone.c"
 is_fresh image-copy $copy_sources "$here/image-copy.h" ||
   compile "$static_cc" image-copy -static -s $kernel_headers $copy_sources
+is_fresh image-sums "$here/image-sums.c" "$here/sums.c" "$here/sums.h" ||
+  compile "$static_cc" image-sums -static -s $kernel_headers "$here/image-sums.c" "$here/sums.c"
 is_fresh resume-hook "$here/resume-hook.c" ||
   compile "$static_cc" resume-hook -static -s $kernel_headers "$here/resume-hook.c"
 is_fresh park-hook "$here/park-hook.c" ||

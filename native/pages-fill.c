@@ -49,9 +49,11 @@ static int judge(struct task *task, uint64_t address) {
 
 /* Fills [start, end), which lies in one range of what is missing. */
 static int fill(struct task *task, uint64_t start, uint64_t end, uint64_t offset) {
-  const char *source = task->pages + offset;
+  const char *source = task->content->bytes + offset;
   /* The kernel copies with faults off first, and takes a long way round where that fails. */
   madvise((void *)source, end - start, MADV_POPULATE_READ);
+  /* No process ever reads a page that is not what was captured. */
+  if (require_right(task->content, offset, end - start) < 0) return -1;
   uint64_t at = start, step_end = end;
   int result = 0;
   while (at < end && !task->is_gone) {

@@ -84,7 +84,7 @@ static int map_file(int directory_fd, const char *name, struct bytes *bytes) {
   return result;
 }
 
-static int read_entries(struct bytes *bytes, struct image *image, uint64_t pages_bytes) {
+static int read_entries(struct bytes *bytes, struct image *image) {
   uint64_t offset = 0;
   while (bytes->at < bytes->end) {
     enum { ADDRESS = 1, COUNT_OLD = 2, FLAGS = 4, COUNT = 5, FIELDS };
@@ -95,14 +95,17 @@ static int read_entries(struct bytes *bytes, struct image *image, uint64_t pages
     if (!(fields[FLAGS] & ENTRY_PRESENT)) continue;
     struct range range = {fields[ADDRESS], fields[ADDRESS] + length, offset};
     offset += length;
-    if (offset > pages_bytes) return invalid();
-    if ((fields[FLAGS] & ENTRY_LAZY) && add_range(&image->ranges, range) < 0) return -1;
+    if (offset > image->content->size) return invalid();
+    /* What is not lazy CRIU reads, and compares with nothing. */
+    int is_lazy = (fields[FLAGS] & ENTRY_LAZY) != 0;
+    if (is_lazy && add_range(&image->ranges, range) < 0) return -1;
+    if (!is_lazy && require_right(image->content, range.offset, length) < 0) return -1;
   }
   return 0;
 }
 
-static int read_image(int images_fd, const char *name, struct image *image) {
-  struct bytes map, pages;
+static int read_image(int images_fd, const char *name, const struct sums *sums, struct image *image) {
+  struct bytes map;
   if (map_file(images_fd, name, &map) < 0) return -1;
   const void *start = map.at;
   size_t length = (size_t)(map.end - map.at);
@@ -115,11 +118,8 @@ static int read_image(int images_fd, const char *name, struct image *image) {
   if (result == 0) result = read_message(&map, head, 2);
   if (result == 0) {
     snprintf(pages_name, sizeof pages_name, "pages-%u.img", (unsigned)head[1]);
-    result = map_file(images_fd, pages_name, &pages);
-  }
-  if (result == 0) {
-    image->pages = (const char *)pages.at;
-    result = read_entries(&map, image, (uint64_t)(pages.end - pages.at));
+    image->content = open_content(images_fd, pages_name, sums);
+    result = image->content == NULL ? -1 : read_entries(&map, image);
   }
   if (length > 0) munmap((void *)start, length);
   return result;
@@ -136,7 +136,7 @@ static int pid_of(const char *name) {
   return strcmp(end, ".img") == 0 ? (int)pid : 0;
 }
 
-int read_images(int images_fd, struct images *images) {
+int read_images(int images_fd, const struct sums *sums, struct images *images) {
   int copy = openat(images_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   DIR *directory = copy < 0 ? NULL : fdopendir(copy);
   if (directory == NULL) return -1;
@@ -151,10 +151,10 @@ int read_images(int images_fd, struct images *images) {
     }
     images->items = items;
     items[images->count] = (struct image){.pid = pid};
-    result = read_image(images_fd, entry->d_name, &items[images->count++]);
+    result = read_image(images_fd, entry->d_name, sums, &items[images->count++]);
   }
   closedir(directory);
-  return result;
+  return result == 0 ? require_others_right(images_fd, sums, images) : result;
 }
 
 struct image *find_image(struct images *images, int pid) {

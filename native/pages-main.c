@@ -1,6 +1,7 @@
 /*
- * waypoint-pages IMAGES_DIR WORK_DIR: starts a pages server for one restore, and prints the process
- * id of its keeper when CRIU can connect to lazy-pages.socket in the work directory.
+ * waypoint-pages IMAGES_DIR WORK_DIR [SUMS]: starts a pages server for one restore, and prints the
+ * process id of its keeper when CRIU can connect to lazy-pages.socket in the work directory. No page
+ * is brought that does not have the sum that the file SUMS tells.
  *
  * There are two processes with one table of descriptors. If the server dies, the kernel would take
  * its descriptors away, and the session's processes would find zeros where their memory should be.
@@ -126,13 +127,15 @@ static int run(int listener, int started, struct images *images) {
 
 int main(int count, char **words) {
   errno = EINVAL;
-  if (count != 3) return fail_start("usage: waypoint-pages IMAGES_DIR WORK_DIR");
+  if (count != 3 && count != 4) return fail_start("usage: waypoint-pages IMAGES_DIR WORK_DIR [SUMS]");
   struct images images = {0};
+  struct sums sums;
   int images_fd = open(words[1], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (images_fd < 0) return fail_start("open the images");
+  if (count == 4 && read_sums(words[3], &sums) < 0) return fail_start("read the sums");
   if (chdir(words[2]) < 0) return fail_start("enter the work directory");
   if (require_userfaultfd() < 0) return fail_start("use userfaultfd");
-  if (read_images(images_fd, &images) < 0) return fail_start("read the images of memory");
+  if (read_images(images_fd, count == 4 ? &sums : NULL, &images) < 0) return fail_start("read the images of memory");
   close(images_fd);
   int status_listener = listen_at(STATUS_SOCKET);
   int listener = listen_at(CRIU_SOCKET);

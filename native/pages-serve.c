@@ -27,17 +27,18 @@ struct server {
 
 int fail(struct shared *shared, const char *what) {
   if (shared->reason[0] == 0) {
-    snprintf(shared->reason, sizeof shared->reason, "%s: %s", what, strerror(errno));
+    const char *why = errno == EBADMSG ? "the images are damaged" : strerror(errno);
+    snprintf(shared->reason, sizeof shared->reason, "%s: %s", what, why);
   }
   return -1;
 }
 
-static struct task *new_task(struct server *server, int uffd, const char *pages) {
+static struct task *new_task(struct server *server, int uffd, struct content *content) {
   struct task *tasks = realloc(server->tasks, (server->count + 1) * sizeof *tasks);
   if (tasks == NULL) return NULL;
   server->tasks = tasks;
   struct task *task = tasks + server->count++;
-  *task = (struct task){.uffd = uffd, .pages = pages};
+  *task = (struct task){.uffd = uffd, .content = content};
   return task;
 }
 
@@ -84,7 +85,7 @@ static int take_process(struct server *server, int pid, pid_t sender) {
     return fail(shared, "receive a process");
   }
   struct image *image = find_image(server->images, pid);
-  struct task *task = new_task(server, uffd, image == NULL ? NULL : image->pages);
+  struct task *task = new_task(server, uffd, image == NULL ? NULL : image->content);
   if (task == NULL) return fail(shared, "note a process");
   if (image != NULL && copy_ranges(&task->missing, &image->ranges) < 0) {
     return fail(shared, "note a process's memory");
@@ -133,7 +134,7 @@ static int on_fault(struct server *server, size_t index, uint64_t address) {
 }
 
 static int on_fork(struct server *server, size_t index, int uffd) {
-  struct task *child = new_task(server, uffd, server->tasks[index].pages);
+  struct task *child = new_task(server, uffd, server->tasks[index].content);
   if (child == NULL || copy_ranges(&child->missing, &server->tasks[index].missing) < 0) {
     return fail(server->shared, "note a child");
   }

@@ -3,6 +3,7 @@
  *
  * pages-main.c      starting it, and the keeper that watches over the server
  * pages-image.c     CRIU's images of memory: which address lies where in which file
+ * pages-content.c   the files of pages, and whether their bytes are those that were captured
  * pages-ranges.c    the addresses that are still to be filled
  * pages-fill.c      putting pages into a process
  * pages-serve.c     what processes and CRIU tell, and the order of work
@@ -14,6 +15,8 @@
 
 #include <stddef.h>
 #include <stdint.h>
+
+#include "sums.h"
 
 #define PAGE_BYTES 4096ul
 
@@ -28,10 +31,18 @@ struct ranges {
   size_t count, capacity;
 };
 
+/* A file of pages, mapped. */
+struct content {
+  const char *bytes;
+  uint64_t size;
+  const struct file_sums *sums; /* NULL where there are none to compare with */
+  unsigned char *right;         /* of each chunk, whether it was compared already */
+};
+
 /* Memory of one process as the images have it. */
 struct image {
   int pid; /* inside the session */
-  const char *pages;
+  struct content *content;
   struct ranges ranges;
 };
 
@@ -43,7 +54,7 @@ struct images {
 /* A process that is being filled. */
 struct task {
   int uffd;
-  const char *pages;
+  struct content *content; /* NULL for a process without memory in the images */
   struct ranges missing;
   /* Faults that could not be answered while the process changes its mappings. */
   uint64_t *deferred;
@@ -61,8 +72,15 @@ struct shared {
 };
 
 /* Each returns -1 with `errno` set, or what `fail` was told, when it cannot go on. */
-int read_images(int images_fd, struct images *images);
+int read_images(int images_fd, const struct sums *sums, struct images *images);
 struct image *find_image(struct images *images, int pid);
+
+/* `sums` is NULL where the checkpoint has none. */
+struct content *open_content(int images_fd, const char *name, const struct sums *sums);
+/* Compares what has not been compared yet; -1 with EBADMSG when bytes are not what was captured. */
+int require_right(struct content *content, uint64_t offset, uint64_t length);
+/* Compares the files of pages that CRIU alone reads. */
+int require_others_right(int images_fd, const struct sums *sums, const struct images *images);
 
 int add_range(struct ranges *ranges, struct range range);
 int copy_ranges(struct ranges *to, const struct ranges *from);

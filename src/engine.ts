@@ -70,7 +70,7 @@ export async function openEngine(options: EngineOptions): Promise<EnginePorts> {
   const native = nativePaths(packageRoot);
   const store = await openStore(layout, {
     memoryBytes: os.totalmem(),
-    copyProgramPath: native.copyProgramPath,
+    programs: native,
     limits: options.limits,
   });
   const catalog = Catalog.open(layout.catalogPath, (id, row) => {
@@ -167,6 +167,7 @@ export function nativePaths(packageRoot: string) {
     initBinaryPath: path.join(nativeDir, "waypoint-init"),
     snapshotHookPath: path.join(nativeDir, "snapshot-hook"),
     copyProgramPath: path.join(nativeDir, "image-copy"),
+    sumsProgramPath: path.join(nativeDir, "image-sums"),
     pagesServerPath: path.join(nativeDir, "waypoint-pages"),
     resumeHookPath: path.join(nativeDir, "resume-hook"),
     mountProgramPath: path.join(nativeDir, "attach-mount"),

@@ -1,4 +1,4 @@
-/** What native/build.sh makes: PID 1, CRIU's actions, images copied and served, mounts, a preload. */
+/** What native/build.sh makes: PID 1, CRIU's actions, what handles images, mounts, a preload. */
 export const NATIVE_NAMES = [
   "waypoint-init",
   "snapshot-hook",
@@ -6,6 +6,7 @@ export const NATIVE_NAMES = [
   "park-hook",
   "criu-enter",
   "image-copy",
+  "image-sums",
   "waypoint-pages",
   "attach-mount",
   "criu-preload.so",

@@ -97,4 +97,5 @@ export const MIGRATIONS: readonly string[] = [
   `CREATE TABLE storiesOverBudget (
      checkpoint TEXT PRIMARY KEY, count INTEGER NOT NULL, reason TEXT NOT NULL
    ) STRICT;`,
+  "ALTER TABLE checkpoints ADD COLUMN imagesSums TEXT;",
 ];

@@ -108,6 +108,8 @@ export interface CheckpointRow extends ExtraMounts {
   pidsLimit: number | null;
   /** Parent whose captures it shares, since nothing had changed; `null` for captures of its own. */
   unchangedSince: string | null;
+  /** Digest of the sums of its images; `null` while there are none to compare with. */
+  imagesSums: string | null;
   /** The frozen incarnation that is this checkpoint until it has been dumped. */
   heldBy: string | null;
   /** Why it could not be dumped; `null` before it was tried. */

@@ -22,7 +22,10 @@ export function checkpointRow(
   live: Pick<LiveInstance, "terminalId"> | undefined,
   options: CheckpointOptions,
   { settings }: EnginePorts,
-  facts: Pick<CheckpointRow, "id" | "pauseMs" | "totalMs" | "memoryBytes" | "unchangedSince">,
+  facts: Pick<
+    CheckpointRow,
+    "id" | "pauseMs" | "totalMs" | "memoryBytes" | "unchangedSince" | "imagesSums"
+  >,
 ): CheckpointRow {
   return {
     ...facts,

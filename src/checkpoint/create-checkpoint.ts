@@ -68,7 +68,7 @@ async function captureFiles(session: SessionRow, id: string, ports: EnginePorts)
   await ports.store.prepareCheckpoint(id, 0);
   const commands = ports.journal.soFar(session.instance ?? "");
   ports.store.snapshotInstance(session.instance ?? "", id);
-  return { pauseMs: 0, memoryBytes: 0, unchangedSince: null, commands };
+  return { pauseMs: 0, memoryBytes: 0, unchangedSince: null, imagesSums: null, commands };
 }
 
 /** Captures nothing anew where the parent's captures are still what is there. */
@@ -91,7 +91,8 @@ async function shareCaptures(
     return null;
   }
   noteBaseline(live, id);
-  return { pauseMs: 0, memoryBytes: parent.memoryBytes, unchangedSince: parent.id, commands };
+  const { memoryBytes, imagesSums } = parent;
+  return { pauseMs: 0, memoryBytes, unchangedSince: parent.id, imagesSums, commands };
 }
 
 async function captureAll(session: SessionRow, live: LiveInstance, id: string, ports: EnginePorts) {
@@ -106,7 +107,7 @@ async function captureAll(session: SessionRow, live: LiveInstance, id: string, p
   try {
     const { pauseMs, memoryBytes } = await dumpInstance(session, live, id, ports);
     mark.take(id);
-    return { pauseMs, memoryBytes, unchangedSince: null, commands };
+    return { pauseMs, memoryBytes, unchangedSince: null, imagesSums: null, commands };
   } finally {
     await live.link.resume();
     watch.settle(id);

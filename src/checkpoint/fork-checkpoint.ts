@@ -16,6 +16,7 @@ import {
   numberedNames,
   removeInstance,
   removeSession,
+  requireFreeName,
 } from "../session/index.ts";
 import { unparkFor } from "../standby/index.ts";
 import { requireCaptured } from "./held-checkpoints.ts";
@@ -66,7 +67,7 @@ async function forkOne(
 ): Promise<SessionRow> {
   const { catalog } = ports;
   const startedAtMs = performance.now();
-  claimName(name, ports);
+  requireFreeName(name, ports);
   await ports.store.requireRoom("fork a checkpoint");
   const standby = await unparkFor(checkpoint, ["made"], ports);
   const instanceId = standby?.instanceId ?? `${ports.newId()}-1`;

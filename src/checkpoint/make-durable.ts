@@ -1,5 +1,6 @@
 import type { CheckpointRow } from "../catalog/index.ts";
 import { type EnginePorts, removeInstance } from "../session/index.ts";
+import { toManifest } from "./manifest.ts";
 
 const QUEUE = "durable";
 
@@ -16,14 +17,36 @@ export function scheduleDurable(checkpointId: string, ports: EnginePorts): void 
 
 /** Makes a checkpoint durable and resolves when it is. @throws STORE_FULL */
 export async function makeDurable(checkpointId: string, ports: EnginePorts): Promise<void> {
-  await ports.background.run(QUEUE, async () => {
-    const row = ports.catalog.checkpoint(checkpointId);
+  // At once, whatever is being copied: only what has sums is compared with what was captured.
+  const summed = sumImages(checkpointId, ports);
+  await Promise.all([summed, ports.background.run(QUEUE, () => move(checkpointId, summed, ports))]);
+}
+
+async function move(checkpointId: string, summed: Promise<void>, ports: EnginePorts) {
+  await summed;
+  const row = ports.catalog.checkpoint(checkpointId);
+  if (row === undefined || row.stage === "durable" || row.heldBy !== null) return;
+  if (row.imagesSums !== null) await ports.store.writeManifest(checkpointId, toManifest(row));
+  await ports.store.makeDurable(checkpointId, findReference(row, ports));
+  if (!isWhole(row, ports)) return;
+  ports.catalog.updateCheckpoint(checkpointId, { stage: "durable" });
+  await ports.memoryImages.trim();
+}
+
+/** Notes what the images of a checkpoint are, unless that is known. */
+async function sumImages(checkpointId: string, ports: EnginePorts): Promise<void> {
+  const { catalog, store } = ports;
+  await ports.background.run(sumsQueue(checkpointId), async () => {
+    const row = catalog.checkpoint(checkpointId);
     if (row === undefined || row.stage === "durable" || row.heldBy !== null) return;
-    await ports.store.makeDurable(checkpointId, findReference(row, ports));
-    if (!isWhole(row, ports)) return;
-    ports.catalog.updateCheckpoint(checkpointId, { stage: "durable" });
-    await ports.memoryImages.trim();
+    if (row.content === "files" || row.imagesSums !== null) return;
+    const imagesSums = await store.images.sum(store.checkpointPaths(checkpointId));
+    catalog.updateCheckpoint(checkpointId, { imagesSums });
   });
+}
+
+function sumsQueue(checkpointId: string): string {
+  return `sums:${checkpointId}`;
 }
 
 /** Removes checkpoints, after whatever is being made durable: both work in the same directories. */
@@ -39,7 +62,9 @@ export async function removeCheckpoints(ids: readonly string[], ports: EnginePor
   await Promise.all(ids.map((id) => ports.verifications.cancel(id)));
   await ports.background.run(QUEUE, () =>
     ports.stories.whileNothingIsRead(async () => {
-      for (const id of ids) await ports.store.deleteCheckpoint(id);
+      for (const id of ids) {
+        await ports.background.run(sumsQueue(id), () => ports.store.deleteCheckpoint(id));
+      }
     }),
   );
 }

@@ -35,6 +35,7 @@ const ROW: CheckpointRow = {
   criu: "4.1.1",
   arch: "x64",
   unchangedSince: "zyxwvutsrq",
+  imagesSums: "sha256:00",
 };
 
 test("a row comes back from its manifest, also by way of JSON", () => {
@@ -44,7 +45,7 @@ test("a row comes back from its manifest, also by way of JSON", () => {
 test("a manifest of the first format has no binds, host mounts, shell or limits", () => {
   const { binds: _b, hostMounts: _h, shell: _s, ...rest } = ROW;
   const { memoryLimitBytes: _m, cpuLimit: _c, pidsLimit: _p, ...more } = rest;
-  const { unchangedSince: _u, ...checkpoint } = more;
+  const { unchangedSince: _u, imagesSums: _i, ...checkpoint } = more;
 
   const row = fromManifest({ format: 1, checkpoint });
 
@@ -54,15 +55,25 @@ test("a manifest of the first format has no binds, host mounts, shell or limits"
     cpuLimit: null,
     pidsLimit: null,
     unchangedSince: null,
+    imagesSums: null,
   };
   expect(row).toEqual({ ...checkpoint, binds: [], hostMounts: [], ...none });
 });
 
+test("a manifest in which something has changed is not taken for true", () => {
+  const written = JSON.parse(JSON.stringify(toManifest(ROW)));
+  const changed = { ...written, checkpoint: { ...written.checkpoint, cwd: "/rooT" } };
+
+  expect(() => fromManifest(changed)).toThrow(
+    expect.objectContaining({ code: "CHECKPOINT_INCOMPLETE" }),
+  );
+});
+
 test("a manifest of a newer version is not touched, whatever is in it", () => {
-  const newer = { format: 3, checkpoint: { id: 7 } };
+  const newer = { format: 4, checkpoint: { id: 7 } };
 
   expect(() => fromManifest(newer)).toThrow(
-    expect.objectContaining({ code: "FORMAT_TOO_NEW", detail: { found: 3, known: 2 } }),
+    expect.objectContaining({ code: "FORMAT_TOO_NEW", detail: { found: 4, known: 3 } }),
   );
 });
 

@@ -1,9 +1,12 @@
+import { crc32 } from "node:zlib";
 import { z } from "zod";
 import type { CheckpointRow } from "../catalog/index.ts";
 import { WaypointError } from "../errors/index.ts";
 
+/** The first format that tells a manifest's own sum. */
+const FORMAT_WITH_SUM = 3;
 /** Version of the manifest's format; a reader refuses a newer one. */
-const MANIFEST_FORMAT = 2;
+const MANIFEST_FORMAT = 3;
 
 const manifestSchema = z.object({
   format: z.number().max(MANIFEST_FORMAT),
@@ -40,6 +43,7 @@ const manifestSchema = z.object({
     cpuLimit: z.number().nullable().default(null),
     pidsLimit: z.number().nullable().default(null),
     unchangedSince: z.string().nullable().default(null),
+    imagesSums: z.string().nullable().default(null),
     // A manifest is written when nothing holds the checkpoint any more.
     heldBy: z.null().default(null),
     heldWhy: z.null().default(null),
@@ -48,7 +52,7 @@ const manifestSchema = z.object({
 
 /** Returns what is written beside a checkpoint, from which its row can be made again. */
 export function toManifest(checkpoint: CheckpointRow): object {
-  return { format: MANIFEST_FORMAT, checkpoint };
+  return { format: MANIFEST_FORMAT, checkpoint, sum: sumOf(checkpoint) };
 }
 
 /** Reads a manifest. @throws FORMAT_TOO_NEW | CHECKPOINT_INCOMPLETE */
@@ -61,8 +65,21 @@ export function fromManifest(manifest: unknown): CheckpointRow {
     });
   }
   const parsed = manifestSchema.safeParse(manifest);
-  if (parsed.success) return parsed.data.checkpoint;
-  throw new WaypointError("CHECKPOINT_INCOMPLETE", "A checkpoint's manifest cannot be read.", {
-    detail: { reason: parsed.error.message.slice(0, 500) },
+  if (!parsed.success) throw damaged(parsed.error.message.slice(0, 500));
+  // As it was written: with whatever has come into the text since.
+  const { checkpoint, sum } = manifest as { checkpoint: object; sum?: unknown };
+  const isSummed = parsed.data.format >= FORMAT_WITH_SUM;
+  if (isSummed && sum !== sumOf(checkpoint)) throw damaged("its sum is another one");
+  return parsed.data.checkpoint;
+}
+
+function damaged(reason: string): WaypointError {
+  return new WaypointError("CHECKPOINT_INCOMPLETE", "A checkpoint's manifest cannot be read.", {
+    detail: { reason },
   });
+}
+
+/** JSON keeps the order of fields, so that what was read has the sum of what was written. */
+function sumOf(checkpoint: object): number {
+  return crc32(JSON.stringify(checkpoint));
 }

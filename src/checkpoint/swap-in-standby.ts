@@ -168,6 +168,7 @@ function record(
   const facts = {
     ...{ id: ports.newId(), pauseMs: 0, totalMs, memoryBytes: 0 },
     unchangedSince: null,
+    imagesSums: null,
   };
   const before =
     options.before === null

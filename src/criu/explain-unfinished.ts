@@ -3,17 +3,20 @@ import type { FailureExplanation } from "./explain-failure.ts";
 
 /** Explains a run that failed: also one that did not come to its own end. */
 export function explainRun(run: CriuRun, why: FailureExplanation): FailureExplanation {
-  if (run.timedOut) return explainTimeout(run);
+  if (run.timedOut) return explainTimeout(run, why);
   return run.exitCode === null ? explainEnd(why) : why;
 }
 
 /** A run that was ended at its deadline. */
-function explainTimeout(run: CriuRun): FailureExplanation {
+function explainTimeout(run: CriuRun, { code }: FailureExplanation): FailureExplanation {
+  const isDump = code === "CRIU_DUMP_FAILED";
   return {
     code: "DEADLINE_EXCEEDED",
     reason: "timeout",
     message: `CRIU did not end within ${Math.round(run.durationMs)} ms and was ended.`,
-    hint: "The processes it worked on may be damaged; restore the last checkpoint if they hang.",
+    hint: isDump
+      ? "The processes it worked on may be damaged; restore the last checkpoint if they hang."
+      : "Nothing of the restored processes is left. Try again; restore another checkpoint if it lasts.",
     transient: false,
     pid: null,
     processName: null,

@@ -22,18 +22,24 @@ const STATUS_SOCKET = "pages.sock";
 /**
  * Starts the pages server of one lazy restore; CRIU can connect to it in `workDir`.
  *
+ * @param sumsPath  sums of the images: a page that has another one is never brought; the memory counts
+ * as lost then. `null` where there are none.
+ *
  * It belongs to nobody: it lives on when the daemon ends, and ends by itself when all memory is
  * filled. It has the images open from now on, so they may be deleted or moved.
  *
- * @throws TOOL_FAILED  the images of memory cannot be read, or the kernel offers no userfaultfd.
+ * @throws TOOL_FAILED  the images of memory cannot be read or are damaged, or the kernel offers no
+ * userfaultfd.
  */
 export async function startPagesServer(options: {
   pagesServerPath: string;
   imagesDir: string;
   workDir: string;
+  sumsPath: string | null;
 }): Promise<void> {
-  const { pagesServerPath, imagesDir, workDir } = options;
-  await runProcess([pagesServerPath, imagesDir, workDir], { timeoutMs: START_TIMEOUT_MS });
+  const { pagesServerPath, imagesDir, workDir, sumsPath } = options;
+  const sums = sumsPath === null ? [] : [sumsPath];
+  await runProcess([pagesServerPath, imagesDir, workDir, ...sums], { timeoutMs: START_TIMEOUT_MS });
 }
 
 /** Returns how the lazy restore in `workDir` stands; `null` where there was none. */

@@ -38,6 +38,7 @@ declare module "*/scripts/setup/native-names.mjs" {
     | "park-hook"
     | "criu-enter"
     | "image-copy"
+    | "image-sums"
     | "waypoint-pages"
     | "attach-mount"
     | "criu-preload.so";

@@ -42,7 +42,7 @@ function checkpoint(id: string, of: string, parent: string | null, name: string 
     ...{ terminal: 1, kernel: "", criu: "", arch: "", binds: [], hostMounts: [] },
     ...UNLIMITED,
     unchangedSince: null,
-    ...{ heldBy: null, heldWhy: null },
+    ...{ heldBy: null, heldWhy: null, imagesSums: null },
   };
   catalog.insertCheckpoint(row);
   return row;

@@ -113,7 +113,11 @@ export function claimName(wanted: string | undefined, ports: EnginePorts): strin
   if (wanted === undefined) return makeUpName((name) => !isFreeToMakeUp(name, ports));
   requireValidName(wanted);
   requireFreeName(wanted, ports);
-  return wanted;
+  // Nobody waits behind a restore that may take its whole time.
+  if (!ports.leases.isBusy(`name:${wanted}`)) return wanted;
+  throw new WaypointError("NAME_IN_USE", `A session named ${wanted} is just being made.`, {
+    hint: "Choose another name, or wait until that has come to its end.",
+  });
 }
 
 /** @throws NAME_IN_USE */

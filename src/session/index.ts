@@ -8,7 +8,7 @@ export { attachSession } from "./attach-session.ts";
 export { automaticOf, autoPolicyOf, describeAutomatic } from "./automatic-of.ts";
 export { callInit } from "./call-init.ts";
 export { CommandJournal, type CommandsSoFar } from "./command-journal.ts";
-export { claimName, createSession, isFreeToMakeUp } from "./create-session.ts";
+export { claimName, createSession, isFreeToMakeUp, requireFreeName } from "./create-session.ts";
 export { describeSession, listProcesses, requireLive } from "./describe-session.ts";
 export { removeSession, stopSession } from "./end-session.ts";
 export { execInSession, runInLiveShell } from "./exec-in-session.ts";
@@ -25,7 +25,6 @@ export {
   buildInstanceFrom,
   endInstance,
   haltInstance,
-  type InstanceSource,
   reconnectInstance,
   removeInstance,
 } from "./instance.ts";
@@ -37,6 +36,7 @@ export { buildParkedInstance, enlistInstance } from "./parked-instance.ts";
 export type { EnginePorts, EngineSettings, MemoryBudget } from "./ports.ts";
 export { quoteCommand } from "./quote-command.ts";
 export { restoreAgain } from "./restore-again.ts";
+export type { InstanceSource } from "./restore-tree.ts";
 export { limitsOf } from "./session-limits.ts";
 export { shellEnvironment } from "./shell.ts";
 export type {

@@ -1,16 +1,15 @@
 import { mkdirSync, rmSync } from "node:fs";
-import { Rollback, settleAll } from "../base/index.ts";
-import type { CheckpointRow, ExtraMounts, SessionRow } from "../catalog/index.ts";
+import { Rollback } from "../base/index.ts";
+import type { SessionRow } from "../catalog/index.ts";
 import type { InitLink } from "../terminal/index.ts";
 import { callInit } from "./call-init.ts";
-import { type BindChoice, externalMounts, mountFiles } from "./extra-mounts.ts";
+import { type BindChoice, mountFiles } from "./extra-mounts.ts";
 import { fillLayers } from "./fill-layers.ts";
 import { giveBack } from "./give-back.ts";
 import { workDirOf } from "./instance-paths.ts";
-import { startFilling } from "./lazy-memory.ts";
 import type { LiveInstance } from "./live-sessions.ts";
 import type { EnginePorts } from "./ports.ts";
-import { beginNetwork } from "./returning-network.ts";
+import { type InstanceSource, restoreTree } from "./restore-tree.ts";
 import { noteHits } from "./session-limits.ts";
 import { openShell, type ShellOptions } from "./shell.ts";
 import { startWithinLimits } from "./start-within-limits.ts";
@@ -60,14 +59,6 @@ export async function buildFreshInstance(
   return started;
 }
 
-/** What to build an incarnation from, and whether all of its memory is to be there at once. */
-export type InstanceSource = BindChoice & {
-  checkpoint: CheckpointRow;
-  atOnce?: boolean;
-  /** Checkpoint whose files to take, where these are not its own. */
-  filesFrom?: string;
-};
-
 /**
  * Builds an incarnation of a session from a checkpoint with processes.
  *
@@ -76,7 +67,7 @@ export type InstanceSource = BindChoice & {
  * **On failure** nothing of it is left.
  *
  * @throws CRIU_RESTORE_FAILED | SANDBOX_FAILED | STORE_FULL | CHECKPOINT_INCOMPLETE
- * | BIND_SOURCE_MISSING
+ * | BIND_SOURCE_MISSING | DEADLINE_EXCEEDED
  */
 export async function buildInstanceFrom(
   session: SessionRow,
@@ -111,66 +102,6 @@ async function buildOnce(
 
   rollback.keep();
   return { ...live, terminalId: from.checkpoint.terminal ?? 1 };
-}
-
-/** What an incarnation needs to know of the session that it belongs, or will belong, to. */
-type InstanceOwner = Pick<
-  SessionRow,
-  "id" | "base" | "net" | "memoryLimitBytes" | "cpuLimit" | "pidsLimit" | keyof ExtraMounts
->;
-
-/** Restores the processes of a checkpoint: running, or parked. `rollback` removes the instance. */
-export async function restoreTree(
-  session: InstanceOwner,
-  instanceId: string,
-  from: InstanceSource & { park?: { hookPath: string; groupFile: string } },
-  ports: EnginePorts,
-  rollback: Rollback,
-): Promise<{ pid: number; address: string | null }> {
-  const { store, settings } = ports;
-  const { checkpoint, park, atOnce = false, filesFrom = checkpoint.id, ...choice } = from;
-  using images = store.images.hold(store.checkpointPaths(checkpoint.id));
-  const { imagesDir } = images;
-  const network = await beginNetwork(session, instanceId, imagesDir, rollback, ports);
-  const [, namespace, isLazy] = await settleAll([
-    createFiles(instanceId, checkpoint.id, filesFrom, ports),
-    network.ready,
-    atOnce
-      ? Promise.resolve(false)
-      : startFilling(instanceId, { session, checkpoint, imagesDir }, ports),
-  ]);
-  const cgroupFiles = ports.limits.create(instanceId, session);
-  const rootDir = mountFiles(session, instanceId, choice, ports);
-  const restoring = ports.criu.restore({
-    criu: settings.criu,
-    netnsPath: namespace?.netnsPath ?? null,
-    cgroupFiles,
-    rootDir,
-    externalMounts: externalMounts(session),
-    imagesDir,
-    workDir: workDirOf(instanceId),
-    isLazy,
-    failedLogsDir: settings.layout.failedLogsDir,
-    // No program runs before its network is as it was.
-    ...(network.settle === null
-      ? {}
-      : { beforeResume: { hookPath: settings.resumeHookPath, run: network.settle } }),
-    ...(park === undefined ? {} : { park }),
-  });
-  const [{ pid }, linked] = await settleAll([restoring, network.linked]);
-  ports.limits.apply(instanceId, session);
-  return { pid, address: linked?.address ?? null };
-}
-
-/** Makes the files of an incarnation; those of another checkpoint have its processes' own added. */
-async function createFiles(
-  instanceId: string,
-  checkpointId: string,
-  filesFrom: string,
-  { store }: EnginePorts,
-): Promise<void> {
-  await store.createInstanceFrom(instanceId, filesFrom);
-  if (filesFrom !== checkpointId) await store.takeOwnFiles(instanceId, checkpointId);
 }
 
 /**

@@ -34,7 +34,10 @@ export async function startFilling(
     const workDir = workDirOf(instanceId);
     // The row comes first: whatever the server does, the next daemon knows that there is one.
     ports.catalog.updateInstance(instanceId, { fillingFrom: checkpoint.id });
-    await ports.criu.startPagesServer({ pagesServerPath, imagesDir, workDir });
+    const { sumsPath } = ports.store.checkpointPaths(checkpoint.id);
+    const compared = checkpoint.imagesSums === null ? null : sumsPath;
+    const served = { pagesServerPath, imagesDir, workDir, sumsPath: compared };
+    await ports.criu.startPagesServer(served);
     return true;
   } catch (error) {
     ports.logger.warn("restored at once instead of lazily", { instanceId, reason: String(error) });

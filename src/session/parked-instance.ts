@@ -1,9 +1,10 @@
 import { Rollback } from "../base/index.ts";
 import type { CheckpointRow } from "../catalog/index.ts";
 import { WaypointError } from "../errors/index.ts";
-import { beginInstance, restoreTree } from "./instance.ts";
+import { beginInstance } from "./instance.ts";
 import type { LiveInstance } from "./live-sessions.ts";
 import type { EnginePorts } from "./ports.ts";
+import { restoreTree } from "./restore-tree.ts";
 
 /**
  * Builds an incarnation from a checkpoint with processes, and leaves it frozen.

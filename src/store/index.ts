@@ -4,8 +4,9 @@
  * docs/FORMAT.md has the layout, docs/notes/btrfs the facts.
  */
 
+export type { ImagesPart } from "./image-sums.ts";
 export { openStore, openStoreForReading, type StoreLimits } from "./open-store.ts";
-export type { CheckpointPaths, ProcessImages } from "./process-images.ts";
+export type { CheckpointPaths, ImagePrograms, ProcessImages } from "./process-images.ts";
 export type { SubvolumeChanges } from "./send-difference.ts";
 export type { ScratchSubvolume } from "./snapshots.ts";
 export { Store } from "./store.ts";

@@ -3,6 +3,7 @@ import { rename, rm } from "node:fs/promises";
 import { isSystemError, pollUntil, runProcess, type StateLayout } from "../base/index.ts";
 import { WaypointError } from "../errors/index.ts";
 import { MS_NODEV, MS_NOSUID, MS_REMOUNT, mount } from "../kernel/index.ts";
+import type { ImagePrograms } from "./process-images.ts";
 import { Store } from "./store.ts";
 
 const BTRFS_MAGIC = 0x9123683e;
@@ -26,8 +27,7 @@ export interface StoreLimits {
 export interface StoreOptions {
   /** Memory of the machine. */
   memoryBytes: number;
-  /** Program that brings images into the store. */
-  copyProgramPath: string;
+  programs: ImagePrograms;
   limits: StoreLimits;
 }
 
@@ -43,7 +43,7 @@ export interface StoreOptions {
  */
 export async function openStore(
   layout: StateLayout,
-  { memoryBytes, copyProgramPath, limits }: StoreOptions,
+  { memoryBytes, programs, limits }: StoreOptions,
 ): Promise<Store> {
   mkdirSync(layout.storeDir, { recursive: true, mode: 0o700 });
   mkdirSync(layout.imagesDir, { recursive: true, mode: 0o700 });
@@ -52,7 +52,7 @@ export async function openStore(
     await mountImage(layout);
   }
   mountImages(layout, limits.imagesBytes ?? Math.floor(memoryBytes * IMAGES_SHARE_OF_MEMORY));
-  return new Store(layout, copyProgramPath);
+  return new Store(layout, programs);
 }
 
 /**

@@ -5,6 +5,7 @@ import { isSystemError } from "../base/index.ts";
 import { WaypointError } from "../errors/index.ts";
 import { explainDiskError } from "../kernel/index.ts";
 import { copyImages } from "./copy-images.ts";
+import { findDamage, type ImagesPart, makeSums, type SumsPlace } from "./image-sums.ts";
 import { spareMemoryBytes } from "./spare-memory.ts";
 
 /** Where the parts of a checkpoint lie. */
@@ -16,11 +17,21 @@ export interface CheckpointPaths {
   imagesDir: string;
   /** Process images in memory, until they are durable and room is needed. */
   memoryImagesDir: string;
+  /** Sums of the process images, wherever they lie. */
+  sumsPath: string;
   manifestPath: string;
 }
 
 /** The first file that CRIU writes, and the one without which nothing can be restored. */
 const INVENTORY = "inventory.img";
+
+/** Our own programs that handle images, built. */
+export interface ImagePrograms {
+  /** native/image-copy.c */
+  copyProgramPath: string;
+  /** native/image-sums.c */
+  sumsProgramPath: string;
+}
 
 /** Images of one checkpoint in memory. */
 export interface HeldImages {
@@ -36,16 +47,16 @@ const BLOCK_BYTES = 512;
 /** The process images of checkpoints, in memory first and in the store when there is time. */
 export class ProcessImages {
   readonly #memoryDir: string;
-  readonly #copyProgramPath: string;
+  readonly #programs: ImagePrograms;
   /** Room that dumps under way have been promised, by directory. */
   readonly #promisedBytes = new Map<string, number>();
   /** Who uses images in memory, by directory. */
   readonly #uses = new Map<string, { holders: number; lastAtMs: number }>();
 
   /** @param memoryDir  a tmpfs of bounded size, the budget. */
-  constructor(memoryDir: string, copyProgramPath: string) {
+  constructor(memoryDir: string, programs: ImagePrograms) {
     this.#memoryDir = memoryDir;
-    this.#copyProgramPath = copyProgramPath;
+    this.#programs = programs;
   }
 
   /** Tells whether memory has room for images of a size, within the budget and the machine's own. */
@@ -125,6 +136,47 @@ export class ProcessImages {
   }
 
   /**
+   * Notes what a checkpoint's images are, and returns the digest of that; `null` where they are gone.
+   *
+   * @throws STORE_FULL
+   */
+  async sum(paths: CheckpointPaths): Promise<string | null> {
+    const isInMemory = existsSync(path.join(paths.memoryImagesDir, INVENTORY));
+    if (!isInMemory && !this.isInStore(paths)) return null;
+    using held = this.hold(paths);
+    try {
+      return await makeSums(this.#sumsPlace(paths, held.imagesDir));
+    } catch (error) {
+      throw explainDiskError(error, "make a checkpoint durable");
+    }
+  }
+
+  /**
+   * Compares images with what was captured.
+   *
+   * @param imagesDir  where the caller holds them.
+   * @param digest  what {@link sum} returned.
+   * @throws CHECKPOINT_INCOMPLETE  names the image.
+   */
+  async requireUndamaged(
+    paths: CheckpointPaths,
+    { imagesDir, digest, part }: { imagesDir: string; digest: string; part: ImagesPart },
+  ): Promise<void> {
+    const damage = await findDamage(this.#sumsPlace(paths, imagesDir), digest, part);
+    if (damage === null) return;
+    const id = path.basename(paths.checkpointDir);
+    const [image = ""] = damage.split(" ");
+    throw new WaypointError("CHECKPOINT_INCOMPLETE", `Checkpoint ${id} is damaged: ${damage}.`, {
+      hint: "Its processes cannot come back; its files can (`restore --only files`). Look at the disk and the memory of this machine.",
+      detail: { checkpoint: id, image, imagesDir },
+    });
+  }
+
+  #sumsPlace({ sumsPath }: CheckpointPaths, imagesDir: string): SumsPlace {
+    return { programPath: this.#programs.sumsProgramPath, imagesDir, sumsPath };
+  }
+
+  /**
    * Brings a checkpoint's images into the store; blocks that equal the reference's are shared.
    *
    * Idempotent; readers find the images in memory until the copy is whole and has reached the disk.
@@ -139,7 +191,7 @@ export class ProcessImages {
     sync: () => Promise<void>,
   ): Promise<void> {
     const { memoryImagesDir, imagesDir, checkpointDir } = paths;
-    const copy = { programPath: this.#copyProgramPath, reference };
+    const copy = { programPath: this.#programs.copyProgramPath, reference };
     try {
       if (!existsSync(memoryImagesDir)) {
         // They are there already, with blocks of their own for everything.
@@ -176,6 +228,7 @@ export class ProcessImages {
     for (const name of await readdir(sourceDir)) {
       await link(path.join(sourceDir, name), path.join(targetDir, name));
     }
+    if (existsSync(from.sumsPath)) await link(from.sumsPath, paths.sumsPath);
   }
 
   /** Tells whether the images leave the machine enough memory for everything else. */

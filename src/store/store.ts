@@ -23,7 +23,7 @@ import {
 } from "./instance-layers.ts";
 import { readManifestFile, writeManifestFile } from "./manifest-file.ts";
 import { replaceOwnFiles } from "./own-files.ts";
-import { type CheckpointPaths, ProcessImages } from "./process-images.ts";
+import { type CheckpointPaths, type ImagePrograms, ProcessImages } from "./process-images.ts";
 import { readSessionFiles, writeSessionFile } from "./session-files.ts";
 import { Snapshots } from "./snapshots.ts";
 import { StoreSpace } from "./store-space.ts";
@@ -47,11 +47,10 @@ export class Store {
   readonly #sessionsDir: string;
   readonly #space: StoreSpace;
 
-  /** @param copyProgramPath  native/image-copy.c, built. */
-  constructor(layout: StateLayout, copyProgramPath: string) {
+  constructor(layout: StateLayout, programs: ImagePrograms) {
     this.#layout = layout;
     this.#space = new StoreSpace(layout);
-    this.images = new ProcessImages(layout.imagesDir, copyProgramPath);
+    this.images = new ProcessImages(layout.imagesDir, programs);
     this.snapshots = new Snapshots(layout.storeDir);
     const dirOf = (id: string) => this.checkpointPaths(id).checkpointDir;
     this.stories = new StoryFiles(dirOf, "story.json");
@@ -88,6 +87,7 @@ export class Store {
       snapshotPath: path.join(checkpointDir, "fs"),
       imagesDir: path.join(checkpointDir, "images"),
       memoryImagesDir: path.join(this.#layout.imagesDir, checkpointId),
+      sumsPath: path.join(checkpointDir, "images.sums"),
       manifestPath: path.join(checkpointDir, "manifest.json"),
     };
   }

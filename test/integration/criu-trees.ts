@@ -151,7 +151,7 @@ export class CriuTrees {
     mkdirSync(workDir);
     const imagesDir = `${this.directory}/images/${checkpoint}`;
     const pagesServerPath = path.join(ROOT, ".tools/native/waypoint-pages");
-    if (isLazy) await startPagesServer({ pagesServerPath, imagesDir, workDir });
+    if (isLazy) await startPagesServer({ pagesServerPath, imagesDir, workDir, sumsPath: null });
     const { pid } = await restore({
       criu: this.#criu,
       netnsPath: `/run/netns/${name}`,

@@ -1,0 +1,167 @@
+import { randomInt } from "node:crypto";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Checkpoint, Session } from "../../src/index.ts";
+import { forgetMemoryImages, untilDurable } from "../support/checkpoint-space.ts";
+import { type BitPlace, flipBits, listImages } from "../support/damage.ts";
+import { listInstances, runInDaemon } from "../support/run-in-daemon.ts";
+import { openTestWaypoint, type TestWaypoint } from "../support/test-waypoint.ts";
+
+/** Bits that are turned over in each kind of image; more on demand. */
+const FLIPS_PER_KIND = Number(process.env["WAYPOINT_TEST_FLIPS"] ?? 1);
+const DAMAGED = { code: "CHECKPOINT_INCOMPLETE" };
+
+let own: TestWaypoint;
+let session: Session;
+let checkpoint: Checkpoint;
+
+beforeAll(async () => {
+  own = await openTestWaypoint();
+  session = await own.waypoint.new({ name: "kept" });
+  await session.exec("MARK=kept; exec 7<>/root/open; sleep 1000 &");
+  checkpoint = await session.checkpoint({ durable: true });
+  await forgetMemoryImages(own, checkpoint);
+}, 120_000);
+
+afterAll(() => own?.[Symbol.asyncDispose]());
+
+function somewhereIn({ path, sizeBytes }: { path: string; sizeBytes: number }): BitPlace {
+  return { path, offset: randomInt(sizeBytes), bit: randomInt(8) };
+}
+
+/** Holds memory that no compression and no sharing makes smaller, and knows what is in it. */
+async function holdMemory(holder: Session, mebibytes: number): Promise<void> {
+  const program = `import os, time
+held = os.urandom(${mebibytes} << 20)
+known = hash(held)
+open("/root/held", "w")
+while not os.path.exists("/root/look"): time.sleep(0.01)
+right = known == hash(bytes(held[:1]) + held[1:])
+open("/root/found", "w").write("right" if right else "wrong")
+time.sleep(1e6)`;
+  await holder.exec(`cat >/root/hold.py <<'END'\n${program}\nEND`);
+  await holder.exec("python3 /root/hold.py & until test -e /root/held; do sleep 0.05; done");
+}
+
+test("a bit turned over in any kind of image is found, named, and nothing is left", async () => {
+  const images = await listImages(own, checkpoint);
+  const kinds = Map.groupBy(images, ({ name }) => name.replace(/\d+/g, "N"));
+  const before = await listInstances(own);
+
+  for (const ofKind of kinds.values()) {
+    for (let flip = 0; flip < FLIPS_PER_KIND; flip += 1) {
+      const image = ofKind[randomInt(ofKind.length)] as (typeof images)[number];
+      const place = somewhereIn(image);
+      await flipBits(own, [place]);
+      const found = await checkpoint.fork().then(
+        () => "nothing",
+        (error: { code: string; message: string }) => `${error.code} ${error.message}`,
+      );
+      await flipBits(own, [place]);
+      const what = `${image.name} ${place.offset}.${place.bit}`;
+      expect(`${what}: ${found}`).toContain("CHECKPOINT_INCOMPLETE");
+      expect(`${what}: ${found}`).toContain(image.name);
+    }
+  }
+
+  expect([...kinds.keys()]).toEqual(
+    expect.arrayContaining(["pages-N.img", "core-N.img", "mm-N.img", "pagemap-N.img"]),
+  );
+  expect(await listInstances(own)).toEqual(before);
+  const [fork] = await checkpoint.fork();
+  expect((await fork?.exec("echo $MARK"))?.stdout).toBe("kept\n");
+  await fork?.remove({ force: true });
+}, 300_000);
+
+test("a damaged checkpoint leaves the session that goes back to it as it was", async () => {
+  const [image] = (await listImages(own, checkpoint)).filter(({ name }) => name === "seccomp.img");
+  const [pages] = (await listImages(own, checkpoint)).filter(({ name }) => /^pages-/.test(name));
+  const place = somewhereIn((image ?? pages) as { path: string; sizeBytes: number });
+  await session.exec("MARK=later");
+  await flipBits(own, [place]);
+
+  await expect(session.restore(checkpoint)).rejects.toMatchObject(DAMAGED);
+
+  expect((await session.exec("echo $MARK")).stdout).toBe("later\n");
+  await flipBits(own, [place]);
+  await session.restore(checkpoint);
+  expect((await session.exec("echo $MARK")).stdout).toBe("kept\n");
+});
+
+test("sums that were changed or are gone are refused, too", async () => {
+  const path = `${own.stateDir}/store/checkpoints/${checkpoint.id}/images.sums`;
+  const place = { path, offset: 40, bit: 0 };
+
+  await flipBits(own, [place]);
+  await expect(checkpoint.fork()).rejects.toMatchObject({
+    ...DAMAGED,
+    message: expect.stringContaining("images.sums"),
+  });
+  await flipBits(own, [place]);
+  await runInDaemon(own, `mv ${path} ${path}.away`);
+  await expect(checkpoint.fork()).rejects.toMatchObject(DAMAGED);
+  await runInDaemon(own, `mv ${path}.away ${path}`);
+
+  const [fork] = await checkpoint.fork();
+  await fork?.remove({ force: true });
+});
+
+test("images in memory, and those that a checkpoint shares with its parent, are compared", async () => {
+  await session.exec("touch /root/new");
+  const first = await session.checkpoint({ durable: true });
+  const second = await session.checkpoint({ durable: true });
+  const images = await listImages(own, first);
+  const pages = images.filter(({ name }) => name.startsWith("pages-"));
+  expect(images.some(({ path }) => path.includes("/images/"))).toBe(true);
+
+  await flipBits(own, pages.map(somewhereIn));
+
+  await expect(first.fork()).rejects.toMatchObject(DAMAGED);
+  if (second.info.unchangedSince === first.id) {
+    await expect(second.fork()).rejects.toMatchObject(DAMAGED);
+  }
+});
+
+test("images written to the store directly have sums", async () => {
+  await using small = await openTestWaypoint({ imagesBytes: 4 * 1024 ** 2 });
+  const its = await small.waypoint.new();
+  await its.exec("MARK=kept");
+  const direct = await its.checkpoint();
+  await untilDurable([direct]);
+  const images = await listImages(small, direct);
+  expect(images.every(({ path }) => path.includes("/store/"))).toBe(true);
+  const [pages] = images.filter(({ name }) => name.startsWith("pages-"));
+
+  await flipBits(small, [somewhereIn(pages as { path: string; sizeBytes: number })]);
+
+  await expect(direct.fork()).rejects.toMatchObject(DAMAGED);
+});
+
+test("a lazy restore never computes with a wrong page", async () => {
+  const large = await own.waypoint.new({ name: "large" });
+  await holdMemory(large, 192);
+  const held = await large.checkpoint({ durable: true });
+  await forgetMemoryImages(own, held);
+  const images = await listImages(own, held);
+  const [pages] = images.toSorted((a, b) => b.sizeBytes - a.sizeBytes);
+  const place = somewhereIn(pages as { path: string; sizeBytes: number });
+  await flipBits(own, [place]);
+
+  // It is found before the answer, or while memory still comes: then the fork ends.
+  const found = await held.fork().then(
+    async ([fork]) => {
+      const looked = await fork
+        ?.exec("touch /root/look; until test -s /root/found; do sleep 0.05; done; cat /root/found")
+        .then(({ stdout }) => stdout.trim())
+        .catch((error: { code: string }) => error.code);
+      await fork?.remove({ force: true });
+      return looked;
+    },
+    (error: { code: string }) => error.code,
+  );
+
+  expect(["CHECKPOINT_INCOMPLETE", "SESSION_ENDED"]).toContain(found);
+  await flipBits(own, [place]);
+  const [right] = await held.fork();
+  const line = "touch /root/look; until test -s /root/found; do sleep 0.05; done; cat /root/found";
+  expect((await right?.exec(line))?.stdout).toBe("right");
+}, 120_000);
