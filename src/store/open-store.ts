@@ -60,7 +60,7 @@ export async function openStore(
  * throw-away subvolumes.
  */
 export function openStoreForReading(layout: StateLayout): Store {
-  return new Store(layout, "");
+  return new Store(layout, { copyProgramPath: "", sumsProgramPath: "" });
 }
 
 /**
