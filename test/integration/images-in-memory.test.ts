@@ -127,7 +127,9 @@ test("a copy to the store that a killed daemon had begun is finished by the next
   await untilDurable([checkpoint]);
   const names = (await runInDaemon(own, `ls ${checkpointDir(id)}`)).split("\n").filter(Boolean);
   // The story is told when there is time.
-  expect(names.filter((name) => name !== "story.json")).toEqual(["fs", "images", "manifest.json"]);
+  expect(names.filter((name) => name !== "story.json")).toEqual([
+    ...["fs", "images", "images.sums", "manifest.json"],
+  ]);
   await forgetMemoryImages(own, checkpoint);
   await session.restore(checkpoint);
   expect((await session.exec("echo $MARK; pgrep -c python3")).stdout).toBe("kept\n1\n");
