@@ -63,7 +63,8 @@ is_fresh attach-mount "$here/attach-mount.c" ||
   compile "$static_cc" attach-mount -static -s $kernel_headers "$here/attach-mount.c"
 preload_sources=
 for name in rlimit-preload terminal-preload controlling-terminal-preload ptrace-preload \
-  lock-preload remote-call socket-preload; do
+  lock-preload remote-call socket-preload \
+  mount-root-preload; do
   preload_sources="$preload_sources $here/$name.c"
 done
 is_fresh criu-preload.so $preload_sources "$here/lock-preload.h" "$here/remote-call.h" \

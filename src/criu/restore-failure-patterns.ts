@@ -28,6 +28,15 @@ export const RESTORE_FAILURE_PATTERNS: readonly FailurePattern[] = [
     hint: "End sessions or standbys that are not needed, then try again.",
   },
   {
+    reason: "mount_root_gone",
+    transient: true,
+    pattern: /Can't remount root with MS_PRIVATE|Unable to mount tmpfs in \S*\.criu\.mntns/,
+    resource: () => "mount",
+    sentence: () =>
+      "The directory in which CRIU builds the session's mounts was removed meanwhile.",
+    hint: "Try again.",
+  },
+  {
     reason: "images_incomplete",
     code: "CHECKPOINT_INCOMPLETE",
     pattern:

@@ -9,7 +9,7 @@ import { explainRestoreFailure } from "./explain-failure.ts";
 import { explainRun } from "./explain-unfinished.ts";
 import { findInheritedTerminals, type InheritedTerminal } from "./inherited-terminals.ts";
 import { keepLog } from "./keep-log.ts";
-import { withoutLeftMountRoots } from "./left-mount-roots.ts";
+import { withMountRoot } from "./left-mount-roots.ts";
 import { endLeftProcesses } from "./left-processes.ts";
 import { excerptAroundErrors } from "./log-excerpt.ts";
 import { writeMovedSockets } from "./moved-sockets.ts";
@@ -47,6 +47,8 @@ export interface RestoreOptions {
   park?: ParkOptions;
   /** Takes the log of a failed restore. @defaultValue it stays in `workDir` */
   failedLogsDir?: string;
+  /** Is told of a failure whose reason passes, before the one other try. */
+  onRetry?: (error: WaypointError) => void;
   /** @defaultValue 300 000 */
   timeoutMs?: number;
 }
@@ -87,6 +89,18 @@ export interface RestoreResult {
  * @throws DEADLINE_EXCEEDED      it took longer than `timeoutMs`.
  */
 export async function restore(options: RestoreOptions): Promise<RestoreResult> {
+  try {
+    return await restoreOnce(options);
+  } catch (error) {
+    // The pages server of a lazy restore may have served its tree already.
+    const mayPass = error instanceof WaypointError && error.detail["transient"] === true;
+    if (!mayPass || options.isLazy === true) throw error;
+    options.onRetry?.(error);
+    return await restoreOnce(options);
+  }
+}
+
+async function restoreOnce(options: RestoreOptions): Promise<RestoreResult> {
   const pidFile = options.pidFile ?? join(options.workDir, "pid");
   const { beforeResume, park } = options;
   await using gate =
@@ -96,7 +110,7 @@ export async function restore(options: RestoreOptions): Promise<RestoreResult> {
   const terminals = await findInheritedTerminals(options.imagesDir);
   const socketsMoved = await writeMovedSockets(options.imagesDir, options.workDir);
   const refusedBefore = refusedProcesses();
-  const run = await withoutLeftMountRoots(() =>
+  const run = await withMountRoot((mountRoot) =>
     runCriu({
       criu: options.criu,
       netnsPath: options.netnsPath,
@@ -110,6 +124,7 @@ export async function restore(options: RestoreOptions): Promise<RestoreResult> {
         ...(park === undefined ? {} : { parkHookPath: park.hookPath }),
       }),
       env: {
+        WAYPOINT_MOUNT_ROOT: mountRoot,
         ...(gate === null ? {} : { WAYPOINT_RESUME_SOCKET: gate.socketPath }),
         ...(park === undefined ? {} : { WAYPOINT_PARK_FILE: park.groupFile }),
         ...(socketsMoved === null ? {} : { WAYPOINT_SOCKETS_MOVED: socketsMoved }),
@@ -148,6 +163,7 @@ async function toRestoreError(options: RestoreOptions, run: CriuRun): Promise<Wa
     detail: {
       reason: why.reason,
       resource: why.resource,
+      transient: why.transient,
       criuErrors: excerptAroundErrors(log),
       logPath,
       exitCode: run.exitCode,

@@ -1,5 +1,4 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { basename } from "node:path";
 
 /** A process that runs CRIU's program, whoever started it. */
 export interface RunningCriu {
@@ -41,16 +40,6 @@ export function isTreeHeld(treePid: number): boolean {
   } catch {
     return false; // It has ended.
   }
-}
-
-/** How CRIU is called to restore; container engines start one that is told later what to do. */
-const RESTORING_WORDS = ["restore", "swrk", "service"];
-
-/** Tells whether a CRIU may restore on this machine, be it started by its name or by a loader. */
-export function isCriuRestoring(): boolean {
-  return listCommandLines()
-    .filter(({ words }) => words.some((word) => basename(word) === "criu"))
-    .some(({ words }) => words.some((word) => RESTORING_WORDS.includes(word)));
 }
 
 function listCommandLines(): { pid: number; words: string[] }[] {

@@ -84,6 +84,7 @@ async function restoreChecked(
     imagesDir,
     workDir: workDirOf(instanceId),
     isLazy,
+    onRetry: ({ detail }) => ports.logger.warn("restoring again", { instanceId, ...detail }),
     failedLogsDir: settings.layout.failedLogsDir,
     ...(held === null ? {} : { beforeResume: { hookPath: settings.resumeHookPath, run: held } }),
     ...(park === undefined ? {} : { park }),
