@@ -1,6 +1,8 @@
-import { descriptorOf, targetOf } from "./describe-culprit.ts";
+import { descriptorOf, holderOf, targetOf } from "./describe-culprit.ts";
 import type { Culprit, FailureFacts, FailurePattern } from "./explain-failure.ts";
-import { refused, refusedNow } from "./refused-rows.ts";
+import { refused } from "./refused-rows.ts";
+
+const CONTROLLING_TERMINAL = "/dev/tty";
 
 /** Open files that CRIU refuses; rows of the table of failed dumps. */
 export const DESCRIPTOR_PATTERNS: readonly FailurePattern[] = [
@@ -16,13 +18,16 @@ export const DESCRIPTOR_PATTERNS: readonly FailurePattern[] = [
       `${who} has ${targetOf(match, culprit)} open as a path only (O_PATH)${descriptorOf(culprit)}, which cannot be checkpointed.`,
     hint: "Let the program close it, or end it.",
   },
-  refusedNow({
+  {
     reason: "controlling_terminal",
-    pattern: /ctty inheritance detected(?:.*\(ctty pid_real (?<pid>\d+))?/,
-    resource: "/dev/tty",
-    what: "has /dev/tty open, whose terminal is not one of the session",
+    transient: true,
+    pattern: /ctty inheritance detected/,
+    findCulprit: (_match, facts) => holderOf(facts, CONTROLLING_TERMINAL),
+    resource: () => CONTROLLING_TERMINAL,
+    sentence: (who, _match, culprit) =>
+      `${who} has /dev/tty open${descriptorOf(culprit)}, whose terminal is not one of the session.`,
     hint: "Programs of a session must run in its own terminals; end this one and start it there.",
-  }),
+  },
   refused({
     reason: "escaped_watch",
     pattern: /Dump eventpoll \(pid: (?<pid>\d+)\) failed/,

@@ -113,13 +113,18 @@ test("a terminal from outside is found by its number", () => {
   expect(explain([line], known)).toMatchObject({ reason: "outside_terminal", pid: 12 });
 });
 
-test("the controlling terminal alone is told from a terminal from outside, and tried again", () => {
-  const line =
-    "Error (criu/tty.c:2286): tty: ctty inheritance detected sid/pgrp 2 (ctty pid_real 7971 pty pid_real 7000)";
+test.each([
+  "sid/pgrp 2 (ctty pid_real 7971 pty pid_real 7000)",
+  "sid/pgrp 0, no PTY peer with sid/pgrp needed",
+])("the controlling terminal is told from a terminal from outside, and tried again: %s", (what) => {
+  const known = facts({ descriptors: new Map([[3, "/dev/tty"]]) });
 
-  expect(explain([line])).toMatchObject({
+  expect(
+    explain([`Error (criu/tty.c:2286): tty: ctty inheritance detected ${what}`], known),
+  ).toMatchObject({
     reason: "controlling_terminal",
-    message: "Process 12 (node) has /dev/tty open, whose terminal is not one of the session.",
+    message:
+      "Process 12 (node) has /dev/tty open (descriptor 3), whose terminal is not one of the session.",
     transient: true,
     pid: 12,
   });

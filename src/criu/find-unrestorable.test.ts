@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { findOrphan, findThreadFile } from "./find-unrestorable.ts";
+import { findOrphan, findThreadFile, isPathOnly } from "./find-unrestorable.ts";
 import type { WireMessage } from "./image-format.ts";
 
 /** An entry of pstree.img: its process, that one's parent, its session. */
@@ -35,4 +35,13 @@ test("a file of a thread is found, a file of a process is none", () => {
     pid: 44,
     resource: "/proc/44/task/64/stat",
   });
+});
+
+test("a pipe and a terminal that are a path only are found, others are none", () => {
+  const flags = { path: [0x18, 0x80, 0x80, 0x80, 0x01], plain: [0x18, 0x02] };
+  const file = (field: number, bytes: number[]): WireMessage =>
+    new Map([[field, [Buffer.from(bytes)]]]);
+
+  expect([file(18, flags.path), file(19, flags.path)].map(isPathOnly)).toEqual([true, true]);
+  expect([file(18, flags.plain), file(3, flags.path)].map(isPathOnly)).toEqual([false, false]);
 });

@@ -3,10 +3,11 @@ import { findLostFlight } from "./find-unrestorable-flight.ts";
 import { findReplaced } from "./find-unrestorable-removed.ts";
 import { messageField, numberField, stringField, type WireMessage } from "./image-format.ts";
 import { readEntries, readImageProcesses } from "./read-image-processes.ts";
+import { readOpenFiles } from "./read-open-files.ts";
 
 /** A process that CRIU has dumped and would not bring back. */
 export interface Unrestorable {
-  reason: "memory_program" | "orphan" | "thread_file" | "in_flight" | "replaced";
+  reason: "memory_program" | "orphan" | "thread_file" | "in_flight" | "replaced" | "path_only";
   /** Inside the session. */
   pid: number;
   resource: string;
@@ -24,8 +25,16 @@ const FILE_ID = 2;
 const FILE_REGULAR = 3;
 const FILE_MEMFD = 20;
 const REGULAR_NAME = 6;
+const FILE_PIPE = 18;
+const FILE_TERMINAL = 19;
+// pipe_entry, tty_file_entry
+const PIPE_FLAGS = 3;
+const TERMINAL_FLAGS = 3;
 // mm_entry
 const MEMORY_PROGRAM_FILE = 12;
+
+/** A flag of open(2) that Node does not name. */
+const O_PATH = 0o10000000;
 
 const THREAD_FILE = /^\/proc\/(\d+)\/task\/\d+\//;
 
@@ -48,6 +57,7 @@ export async function findUnrestorable(
     findOrphan(tree) ??
     findThreadFile(files) ??
     (await findMemoryProgram(imagesDir, tree, files)) ??
+    (await findPathOnly(imagesDir, pids, files)) ??
     (await findLostFlight(imagesDir, pids, files)) ??
     (await findReplaced(imagesDir, treeRoot, { pids, files }))
   );
@@ -112,6 +122,36 @@ export function findThreadFile(files: readonly WireMessage[]): Unrestorable | nu
     };
   }
   return null;
+}
+
+/** CRIU opens a terminal or a pipe and then sets what a path only does not have. */
+async function findPathOnly(
+  imagesDir: string,
+  pids: readonly number[],
+  files: readonly WireMessage[],
+): Promise<Unrestorable | null> {
+  const ids = files.filter(isPathOnly).map((file) => numberField(file, FILE_ID));
+  if (ids.length === 0) return null;
+  const open = await readOpenFiles(imagesDir, pids);
+  const held = open.find(({ id }) => ids.includes(id));
+  if (held === undefined) return null;
+  return {
+    reason: "path_only",
+    pid: held.pid,
+    resource: `terminal or pipe (descriptor ${held.descriptor})`,
+    predicate: `has a terminal or a pipe open as a path only (O_PATH) (descriptor ${held.descriptor}), which cannot be restored.`,
+    hint: "Let the program close it, or end it.",
+  };
+}
+
+/** Whether a file is a terminal or a pipe that was opened as a path only. */
+export function isPathOnly(file: WireMessage): boolean {
+  const pipe = messageField(file, FILE_PIPE);
+  const terminal = messageField(file, FILE_TERMINAL);
+  const flags =
+    (pipe === undefined ? 0 : numberField(pipe, PIPE_FLAGS)) |
+    (terminal === undefined ? 0 : numberField(terminal, TERMINAL_FLAGS));
+  return (flags & O_PATH) !== 0;
 }
 
 /** A program that was started from a memfd has no file that CRIU could start it from. */

@@ -208,6 +208,15 @@ here.close()`,
     isFoundAfterwards: true,
   },
   {
+    what: "a pipe that is open as a path only",
+    program: `import os
+reading, writing = os.pipe()
+os.open(f"/proc/self/fd/{reading}", os.O_PATH)`,
+    message: /^Process \d+ \(python3\) has a terminal or a pipe open as a path only \(O_PATH\)/,
+    resource: "terminal or pipe (descriptor 5)",
+    isFoundAfterwards: true,
+  },
+  {
     what: "a timer in flight",
     program: `import ctypes, os, socket
 here, there = socket.socketpair()
