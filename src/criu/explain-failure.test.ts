@@ -5,7 +5,6 @@ import {
   type FailureFacts,
   type ProcessFacts,
 } from "./explain-failure.ts";
-import { excerptAroundErrors } from "./log-excerpt.ts";
 
 // The logs are CRIU 4.2.1's, produced by dumping such processes.
 const HARMLESS =
@@ -284,18 +283,4 @@ test("failures of a restore have their words", () => {
     "The file tmp/kept is not the one of the checkpoint (another size).",
   );
   expect(explainRestoreFailure(cut).code).toBe("CHECKPOINT_INCOMPLETE");
-});
-
-test("the excerpt starts shortly before the first error and is bounded", () => {
-  const log = [
-    HARMLESS,
-    ...Array.from({ length: 50 }, (_, n) => `line ${n}`),
-    "Error (x.c:1): bad",
-    ...Array.from({ length: 500 }, () => "y".repeat(1000)),
-  ].join("\n");
-
-  const excerpt = excerptAroundErrors(log);
-
-  expect(excerpt.slice(0, 4)).toEqual(["line 47", "line 48", "line 49", "Error (x.c:1): bad"]);
-  expect(excerpt.join("\n").length).toBeLessThan(8000);
 });
