@@ -98,4 +98,7 @@ export const MIGRATIONS: readonly string[] = [
      checkpoint TEXT PRIMARY KEY, count INTEGER NOT NULL, reason TEXT NOT NULL
    ) STRICT;`,
   "ALTER TABLE checkpoints ADD COLUMN imagesSums TEXT;",
+  // A session's share of the store.
+  `ALTER TABLE sessions ADD COLUMN diskLimitBytes INTEGER;
+   ALTER TABLE checkpoints ADD COLUMN diskLimitBytes INTEGER;`,
 ];

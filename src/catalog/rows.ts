@@ -40,6 +40,8 @@ export interface SessionRow extends ExtraMounts {
   memoryLimitBytes: number | null;
   cpuLimit: number | null;
   pidsLimit: number | null;
+  /** Its share of the store; `null` for the default. */
+  diskLimitBytes: number | null;
   /** What is kept on standby for it; `null` for what the daemon keeps of all. */
   standby: StandbyPolicy | null;
   /** When it is captured by itself; `null` for what the daemon does with all. */
@@ -106,6 +108,7 @@ export interface CheckpointRow extends ExtraMounts {
   memoryLimitBytes: number | null;
   cpuLimit: number | null;
   pidsLimit: number | null;
+  diskLimitBytes: number | null;
   /** Parent whose captures it shares, since nothing had changed; `null` for captures of its own. */
   unchangedSince: string | null;
   /** Digest of the sums of its images; `null` while there are none to compare with. */

@@ -54,6 +54,7 @@ export function checkpointRow(
     memoryLimitBytes: session.memoryLimitBytes,
     cpuLimit: session.cpuLimit,
     pidsLimit: session.pidsLimit,
+    diskLimitBytes: session.diskLimitBytes,
     heldBy: null,
     heldWhy: null,
   };

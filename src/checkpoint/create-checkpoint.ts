@@ -39,7 +39,10 @@ export async function createCheckpoint(
   await using rollback = new Rollback();
   rollback.defer("remove the unfinished checkpoint", () => ports.store.deleteCheckpoint(id));
 
-  await ports.store.flushIfDirty();
+  // What keeps the present state before it is left may use what is kept free for that.
+  const isKeeping = options.trigger === "before-restore" || options.trigger === "before-stop";
+  if (!isKeeping) requireShare(session, ports);
+  await ports.store.space.flushIfDirty(isKeeping ? "keeping" : "new");
   const captured =
     live === undefined
       ? await captureFiles(session, id, ports)
@@ -62,6 +65,10 @@ export async function createCheckpoint(
   scheduleDurable(id, ports);
   scheduleStory(id, ports);
   return row;
+}
+
+function requireShare({ id, diskLimitBytes }: SessionRow, { store }: EnginePorts): void {
+  store.shares.requireShare({ sessionId: id, diskLimitBytes }, "take a checkpoint");
 }
 
 async function captureFiles(session: SessionRow, id: string, ports: EnginePorts) {

@@ -68,7 +68,7 @@ async function forkOne(
   const { catalog } = ports;
   const startedAtMs = performance.now();
   requireFreeName(name, ports);
-  await ports.store.requireRoom("fork a checkpoint");
+  await ports.store.space.requireRoom("fork a checkpoint");
   const standby = await unparkFor(checkpoint, ["made"], ports);
   const instanceId = standby?.instanceId ?? `${ports.newId()}-1`;
   const session = sessionFrom(checkpoint, { name, instanceId }, ports);
@@ -125,6 +125,7 @@ export function sessionFrom(
     memoryLimitBytes: checkpoint.memoryLimitBytes,
     cpuLimit: checkpoint.cpuLimit,
     pidsLimit: checkpoint.pidsLimit,
+    diskLimitBytes: checkpoint.diskLimitBytes,
     standby: captured?.standby ?? null,
     ...automaticOf(captured?.auto ?? null),
   };

@@ -27,7 +27,11 @@ async function move(checkpointId: string, summed: Promise<void>, ports: EnginePo
   const row = ports.catalog.checkpoint(checkpointId);
   if (row === undefined || row.stage === "durable" || row.heldBy !== null) return;
   if (row.imagesSums !== null) await ports.store.writeManifest(checkpointId, toManifest(row));
-  await ports.store.makeDurable(checkpointId, findReference(row, ports));
+  const { diskLimitBytes } = ports.catalog.session(row.session) ?? row;
+  await ports.store.makeDurable(checkpointId, {
+    reference: findReference(row, ports),
+    owner: { sessionId: row.session, diskLimitBytes },
+  });
   if (!isWhole(row, ports)) return;
   ports.catalog.updateCheckpoint(checkpointId, { stage: "durable" });
   await ports.memoryImages.trim();
@@ -67,6 +71,7 @@ export async function removeCheckpoints(ids: readonly string[], ports: EnginePor
       }
     }),
   );
+  ports.store.shares.sweep();
 }
 
 /** Images that were lost with the machine's memory do not become durable by being missed. */

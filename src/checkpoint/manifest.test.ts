@@ -28,6 +28,7 @@ const ROW: CheckpointRow = {
   memoryLimitBytes: 4,
   cpuLimit: 0.5,
   pidsLimit: 6,
+  diskLimitBytes: 7,
   heldBy: null,
   heldWhy: null,
   terminal: 1,
@@ -44,7 +45,7 @@ test("a row comes back from its manifest, also by way of JSON", () => {
 
 test("a manifest of the first format has no binds, host mounts, shell or limits", () => {
   const { binds: _b, hostMounts: _h, shell: _s, ...rest } = ROW;
-  const { memoryLimitBytes: _m, cpuLimit: _c, pidsLimit: _p, ...more } = rest;
+  const { memoryLimitBytes: _m, cpuLimit: _c, pidsLimit: _p, diskLimitBytes: _d, ...more } = rest;
   const { unchangedSince: _u, imagesSums: _i, ...checkpoint } = more;
 
   const row = fromManifest({ format: 1, checkpoint });
@@ -54,6 +55,7 @@ test("a manifest of the first format has no binds, host mounts, shell or limits"
     memoryLimitBytes: null,
     cpuLimit: null,
     pidsLimit: null,
+    diskLimitBytes: null,
     unchangedSince: null,
     imagesSums: null,
   };

@@ -42,6 +42,7 @@ const manifestSchema = z.object({
     memoryLimitBytes: z.number().nullable().default(null),
     cpuLimit: z.number().nullable().default(null),
     pidsLimit: z.number().nullable().default(null),
+    diskLimitBytes: z.number().nullable().default(null),
     unchangedSince: z.string().nullable().default(null),
     imagesSums: z.string().nullable().default(null),
     // A manifest is written when nothing holds the checkpoint any more.

@@ -1,6 +1,7 @@
 import type { CheckpointRow, SessionRow } from "../catalog/index.ts";
 import { WaypointError } from "../errors/index.ts";
 import {
+  chargeInstance,
   type EnginePorts,
   hasLostMemory,
   type LiveInstance,
@@ -42,11 +43,12 @@ export async function openThrowawayFork(
 ): Promise<ThrowawayFork> {
   refuseSharedPorts(wanted);
   const checkpoint = await requireCaptured(wanted, ports);
-  await ports.store.requireRoom("fork a checkpoint");
+  await ports.store.space.requireRoom("fork a checkpoint");
   const instanceId = `${ports.newId()}-1`;
   const session = sessionFrom(checkpoint, { name: checkpoint.sessionName, instanceId }, ports);
   const from = { checkpoint, withoutBinds: false, copyBinds: true, atOnce };
   const live = await buildFrom(from, session, instanceId, ports);
+  chargeInstance(live, ports, session.diskLimitBytes);
   return {
     live,
     session,
@@ -56,6 +58,7 @@ export async function openThrowawayFork(
       live.link.end(new WaypointError("SESSION_ENDED", "The fork was thrown away."));
       try {
         await removeInstance(instanceId, ports);
+        ports.store.shares.sweep();
       } catch (error) {
         // What came of the fork is no less true; the next daemon removes what is left of it.
         ports.logger.error("remove a throw-away fork", error, { instanceId });

@@ -12,6 +12,7 @@ export interface NewOptions {
   memory?: number;
   cpus?: number;
   pids?: number;
+  disk?: number;
   standby?: string;
   /** True where `--auto` was given without a policy. */
   auto?: string | true;
@@ -28,6 +29,7 @@ export function newInput(options: NewOptions): OperationInput<"new"> {
     ...{ name, base, cwd, net, user, env, shell, cpus, pids, standby, auto },
     binds: options.bind,
     memoryBytes: options.memory,
+    diskBytes: options.disk,
     ...size,
   });
 }

@@ -125,7 +125,7 @@ export class Daemon {
   }
 
   #status(): OperationOutput<"daemon.status"> {
-    const { usedBytes, freeBytes } = this.#ports.store.usage();
+    const { usedBytes, freeBytes } = this.#ports.store.space.usage();
     const images = this.#ports.store.images.usage();
     return {
       version: WAYPOINT_VERSION,

@@ -19,7 +19,10 @@ afterEach(() => {
   rmSync(directory, { recursive: true });
 });
 
-const UNLIMITED = { shell: null, memoryLimitBytes: null, cpuLimit: null, pidsLimit: null };
+const UNLIMITED = {
+  ...{ shell: null, memoryLimitBytes: null, cpuLimit: null, pidsLimit: null },
+  diskLimitBytes: null,
+};
 
 function session(id: string, facts: Partial<SessionRow> = {}): SessionRow {
   const row: SessionRow = {

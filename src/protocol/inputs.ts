@@ -47,6 +47,12 @@ export const newInput = z.strictObject({
     .optional()
     .describe("Processors' time at most; 0.5 is half"),
   pids: z.number().int().positive().optional().describe("Processes and threads at most"),
+  diskBytes: z
+    .number()
+    .int()
+    .positive()
+    .optional()
+    .describe("Share of the store that it may take; half of the store if not given"),
   standby: standbyPolicySchema
     .optional()
     .describe("Keep ready to restore and fork at once: off, head, or a number of checkpoints"),

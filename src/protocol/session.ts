@@ -35,6 +35,7 @@ export const limitsSchema = z.object({
   memoryBytes: z.number().int().nullable(),
   cpus: z.number().nullable(),
   pids: z.number().int().nullable(),
+  diskBytes: z.number().int().nullable().describe("Share of the store; null for the default"),
 });
 export type SessionLimits = z.infer<typeof limitsSchema>;
 
@@ -76,6 +77,13 @@ export const sessionSchema = z.object({
   pid: z.number().int().nullable().describe("PID 1 of the session, as the host sees it"),
   address: z.string().nullable().describe("Its address on the host's side, with --net nat"),
   memoryBytes: z.number().int().nullable().describe("Resident memory of all its processes"),
+  disk: z
+    .object({
+      usedBytes: z.number().int().describe("By its files, its checkpoints and their images"),
+      shareBytes: z.number().int().describe("What its programs may make of that"),
+    })
+    .nullable()
+    .describe("What it takes of the store; null where that is not counted"),
   filling: z.boolean().describe("True while a lazy restore still brings its memory"),
 });
 export type Session = z.infer<typeof sessionSchema>;

@@ -23,6 +23,7 @@ const sessionSchema = z.object({
   memoryLimitBytes: z.number().nullable().default(null),
   cpuLimit: z.number().nullable().default(null),
   pidsLimit: z.number().nullable().default(null),
+  diskLimitBytes: z.number().nullable().default(null),
   standby: z.string().nullable().default(null),
   auto: z.string().nullable().default(null),
   autoPausedAt: z.string().nullable().default(null),

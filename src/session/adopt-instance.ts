@@ -1,3 +1,4 @@
+import { chargeInstance } from "./charge-instance.ts";
 import { openForwardsIn } from "./forward-ports.ts";
 import { endInstance } from "./instance.ts";
 import { followFilling, hasLostMemory } from "./lazy-memory.ts";
@@ -14,6 +15,7 @@ import { restoreAgain } from "./restore-again.ts";
  */
 export function adoptInstance(live: LiveInstance, ports: EnginePorts): void {
   ports.live.set(live);
+  chargeInstance(live, ports);
   followFilling(live, ports);
   // The first command of a session need not wait for the connection for its output.
   live.link.prepareReader();

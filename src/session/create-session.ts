@@ -29,7 +29,7 @@ export async function createSession(
   const { catalog, sandbox, settings } = ports;
   const base = input.base ?? "/";
   const name = claimName(input.name, ports);
-  requireUsableLimits(input);
+  requireUsableLimits(input, ports.store);
   const { shellPath } = sandbox.checkBase(base, input.shell ?? null, {
     withLibraries: true,
   });
@@ -57,6 +57,7 @@ export async function createSession(
     memoryLimitBytes: input.memoryBytes ?? null,
     cpuLimit: input.cpus ?? null,
     pidsLimit: input.pids ?? null,
+    diskLimitBytes: input.diskBytes ?? null,
     standby: input.standby ?? null,
     ...automaticOf(input.auto ?? null),
   };

@@ -9,14 +9,15 @@ import { endAtLimit, hitsOf, limitsOf } from "./session-limits.ts";
 /** Returns a session as the outside sees it, with what its processes use now. */
 export function describeSession(row: SessionRow, ports: EnginePorts): Session {
   const live = ports.live.get(row.id);
-  const { instance, instanceCount: _, memoryLimitBytes, cpuLimit, pidsLimit, ...more } = row;
+  const { instance, instanceCount: _, memoryLimitBytes, cpuLimit, pidsLimit, ...rest } = row;
+  const { diskLimitBytes, ...more } = rest;
   const { autoPausedAt: _p, autoFailure: _f, autoFailedAt: _a, ...shown } = more;
   const lastKeyAtMs = ports.typing.lastKeyAtMs(row.id);
   return {
     ...shown,
     binds: [...shown.binds],
     hostMounts: [...shown.hostMounts],
-    limits: limitsOf({ memoryLimitBytes, cpuLimit, pidsLimit }),
+    limits: limitsOf({ memoryLimitBytes, cpuLimit, pidsLimit, diskLimitBytes }),
     limitsHit: hitsOf(row, ports),
     auto: describeAutomatic(row, ports.settings),
     attached: {
@@ -25,6 +26,7 @@ export function describeSession(row: SessionRow, ports: EnginePorts): Session {
     },
     pid: live?.pid ?? null,
     address: instance === null ? null : (ports.catalog.instance(instance)?.address ?? null),
+    disk: ports.store.shares.usage({ sessionId: row.id, diskLimitBytes }),
     filling: live !== undefined && ports.filling.has(live.instanceId),
     memoryBytes: live === undefined ? null : ports.sandbox.treeMemoryBytes(live.pid),
   };

@@ -53,4 +53,5 @@ export async function removeSession(row: SessionRow, ports: EnginePorts): Promis
   ports.live.announceRemoval(row.id);
   ports.typing.forget(row.id);
   if (row.instance !== null) await removeInstance(row.instance, ports);
+  ports.store.shares.sweep();
 }

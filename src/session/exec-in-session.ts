@@ -122,7 +122,7 @@ async function startWithRoom(start: () => Promise<number>, ports: EnginePorts): 
   try {
     return await start();
   } catch (error) {
-    if (!hasCode(error, "STORE_FULL") || !(await ports.store.reclaim())) throw error;
+    if (!hasCode(error, "STORE_FULL") || !(await ports.store.space.reclaim("new"))) throw error;
     return await start();
   }
 }

@@ -7,6 +7,7 @@ export { adoptInstance } from "./adopt-instance.ts";
 export { attachSession } from "./attach-session.ts";
 export { automaticOf, autoPolicyOf, describeAutomatic } from "./automatic-of.ts";
 export { callInit } from "./call-init.ts";
+export { chargeInstance } from "./charge-instance.ts";
 export { CommandJournal, type CommandsSoFar } from "./command-journal.ts";
 export { claimName, createSession, isFreeToMakeUp, requireFreeName } from "./create-session.ts";
 export { describeSession, listProcesses, requireLive } from "./describe-session.ts";

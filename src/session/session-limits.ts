@@ -12,6 +12,7 @@ const { EAGAIN } = constants.errno;
 const MEMORY_BYTES_MIN = 8 * 1024 * 1024;
 const PIDS_MIN = 8;
 const CPUS_MIN = 0.01;
+const DISK_BYTES_MIN = 16 * 1024 * 1024;
 /** Whoever runs a command is told of a shorter wait only by `limitsHit`. */
 const HELD_BACK_TOLD_MS = 1_000;
 
@@ -20,16 +21,21 @@ interface LimitColumns {
   memoryLimitBytes: number | null;
   cpuLimit: number | null;
   pidsLimit: number | null;
+  diskLimitBytes: number | null;
 }
 
 /** Returns a row's limits as the outside sees them. */
 export function limitsOf(row: LimitColumns): SessionLimits {
-  return { memoryBytes: row.memoryLimitBytes, cpus: row.cpuLimit, pids: row.pidsLimit };
+  const { memoryLimitBytes: memoryBytes, diskLimitBytes: diskBytes } = row;
+  return { memoryBytes, cpus: row.cpuLimit, pids: row.pidsLimit, diskBytes };
 }
 
 /** @throws USAGE_INVALID  a session could not even start within the limits. */
-export function requireUsableLimits(input: OperationParsedInput<"new">): void {
-  const { memoryBytes, cpus, pids } = input;
+export function requireUsableLimits(
+  input: OperationParsedInput<"new">,
+  { shares }: { shares: { isEnforced: boolean } },
+): void {
+  const { memoryBytes, cpus, pids, diskBytes } = input;
   if (memoryBytes !== undefined && memoryBytes < MEMORY_BYTES_MIN) {
     throw tooSmall(`${memoryBytes} bytes of memory`, "8M of memory");
   }
@@ -37,6 +43,12 @@ export function requireUsableLimits(input: OperationParsedInput<"new">): void {
   if (cpus !== undefined && cpus < CPUS_MIN) {
     throw tooSmall(`${cpus} of a processor`, "0.01 of a processor");
   }
+  if (diskBytes === undefined) return;
+  if (diskBytes < DISK_BYTES_MIN) throw tooSmall(`${diskBytes} bytes of disk`, "16M of disk");
+  if (shares.isEnforced) return;
+  throw new WaypointError("HOST_UNSUPPORTED", "This store cannot hold a session to its share.", {
+    hint: "That takes Linux 6.7, and a state directory that is not on btrfs itself. Leave out --disk.",
+  });
 }
 
 /** The error of a session whose limit is too small for it to start. */

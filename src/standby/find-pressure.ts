@@ -8,7 +8,7 @@ const STORE_FREE_BYTES_MIN = 256 * 1024 * 1024;
 export function findPressure({ freezer, settings, store }: EnginePorts): string | null {
   if (freezer === null) return "this machine offers no freezer";
   if (availableBytes() < settings.standby.reserveBytes) return "memory is short";
-  if (store.usage().freeBytes < STORE_FREE_BYTES_MIN) return "the store is nearly full";
+  if (store.space.usage().freeBytes < STORE_FREE_BYTES_MIN) return "the store is nearly full";
   return null;
 }
 

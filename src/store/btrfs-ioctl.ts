@@ -1,4 +1,4 @@
-import { closeSync, openSync } from "node:fs";
+import { closeSync, openSync, statSync } from "node:fs";
 import path from "node:path";
 import { ioctl } from "../kernel/index.ts";
 
@@ -16,6 +16,8 @@ const SUBVOL_INFO_CTIME_OFFSET = 376;
 const FS_INFO_BYTES = 1024;
 const FS_INFO_FSID_OFFSET = 16;
 const BTRFS_SUBVOL_RDONLY = 2n;
+/** Number of the root directory of every subvolume. */
+const FIRST_FREE_OBJECTID = 256;
 const VOL_ARGS_BYTES = 4096;
 const V1_NAME_OFFSET = 8;
 const V2_FLAGS_OFFSET = 16;
@@ -67,6 +69,16 @@ export function reclaimSpace(directory: string): void {
  */
 export function lastChange(subvolumePath: string): bigint {
   return subvolumeInfo(subvolumePath).getBigUint64(SUBVOL_INFO_CTRANSID_OFFSET, true);
+}
+
+/** Tells whether a path is a subvolume; also where there is nothing, or another filesystem. */
+export function isSubvolume(candidatePath: string): boolean {
+  return statSync(candidatePath, { throwIfNoEntry: false })?.ino === FIRST_FREE_OBJECTID;
+}
+
+/** Returns the number by which btrfs knows a subvolume. */
+export function subvolumeId(subvolumePath: string): bigint {
+  return subvolumeInfo(subvolumePath).getBigUint64(0, true);
 }
 
 /** A state of a subvolume's files. */

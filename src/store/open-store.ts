@@ -1,8 +1,16 @@
-import { existsSync, mkdirSync, statfsSync, truncateSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  statfsSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { rename, rm } from "node:fs/promises";
 import { isSystemError, pollUntil, runProcess, type StateLayout } from "../base/index.ts";
 import { WaypointError } from "../errors/index.ts";
 import { MS_NODEV, MS_NOSUID, MS_REMOUNT, mount } from "../kernel/index.ts";
+import { filesystemUuid } from "./btrfs-ioctl.ts";
 import type { ImagePrograms } from "./process-images.ts";
 import { Store } from "./store.ts";
 
@@ -12,6 +20,8 @@ const MEBIBYTE = 1024 * 1024;
 const STORE_BYTES_MIN = 256 * MEBIBYTE;
 /** Part of the free space that the store may use; the image is sparse and grows as needed. */
 const STORE_SHARE_OF_FREE = 0.8;
+/** What mkfs.btrfs gives to metadata is less: too little for a snapshot once all else is full. */
+const METADATA_BYTES_MIN = 32 * MEBIBYTE;
 /** Part of the memory that the images' tmpfs may use before checkpoints go straight to the store. */
 const IMAGES_SHARE_OF_MEMORY = 0.25;
 
@@ -50,6 +60,7 @@ export async function openStore(
   if (filesystemType(layout.storeDir) !== BTRFS_MAGIC) {
     if (!existsSync(layout.storeImagePath)) await makeImage(layout, limits);
     await mountImage(layout);
+    await enlargeMetadata(layout);
   }
   mountImages(layout, limits.imagesBytes ?? Math.floor(memoryBytes * IMAGES_SHARE_OF_MEMORY));
   return new Store(layout, programs);
@@ -129,6 +140,14 @@ async function mountImage(layout: StateLayout): Promise<void> {
   } catch (cause) {
     throw storeFailed("could not be mounted", layout, cause);
   }
+}
+
+/** Has btrfs move its metadata to a chunk of the usual size, while there is room for one. */
+async function enlargeMetadata({ storeDir }: StateLayout): Promise<void> {
+  const allocation = `/sys/fs/btrfs/${filesystemUuid(storeDir)}/allocation/metadata/total_bytes`;
+  if (Number(readFileSync(allocation, "utf8")) >= METADATA_BYTES_MIN) return;
+  // In a store that is full already it finds no room; all but snapshots works there.
+  await runProcess(["btrfs", "balance", "start", "-m", storeDir]).catch(() => {});
 }
 
 function storeFailed(what: string, layout: StateLayout, cause: unknown): WaypointError {

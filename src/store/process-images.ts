@@ -4,6 +4,7 @@ import path from "node:path";
 import { isSystemError } from "../base/index.ts";
 import { WaypointError } from "../errors/index.ts";
 import { explainDiskError } from "../kernel/index.ts";
+import { createSnapshot, createSubvolume, isSubvolume } from "./btrfs-ioctl.ts";
 import { copyImages } from "./copy-images.ts";
 import { findDamage, type ImagesPart, makeSums, type SumsPlace } from "./image-sums.ts";
 import { spareMemoryBytes } from "./spare-memory.ts";
@@ -74,18 +75,17 @@ export class ProcessImages {
    */
   async prepare(paths: CheckpointPaths, expectedBytes: number): Promise<string> {
     const isRoom = this.hasRoomFor(expectedBytes);
-    const directory = isRoom ? paths.memoryImagesDir : paths.imagesDir;
-    if (isRoom) this.#promisedBytes.set(directory, expectedBytes);
-    await mkdir(directory, { mode: 0o700 });
-    return directory;
+    if (!isRoom) return makeDirInStore(paths.imagesDir);
+    this.#promisedBytes.set(paths.memoryImagesDir, expectedBytes);
+    await mkdir(paths.memoryImagesDir, { mode: 0o700 });
+    return paths.memoryImagesDir;
   }
 
   /** Makes the directory in the store, for a dump that has found no room in memory after all. */
   async prepareInStore(paths: CheckpointPaths): Promise<string> {
     this.settle(paths);
     await rm(paths.memoryImagesDir, { recursive: true, force: true });
-    await mkdir(paths.imagesDir, { mode: 0o700 });
-    return paths.imagesDir;
+    return makeDirInStore(paths.imagesDir);
   }
 
   /** Notes that a dump has ended: what it takes shows in the tmpfs itself. */
@@ -203,7 +203,7 @@ export class ProcessImages {
       if (existsSync(imagesDir)) return;
       const targetDir = path.join(checkpointDir, "images.new");
       await rm(targetDir, { recursive: true, force: true });
-      await mkdir(targetDir, { mode: 0o700 });
+      makeDirInStore(targetDir);
       await copyImages({ ...copy, sourceDir: memoryImagesDir, targetDir });
       // Else a loss of power could leave the name without all of the bytes.
       await sync();
@@ -217,13 +217,17 @@ export class ProcessImages {
   /**
    * Gives a checkpoint the images of another one, which stay when that one is removed.
    *
-   * Images never change, so that they are the same files under two names.
+   * Images never change: in memory they are the same files under two names, in the store a snapshot.
    */
   async share(paths: CheckpointPaths, from: CheckpointPaths): Promise<void> {
     using held = this.hold(from);
     const sourceDir = held.imagesDir;
     const isInMemory = sourceDir === from.memoryImagesDir;
     const targetDir = isInMemory ? paths.memoryImagesDir : paths.imagesDir;
+    if (isSubvolume(sourceDir)) {
+      createSnapshot(sourceDir, targetDir, { readOnly: false });
+      return;
+    }
     await mkdir(targetDir, { mode: 0o700 });
     for (const name of await readdir(sourceDir)) {
       await link(path.join(sourceDir, name), path.join(targetDir, name));
@@ -284,4 +288,10 @@ export class ProcessImages {
       throw error;
     }
   }
+}
+
+/** Makes a directory for images in the store: a subvolume, so that its size can be counted. */
+function makeDirInStore(directory: string): string {
+  createSubvolume(directory);
+  return directory;
 }

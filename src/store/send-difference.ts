@@ -1,16 +1,14 @@
 import { closeSync, openSync } from "node:fs";
 import { lstat } from "node:fs/promises";
 import { Socket } from "node:net";
-import { ioctl, ioctlAside, makePipe } from "../kernel/index.ts";
+import { ioctlAside, makePipe } from "../kernel/index.ts";
+import { subvolumeId } from "./btrfs-ioctl.ts";
 import { inodePaths } from "./inode-paths.ts";
 import { type ByteRange, ChangesReplay, type TouchedNode } from "./replay-changes.ts";
 import { SendStreamReader } from "./send-stream.ts";
 
-const BTRFS_IOC_INO_LOOKUP = 0xd0009412;
 const BTRFS_IOC_SEND = 0x40489426;
 const BTRFS_SEND_FLAG_NO_FILE_DATA = 1n;
-const FIRST_FREE_OBJECTID = 256n;
-const LOOKUP_BYTES = 4096;
 const SEND_BYTES = 72;
 
 /**
@@ -69,7 +67,7 @@ async function send(
   const subvolumeFd = openSync(toPath, "r");
   const { readFd, writeFd } = makePipe();
   const stream = new SendStreamReader();
-  const argument = sendArguments(writeFd, fromPath === null ? 0n : rootId(fromPath));
+  const argument = sendArguments(writeFd, fromPath === null ? 0n : subvolumeId(fromPath));
   // Read by polling: a blocking read would take one of the few threads that calls aside run on.
   const pipe = new Socket({ fd: readFd, readable: true, writable: false });
   const stop = () => pipe.destroy();
@@ -105,20 +103,6 @@ function sendArguments(writeFd: number, parentRoot: bigint): Uint8Array {
   view.setBigUint64(24, parentRoot, true);
   view.setBigUint64(32, BTRFS_SEND_FLAG_NO_FILE_DATA, true);
   return argument;
-}
-
-/** Returns the number by which btrfs knows a subvolume. */
-function rootId(subvolumePath: string): bigint {
-  const argument = new Uint8Array(LOOKUP_BYTES);
-  const view = new DataView(argument.buffer);
-  view.setBigUint64(8, FIRST_FREE_OBJECTID, true);
-  const fd = openSync(subvolumePath, "r");
-  try {
-    ioctl(fd, BTRFS_IOC_INO_LOOKUP, argument);
-  } finally {
-    closeSync(fd);
-  }
-  return view.getBigUint64(0, true);
 }
 
 async function collect(nodes: readonly TouchedNode[], toPath: string): Promise<SubvolumeChanges> {

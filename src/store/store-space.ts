@@ -4,30 +4,39 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { StateLayout } from "../base/index.ts";
 import { explainDiskError, syncFilesystem } from "../kernel/index.ts";
 import { filesystemUuid, reclaimSpace } from "./btrfs-ioctl.ts";
+import type { SessionShares } from "./session-shares.ts";
 
 /** Below this much free space nothing new is begun, so that what runs can go on. */
 const FREE_BYTES_MIN = 64 * 1024 * 1024;
-/** How long a full store may take to give back what was just removed from it. */
+/** Of what sessions cannot take, captures before a restore or a stop leave this much to the rest. */
+const LAST_BYTES = 16 * 1024 * 1024;
+/** How long a full store may take to give back something of what was just removed from it. */
 const RECLAIM_TIMEOUT_MS = 1_000;
+const RECLAIM_TIMEOUT_MS_MAX = 10_000;
 const RECLAIM_POLL_INTERVAL_MS = 50;
 /** Above this much unwritten data a checkpoint writes it out before it freezes anything. */
 const DIRTY_BYTES_WORTH_FLUSHING = 8 * 1024 * 1024;
 
+/** What room is needed for: something new, or a capture that keeps what is there. */
+export type RoomFor = "new" | "keeping";
+
 /** The space of the store's filesystem: what is free, what is not written yet. */
 export class StoreSpace {
   readonly #layout: StateLayout;
+  readonly #shares: SessionShares;
   #uuid: string | undefined;
 
-  constructor(layout: StateLayout) {
+  constructor(layout: StateLayout, shares: SessionShares) {
     this.#layout = layout;
+    this.#shares = shares;
   }
 
   /**
    * Writes out what is dirty in the store, when it is enough to lengthen the pause of a snapshot:
    * a snapshot writes the subvolume's dirty pages while the processes stand still.
    */
-  async flushIfDirty(): Promise<void> {
-    await this.requireRoom("take a checkpoint");
+  async flushIfDirty(room: RoomFor): Promise<void> {
+    await this.requireRoom("take a checkpoint", room);
     if (this.unwrittenBytes() > DIRTY_BYTES_WORTH_FLUSHING) await this.flush();
   }
 
@@ -69,9 +78,8 @@ export class StoreSpace {
   }
 
   /** @throws STORE_FULL  when too little is free to begin anything. */
-  async requireRoom(what: string): Promise<void> {
-    if (this.usage().freeBytes >= FREE_BYTES_MIN) return;
-    if (await this.reclaim()) return;
+  async requireRoom(what: string, room: RoomFor = "new"): Promise<void> {
+    if (this.#hasRoom(room) || (await this.reclaim(room))) return;
     throw explainDiskError(Object.assign(new Error("ENOSPC"), { code: "ENOSPC" }), what);
   }
 
@@ -80,17 +88,33 @@ export class StoreSpace {
    *
    * @returns whether there is room to begin something now.
    */
-  async reclaim(): Promise<boolean> {
-    const endsAtMs = performance.now() + RECLAIM_TIMEOUT_MS;
-    while (performance.now() < endsAtMs) {
+  async reclaim(room: RoomFor): Promise<boolean> {
+    const lastAtMs = performance.now() + RECLAIM_TIMEOUT_MS_MAX;
+    let endsAtMs = performance.now() + RECLAIM_TIMEOUT_MS;
+    let { usedBytes } = this.usage();
+    while (performance.now() < Math.min(endsAtMs, lastAtMs)) {
       // Writing out to a disk that has no room would break the store.
-      if (freeBytesOf(this.#layout.stateDir) < FREE_BYTES_MIN) return false;
+      if (freeBytesOf(this.#layout.stateDir) < LAST_BYTES) return false;
       await this.flush();
       reclaimSpace(this.#layout.storeDir);
       await delay(RECLAIM_POLL_INTERVAL_MS);
-      if (this.usage().freeBytes >= FREE_BYTES_MIN) return true;
+      if (this.#hasRoom(room)) return true;
+      const now = this.usage();
+      if (now.usedBytes < usedBytes) endsAtMs = performance.now() + RECLAIM_TIMEOUT_MS;
+      usedBytes = now.usedBytes;
     }
     return false;
+  }
+
+  #hasRoom(room: RoomFor): boolean {
+    const { isEnforced } = this.#shares;
+    const belowMin = isEnforced && room === "keeping" ? LAST_BYTES : FREE_BYTES_MIN;
+    const insideMin = isEnforced ? LAST_BYTES : FREE_BYTES_MIN;
+    return (
+      freeBytesOf(this.#layout.stateDir) >= belowMin &&
+      freeBytesOf(this.#layout.storeDir) >= insideMin &&
+      (room === "keeping" || this.#shares.hasRoom())
+    );
   }
 }
 

@@ -9,6 +9,7 @@ import {
   deleteSubvolume,
   type FilesState,
   filesState,
+  isSubvolume,
   lastChange,
 } from "./btrfs-ioctl.ts";
 import { hasChangedInode, inodesBelow } from "./find-changed.ts";
@@ -25,6 +26,7 @@ import { readManifestFile, writeManifestFile } from "./manifest-file.ts";
 import { replaceOwnFiles } from "./own-files.ts";
 import { type CheckpointPaths, type ImagePrograms, ProcessImages } from "./process-images.ts";
 import { readSessionFiles, writeSessionFile } from "./session-files.ts";
+import { SessionShares, type ShareOwner } from "./session-shares.ts";
 import { Snapshots } from "./snapshots.ts";
 import { StoreSpace } from "./store-space.ts";
 import { StoryFiles } from "./story-files.ts";
@@ -41,15 +43,18 @@ export class Store {
   /** What the base had where checkpoints were the first to change it. */
   readonly baseVersions: StoryFiles;
   readonly verifications: VerificationFiles;
+  readonly space: StoreSpace;
+  /** What each session may take. */
+  readonly shares: SessionShares;
   readonly #layout: StateLayout;
   readonly #instancesDir: string;
   readonly #checkpointsDir: string;
   readonly #sessionsDir: string;
-  readonly #space: StoreSpace;
 
   constructor(layout: StateLayout, programs: ImagePrograms) {
     this.#layout = layout;
-    this.#space = new StoreSpace(layout);
+    this.shares = new SessionShares(layout);
+    this.space = new StoreSpace(layout, this.shares);
     this.images = new ProcessImages(layout.imagesDir, programs);
     this.snapshots = new Snapshots(layout.storeDir);
     const dirOf = (id: string) => this.checkpointPaths(id).checkpointDir;
@@ -94,7 +99,7 @@ export class Store {
 
   /** Makes the subvolume of a new instance, with empty layers. @throws STORE_FULL */
   async createInstance(instanceId: string, mountCount: number): Promise<InstancePaths> {
-    await this.requireRoom("start a session");
+    await this.space.requireRoom("start a session");
     const paths = this.instancePaths(instanceId);
     return this.#orFull("start a session", () => {
       createSubvolume(paths.subvolumePath);
@@ -136,7 +141,13 @@ export class Store {
   /** Removes an instance's files; succeeds when they are gone already. */
   deleteInstance(instanceId: string): void {
     const { subvolumePath } = this.instancePaths(instanceId);
+    this.shares.forget(subvolumePath);
     if (existsSync(subvolumePath)) deleteSubvolume(subvolumePath);
+  }
+
+  /** Counts an instance's files for a session; see {@link SessionShares}. */
+  chargeInstance(instanceId: string, owner: ShareOwner): void {
+    this.shares.charge(this.instancePaths(instanceId).subvolumePath, owner);
   }
 
   listInstances(): string[] {
@@ -149,7 +160,7 @@ export class Store {
    * @returns where CRIU should write: memory where it has room for `expectedBytes`, else the store.
    */
   async prepareCheckpoint(checkpointId: string, expectedBytes: number): Promise<string> {
-    await this.requireRoom("take a checkpoint");
+    await this.space.requireRoom("take a checkpoint", "keeping");
     const paths = this.checkpointPaths(checkpointId);
     try {
       await mkdir(paths.checkpointDir, { mode: 0o700 });
@@ -188,7 +199,7 @@ export class Store {
 
   /** Returns the number of an instance's files: another after each change. */
   async filesOfInstance(instanceId: string): Promise<bigint> {
-    if (this.#space.unwrittenBytes() > 0) await this.#space.flush();
+    if (this.space.unwrittenBytes() > 0) await this.space.flush();
     return lastChange(this.instancePaths(instanceId).subvolumePath);
   }
 
@@ -197,7 +208,7 @@ export class Store {
    * itself writes with every command. Writes everything out first.
    */
   async hasChangedFiles(instanceId: string, after: FilesState): Promise<boolean> {
-    await this.#space.flush();
+    await this.space.flush();
     const { subvolumePath, upperDir } = this.instancePaths(instanceId);
     return hasChangedInode(subvolumePath, after, inodesBelow(`${upperDir}/run/waypoint`));
   }
@@ -242,11 +253,17 @@ export class Store {
    * Makes a checkpoint survive a loss of power: its images move to the disk, which is synced.
    *
    * @param reference  a checkpoint whose images are in the store and probably similar.
+   * @param owner  the session whose share the images count for.
    */
-  async makeDurable(checkpointId: string, reference: string | null): Promise<void> {
+  async makeDurable(
+    checkpointId: string,
+    { reference, owner }: { reference: string | null; owner: ShareOwner },
+  ): Promise<void> {
     const compared = reference === null ? null : this.checkpointPaths(reference);
-    const sync = () => this.sync();
-    await this.images.copyToStore(this.checkpointPaths(checkpointId), compared, sync);
+    const sync = () => this.space.sync();
+    const paths = this.checkpointPaths(checkpointId);
+    await this.images.copyToStore(paths, compared, sync);
+    if (isSubvolume(paths.imagesDir)) this.shares.charge(paths.imagesDir, owner);
     await sync();
   }
 
@@ -262,31 +279,6 @@ export class Store {
 
   async listCheckpoints(): Promise<string[]> {
     return readdir(this.#checkpointsDir);
-  }
-
-  /** Writes out what is dirty, when it is enough to lengthen the pause of a snapshot. */
-  flushIfDirty(): Promise<void> {
-    return this.#space.flushIfDirty();
-  }
-
-  /** Writes everything in the store to the disk. */
-  sync(): Promise<void> {
-    return this.#space.sync();
-  }
-
-  /** Returns the space used and free; free is what both the store and the disk below it have. */
-  usage(): { usedBytes: number; freeBytes: number } {
-    return this.#space.usage();
-  }
-
-  /** @throws STORE_FULL  when too little is free to begin anything. */
-  requireRoom(what: string): Promise<void> {
-    return this.#space.requireRoom(what);
-  }
-
-  /** Gets back the space of what was removed; returns whether there is room to begin something. */
-  reclaim(): Promise<boolean> {
-    return this.#space.reclaim();
   }
 
   #orFull<T>(what: string, act: () => T): T {

@@ -149,7 +149,7 @@ function refusal(frame: Frame): WaypointError {
   const text = frame.payload.subarray(4).toString("utf8");
   const errno = frame.payload.readUInt32LE(0);
   const detail = { errno, id: frame.id };
-  if (errno === constants.errno.ENOSPC) {
+  if (errno === constants.errno.ENOSPC || errno === constants.errno.EDQUOT) {
     return new WaypointError("STORE_FULL", "The session's filesystem has no room left.", {
       hint: "Remove files with `waypoint exec NAME --shell own -- rm …`, which needs no room.",
       detail,

@@ -12,6 +12,7 @@ const COLUMNS: readonly Column[] = [
   { title: "STATE" },
   { title: "HEAD" },
   { title: "MEMORY", align: "right" },
+  { title: "DISK", align: "right" },
   { title: "AGE", align: "right" },
   { title: "ADDRESS" },
   { title: "ID" },
@@ -36,6 +37,7 @@ export function renderSessions(
     renderState(session, paint),
     session.head ?? "-",
     session.memoryBytes === null ? "-" : formatSize(session.memoryBytes),
+    renderDisk(session),
     formatAge(session.createdAt, nowMs),
     session.address ?? "-",
     session.id,
@@ -50,12 +52,22 @@ export function renderSessions(
 /** A session that had to wait less than this for its share of the processors is not at its limit. */
 const HELD_BACK_SHOWN_MS = 1_000;
 
+function renderDisk({ disk, limits }: Session): string {
+  if (disk === null) return "-";
+  const used = formatSize(disk.usedBytes);
+  return limits.diskBytes === null ? used : `${used} of ${formatSize(disk.shareBytes)}`;
+}
+
+/** A session with less left of its share of the store can write no more, as a rule. */
+const DISK_LEFT_BYTES = 1024 * 1024;
+
 /** A session that has come up against a limit says so: something in it failed, or was slow. */
-function renderState({ state, limitsHit }: Session, paint: Paint): string {
+function renderState({ state, limitsHit, disk }: Session, paint: Paint): string {
   const word = paint(state === "running" ? "green" : "yellow", state);
   const hits = [
     ...(limitsHit !== null && limitsHit.memory > 0 ? ["memory"] : []),
     ...(limitsHit !== null && limitsHit.pids > 0 ? ["pids"] : []),
+    ...(disk !== null && disk.usedBytes + DISK_LEFT_BYTES > disk.shareBytes ? ["disk"] : []),
     ...(limitsHit !== null && limitsHit.cpuHeldBackMs >= HELD_BACK_SHOWN_MS ? ["cpus"] : []),
   ];
   if (hits.length === 0) return word;

@@ -47,6 +47,11 @@ const NEW_OPTIONS: readonly OptionSpec[] = [
     description: "Processors' time it may use at most, such as 1.5",
     parse: parsePositive,
   },
+  {
+    flags: "--disk <size>",
+    description: "Share of the store it may take, such as 4G [half of the store]",
+    parse: parseSize,
+  },
   { flags: "--pids <count>", description: "Processes and threads at most", parse: parseCount },
   {
     flags: "--standby <policy>",

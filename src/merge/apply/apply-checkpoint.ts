@@ -115,7 +115,7 @@ export async function carryOutApply(
   const ids = { id, session: row.session, checkpoint: row.id, at };
   const facts = { ...ids, kind: "apply", before: null, undoes, operation: null } as const;
   const record = { ...facts, destination };
-  const sync = () => store.sync();
+  const sync = () => store.space.sync();
   const done = await carryOut({ record, plan, target, journal, job, sync });
   const operation = await noteDone(done, journal, catalog);
   await journal.forgetOld();

@@ -108,7 +108,7 @@ export async function mergeCheckpoint(
       destination: { kind: "session", session: session.id } as const,
       ...{ before: before?.id ?? null, operation: null, undoes: null },
     };
-    const sync = () => ports.store.sync();
+    const sync = () => ports.store.space.sync();
     await carryOut({ record, plan, target, journal, job, sync });
     const operation = ports.catalog.operations.insert({
       ...{ session: session.id, kind: "merge", checkpoint: checkpoint.id, at },

@@ -1,0 +1,23 @@
+import type { LiveInstance } from "./live-sessions.ts";
+import type { EnginePorts } from "./ports.ts";
+
+/**
+ * Counts an incarnation's files for its session's share of the store from now on.
+ *
+ * Not while it is being made: a session that has used up its share can still be restored. What its
+ * programs have written by then counts as well.
+ *
+ * @param diskLimitBytes  of a session that is in no catalog.
+ */
+export function chargeInstance(
+  { sessionId, instanceId }: Pick<LiveInstance, "sessionId" | "instanceId">,
+  { store, catalog, logger }: EnginePorts,
+  diskLimitBytes = catalog.session(sessionId)?.diskLimitBytes ?? null,
+): void {
+  try {
+    store.chargeInstance(instanceId, { sessionId, diskLimitBytes });
+  } catch (error) {
+    // A session whose files count for nobody is better than none.
+    logger.error("a session is not held to its share of the store", error, { sessionId });
+  }
+}
