@@ -25,7 +25,8 @@ export async function captureBefore(
   loss: Loss,
   ports: EnginePorts,
 ): Promise<CheckpointRow | null> {
-  if (loss.withoutUndo) return null;
+  // Nothing is there where the files were removed.
+  if (loss.withoutUndo || session.instance === null) return null;
   const options = { trigger: "before-restore", name: null, intent, movesHead } as const;
   try {
     return await createCheckpoint(session, { ...options, filesOnly: false }, ports);

@@ -1,6 +1,6 @@
 import { Rollback } from "../base/index.ts";
 import type { CheckpointRow, SessionRow } from "../catalog/index.ts";
-import { hasCode } from "../errors/index.ts";
+import { hasCode, WaypointError } from "../errors/index.ts";
 import {
   type EnginePorts,
   type LiveInstance,
@@ -72,6 +72,11 @@ function requireShare({ id, diskLimitBytes }: SessionRow, { store }: EnginePorts
 }
 
 async function captureFiles(session: SessionRow, id: string, ports: EnginePorts) {
+  if (session.instance === null) {
+    throw new WaypointError("SESSION_WRONG_STATE", `Session ${session.name} has no files now.`, {
+      hint: `\`waypoint restore ${session.name} CHECKPOINT\` brings back those of a checkpoint.`,
+    });
+  }
   await ports.store.prepareCheckpoint(id, 0);
   const commands = ports.journal.soFar(session.instance ?? "");
   ports.store.snapshotInstance(session.instance ?? "", id);

@@ -255,6 +255,11 @@ export class Session {
     return await callOperation(this.#stateDir, "rm", { ...input, session: this.id }, control);
   }
 
+  /** Removes the files that the session has now; its checkpoints stay. @throws SESSION_WRONG_STATE */
+  async removeFiles(control: CallControl = {}): Promise<SessionInfo> {
+    return await callOperation(this.#stateDir, "rm.files", { session: this.id }, control);
+  }
+
   /** Connects to the session's terminal: its bytes come out as `stdout` events, keys go in. */
   async attach(options: AttachOptions): Promise<OperationStream<OperationOutput<"attach">>> {
     requireOptions(options);

@@ -275,6 +275,21 @@ export class Waypoint {
     return await callOperation(this.stateDir, "merge", request, control);
   }
 
+  /**
+   * Removes single checkpoints; their children get the nearest parent that remains.
+   *
+   * @param options.force  also those that something needs
+   * @throws CHECKPOINT_IN_USE | CHECKPOINT_NOT_FOUND  nothing is removed
+   */
+  async removeCheckpoints(
+    checkpoints: readonly (string | Checkpoint)[],
+    options: { force?: boolean } & CallControl = {},
+  ): Promise<OperationOutput<"rm.checkpoints">> {
+    const { control, input } = splitControl(options);
+    const request = { ...input, checkpoints: checkpoints.map(checkpointRef) };
+    return await callOperation(this.stateDir, "rm.checkpoints", request, control);
+  }
+
   /** Captures the session that `session` names. @see Session.checkpoint */
   async checkpoint(session: string, options: CheckpointOptions = {}): Promise<Checkpoint> {
     const { control } = splitControl(options);

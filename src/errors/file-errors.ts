@@ -26,6 +26,7 @@ export const FILE_ERRORS = {
     exitCode: 12,
     httpStatus: 409,
     retryable: false,
-    meaning: "The checkpoint is mounted to be browsed and cannot be removed meanwhile.",
+    meaning:
+      "The checkpoint is browsed, or something needs it, and it cannot be removed meanwhile.",
   },
 } as const;

@@ -37,6 +37,7 @@ import { GOING_BACK_HANDLERS } from "./going-back-handlers.ts";
 import { MERGE_HANDLERS } from "./merge-handlers.ts";
 import { readLog } from "./read-log.ts";
 import { refreshingStandbys } from "./refresh-standbys.ts";
+import { removeFiles, removeSingleCheckpoints } from "./remove-parts.ts";
 import { takeCheckpoint } from "./take-checkpoint.ts";
 import { verify } from "./verify.ts";
 import { withSession } from "./with-session.ts";
@@ -111,6 +112,10 @@ export const HANDLERS: EngineOperations = refreshingStandbys({
         checkpointsKept: kept,
       };
     }),
+
+  "rm.checkpoints": (input, ports) => removeSingleCheckpoints(input, ports),
+
+  "rm.files": (input, ports) => removeFiles(input, ports),
 
   checkpoint: takeCheckpoint,
 

@@ -10,6 +10,7 @@ const MOVING = [
   "fork",
   "stop",
   "rm",
+  "rm.checkpoints",
   "standby",
 ] as const satisfies readonly OperationName[];
 

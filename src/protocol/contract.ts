@@ -18,6 +18,7 @@ import { logOutput } from "./log.ts";
 import { MERGE_CONTRACT } from "./merge-operations.ts";
 import { describe } from "./operation-contract.ts";
 import { bindsLeftOut, execOutput } from "./outputs.ts";
+import { REMOVE_CONTRACT } from "./remove-operations.ts";
 import {
   bindSchema,
   forwardSchema,
@@ -107,6 +108,7 @@ export const CONTRACT = {
       checkpointsKept: z.number().int().describe("Kept because forks descend from them"),
     }),
   }),
+  ...REMOVE_CONTRACT,
   checkpoint: describe({
     summary: "Capture a session",
     effect: "write",

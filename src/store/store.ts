@@ -244,6 +244,11 @@ export class Store {
     return writeManifestFile(this.checkpointPaths(checkpointId).manifestPath, manifest);
   }
 
+  /** Has a checkpoint exist no more; what lies there is removed later. */
+  async removeManifest(checkpointId: string): Promise<void> {
+    await rm(this.checkpointPaths(checkpointId).manifestPath, { force: true });
+  }
+
   /** Returns the manifest, or `null` where there is none (a capture that never finished). */
   readManifest(checkpointId: string): unknown {
     return readManifestFile(this.checkpointPaths(checkpointId).manifestPath);
@@ -270,7 +275,7 @@ export class Store {
   /** Removes a checkpoint; succeeds when it is gone already. The manifest goes first. */
   async deleteCheckpoint(checkpointId: string): Promise<void> {
     const paths = this.checkpointPaths(checkpointId);
-    await rm(paths.manifestPath, { force: true });
+    await this.removeManifest(checkpointId);
     await this.snapshots.release(paths.snapshotPath);
     this.deleteSnapshot(checkpointId);
     await rm(paths.memoryImagesDir, { recursive: true, force: true });

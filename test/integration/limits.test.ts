@@ -60,7 +60,7 @@ describe("a session with limits", () => {
   test("tells them, and all its processes are under them", async () => {
     const { limits, limitsHit } = await limited.info();
 
-    expect(limits).toEqual({ memoryBytes: 96 * MEBIBYTE, cpus: 0.5, pids: 40 });
+    expect(limits).toEqual({ memoryBytes: 96 * MEBIBYTE, cpus: 0.5, pids: 40, diskBytes: null });
     expect(limitsHit).toEqual({ memory: 0, pids: 0, cpuHeldBackMs: expect.any(Number) });
     expect(await strays(limited)).toEqual([]);
   });
@@ -173,7 +173,7 @@ describe("a session with limits", () => {
       expect((await session.info()).limits.memoryBytes).toBe(96 * MEBIBYTE);
     }
     expect((await checkpoint.show()).limits).toEqual({
-      ...{ memoryBytes: 96 * MEBIBYTE, cpus: 0.5, pids: 40 },
+      ...{ memoryBytes: 96 * MEBIBYTE, cpus: 0.5, pids: 40, diskBytes: null },
     });
     const notices = await noticesOf(forks[0] as Session, FILL_200_MIB);
     expect(notices).toHaveLength(1);

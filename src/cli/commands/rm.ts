@@ -1,19 +1,42 @@
+import { hasCode } from "../../errors/index.ts";
+import type { OperationOutput } from "../../protocol/index.ts";
 import { confirm } from "../confirm.ts";
-import { call, type Invocation, printResult } from "../context.ts";
+import { type CommandContext, call, type Invocation, printResult } from "../context.ts";
+import { parseReference } from "../parse-values.ts";
 import { printable } from "../text/printable.ts";
 
-/** Removes a session. */
-export async function run({
-  context,
-  args,
-  options,
-}: Invocation<{ force?: boolean; yes?: boolean }>): Promise<undefined> {
-  const [session = ""] = args;
-  await confirm(context, {
-    question: `Remove session ${session} with its files and checkpoints? There is no way back.`,
-    isAnswered: options.yes === true,
-  });
-  const result = await call(context, "rm", { session, force: options.force === true });
+interface RmOptions {
+  force?: boolean;
+  yes?: boolean;
+  files?: boolean;
+}
+
+/** Removes a session, the files of one, or checkpoints. */
+export async function run({ context, rest, options }: Invocation<RmOptions>): Promise<undefined> {
+  const names = rest.map(parseReference);
+  const [name = "", ...others] = names;
+  const { sessions } = await call(context, "ls", {});
+  const isSession =
+    others.length === 0 &&
+    sessions.some((session) => session.name === name || session.id.startsWith(name));
+  if (options.files === true) return await removeFiles(name, options, context);
+  if (isSession) return await removeSession(name, options, context);
+  try {
+    await removeCheckpoints(names, options, context);
+  } catch (error) {
+    if (others.length > 0 || !hasCode(error, "CHECKPOINT_NOT_FOUND")) throw error;
+    await removeSession(name, options, context);
+  }
+}
+
+async function removeSession(
+  session: string,
+  { force = false, yes = false }: RmOptions,
+  context: CommandContext,
+): Promise<undefined> {
+  const question = `Remove session ${session} with its files and checkpoints? There is no way back.`;
+  await confirm(context, { question, isAnswered: yes });
+  const result = await call(context, "rm", { session, force });
   await printResult(context, result, ({ name, checkpointsRemoved, checkpointsKept }) => [
     checkpointsRemoved === 0
       ? `Removed session ${printable(name)}.`
@@ -22,6 +45,43 @@ export async function run({
       ? []
       : [`Kept ${countCheckpoints(checkpointsKept)} that forks descend from.`]),
   ]);
+}
+
+async function removeFiles(
+  session: string,
+  { yes = false }: RmOptions,
+  context: CommandContext,
+): Promise<undefined> {
+  const question = `Remove what session ${session} has in its files now? Its checkpoints stay.`;
+  await confirm(context, { question, isAnswered: yes });
+  const result = await call(context, "rm.files", { session });
+  await printResult(context, result, ({ name, head }) => [
+    `Removed the files of session ${printable(name)}.`,
+    ...(head === null ? [] : [`\`waypoint restore ${printable(name)} ${head}\` starts it again.`]),
+  ]);
+}
+
+async function removeCheckpoints(
+  checkpoints: readonly string[],
+  { force = false, yes = false }: RmOptions,
+  context: CommandContext,
+): Promise<undefined> {
+  const what =
+    checkpoints.length === 1
+      ? `checkpoint ${checkpoints[0]}`
+      : countCheckpoints(checkpoints.length);
+  await confirm(context, { question: `Remove ${what}? There is no way back.`, isAnswered: yes });
+  const result = await call(context, "rm.checkpoints", { checkpoints: [...checkpoints], force });
+  await printResult(context, result, ({ removed }) => removed.map(renderRemoved));
+}
+
+function renderRemoved({
+  id,
+  name,
+  sessionName,
+}: OperationOutput<"rm.checkpoints">["removed"][number]): string {
+  const title = name === null ? id : `${id} (${printable(name)})`;
+  return `Removed checkpoint ${title} of session ${printable(sessionName)}.`;
 }
 
 function countCheckpoints(count: number): string {

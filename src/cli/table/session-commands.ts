@@ -224,15 +224,30 @@ export const SESSION_COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: "rm",
-    summary: "Remove a session, its files and its checkpoints",
-    description: "Asks first on a terminal. Checkpoints that forks descend from are kept.",
-    arguments: [SESSION],
+    summary: "Remove a session with its files and checkpoints, or single checkpoints",
+    description:
+      "One name is a session, if there is one of that name; several are checkpoints. " +
+      "Asks first on a terminal. With a session, checkpoints that forks descend from are kept. " +
+      "The children of a checkpoint get its parent; one that a session stands on, or that an undo " +
+      "goes back to, is removed with --force only.",
+    arguments: [["<names...>", "One session, or one or more checkpoints"]],
     options: [
-      { flags: "-f, --force", description: "Also when it is running or browsed" },
+      { flags: "-f, --force", description: "Also what runs, is browsed or is needed" },
+      { flags: "--files", description: "Only the files of a session that does not run" },
       { flags: "-y, --yes", description: "Do not ask" },
     ],
-    examples: [["waypoint rm probe --yes", "Without asking"]],
-    errors: ["SESSION_NOT_FOUND", "SESSION_WRONG_STATE", "CHECKPOINT_IN_USE", "CANCELLED"],
+    examples: [
+      ["waypoint rm probe --yes", "Without asking"],
+      ["waypoint rm web@~3 web@~4", "Two checkpoints, to make room"],
+      ["waypoint rm --files web", "What web left in its files; its checkpoints stay"],
+    ],
+    errors: [
+      "SESSION_NOT_FOUND",
+      "CHECKPOINT_NOT_FOUND",
+      "SESSION_WRONG_STATE",
+      "CHECKPOINT_IN_USE",
+      "CANCELLED",
+    ],
     load: () => import("../commands/rm.ts"),
   },
 ];

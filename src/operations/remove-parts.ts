@@ -1,0 +1,130 @@
+import type { CheckpointRow } from "../catalog/index.ts";
+import { removeCheckpoints, toManifest } from "../checkpoint/index.ts";
+import { WaypointError } from "../errors/index.ts";
+import { lineWithout, resolveCheckpoint } from "../lineage/index.ts";
+import type { OperationOutput, OperationParsedInput } from "../protocol/index.ts";
+import { describeSession, type EnginePorts, removeInstance } from "../session/index.ts";
+import { scheduleStory } from "../story/index.ts";
+import { endBrowsing } from "./file-handlers.ts";
+import { withSession } from "./with-session.ts";
+
+/**
+ * Removes single checkpoints. Their children get the nearest parent that remains.
+ *
+ * **On failure** those whose manifests were removed cannot be found again without the catalog; the
+ * same call again finishes.
+ *
+ * @throws CHECKPOINT_NOT_FOUND  nothing is removed.
+ * @throws CHECKPOINT_IN_USE     something needs one of them and `force` was not given; nothing is
+ * removed.
+ */
+export async function removeSingleCheckpoints(
+  { checkpoints, force }: OperationParsedInput<"rm.checkpoints">,
+  ports: EnginePorts,
+): Promise<OperationOutput<"rm.checkpoints">> {
+  const asked = checkpoints.map((reference) => resolveCheckpoint(reference, ports.catalog));
+  const rows = [...new Map(asked.map((row) => [row.id, row])).values()];
+  return await withLeases([...new Set(rows.map(({ session }) => session))].sort(), ports, () =>
+    removeRows(rows, force, ports),
+  );
+}
+
+async function removeRows(
+  rows: readonly CheckpointRow[],
+  force: boolean,
+  ports: EnginePorts,
+): Promise<OperationOutput<"rm.checkpoints">> {
+  const { catalog, store } = ports;
+  const ids = rows.map(({ id }) => id);
+  requireNotFilling(ids, ports);
+  if (!force) for (const row of rows) requireUnused(row, ports);
+  await endBrowsing(ids, force, ports);
+  const { children, sessions } = lineWithout(ids, catalog);
+  // The store is the truth: first nothing in it refers to them, then they are gone from it.
+  for (const child of children) {
+    if (child.heldBy === null) await store.writeManifest(child.id, toManifest(child));
+  }
+  for (const id of ids) await store.removeManifest(id);
+  catalog.transaction(() => {
+    for (const { id, parent, unchangedSince } of children) {
+      catalog.updateCheckpoint(id, { parent, unchangedSince });
+    }
+    for (const { id, head, forkedFrom } of sessions) {
+      catalog.updateSession(id, { head, forkedFrom });
+    }
+  });
+  await removeCheckpoints(ids, ports);
+  // They tell what differs from the parent.
+  for (const { id, heldBy } of children) if (heldBy === null) scheduleStory(id, ports);
+  return {
+    removed: rows.map(({ id, name, sessionName }) => ({ id, name, sessionName })),
+    reparented: children.map(({ id }) => id),
+  };
+}
+
+/**
+ * Removes the files that a session has now; its checkpoints stay, to restore and fork.
+ *
+ * @throws SESSION_WRONG_STATE  it runs.
+ */
+export async function removeFiles(
+  { session: reference }: OperationParsedInput<"rm.files">,
+  ports: EnginePorts,
+): Promise<OperationOutput<"rm.files">> {
+  return await withSession(reference, ports, async (session) => {
+    if (session.state === "running") {
+      throw new WaypointError("SESSION_WRONG_STATE", `Session ${session.name} is running.`, {
+        hint: `Remove files in it with \`waypoint exec --shell own ${session.name} -- rm …\`, or stop it first.`,
+      });
+    }
+    const { instance } = session;
+    // The row goes first: what a crash leaves of the files is then an orphan, removed at start.
+    ports.catalog.updateSession(session.id, { instance: null });
+    if (instance !== null) await removeInstance(instance, ports);
+    ports.store.shares.sweep();
+    return describeSession({ ...session, instance: null }, ports);
+  });
+}
+
+/** A session that still gets its memory from one would lose it. */
+function requireNotFilling(ids: readonly string[], { catalog, filling }: EnginePorts): void {
+  for (const { id, fillingFrom } of catalog.instances()) {
+    if (fillingFrom === null || !ids.includes(fillingFrom) || !filling.has(id)) continue;
+    throw inUse(fillingFrom, "a session is still getting its memory from it", "Try again soon.");
+  }
+}
+
+function requireUnused({ id, heldBy }: CheckpointRow, { catalog }: EnginePorts): void {
+  const anyway = "`waypoint rm --force` removes it all the same";
+  const standing = catalog.sessions().find(({ head }) => head === id);
+  if (standing !== undefined) {
+    const hint = `${anyway}; the session then stands on the one before.`;
+    throw inUse(id, `session ${standing.name} stands on it`, hint);
+  }
+  if (heldBy !== null) {
+    const hint = `${anyway}, with the processes that are frozen in it.`;
+    throw inUse(id, "a restore has left it frozen, and it is not captured yet", hint);
+  }
+  const operation = catalog.operations.all().findLast(({ undo }) => undo === id);
+  if (operation === undefined || catalog.session(operation.session) === undefined) return;
+  const hint = `${anyway}; the operation then cannot be undone.`;
+  throw inUse(id, `the undo of operation ${operation.id} goes back to it`, hint);
+}
+
+function inUse(id: string, why: string, hint: string): WaypointError {
+  return new WaypointError("CHECKPOINT_IN_USE", `Checkpoint ${id} is needed: ${why}.`, {
+    hint,
+    detail: { checkpoint: id },
+  });
+}
+
+/** Runs `task` with the leases of all these sessions, taken in order so that two never wait. */
+function withLeases<T>(
+  sessionIds: readonly string[],
+  ports: EnginePorts,
+  task: () => Promise<T>,
+): Promise<T> {
+  const [first, ...others] = sessionIds;
+  if (first === undefined) return task();
+  return ports.leases.run(first, () => withLeases(others, ports, task));
+}
