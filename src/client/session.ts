@@ -265,12 +265,8 @@ export class Session {
     requireOptions(options);
     const { signal, ...input } = options;
     const request = { ...input, session: this.id };
-    return await openStream(
-      this.#stateDir,
-      "attach",
-      request,
-      signal === undefined ? {} : { signal },
-    );
+    const control = signal === undefined ? {} : { signal };
+    return await openStream(this.#stateDir, "attach", request, control);
   }
 }
 

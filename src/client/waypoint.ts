@@ -87,11 +87,7 @@ export class Waypoint {
     return new Session(this.stateDir, session);
   }
 
-  /**
-   * Returns the session that `reference` names: its name, its id or a unique prefix of the id.
-   *
-   * @throws SESSION_NOT_FOUND | REFERENCE_AMBIGUOUS
-   */
+  /** Returns a session by name, id or unique prefix. @throws SESSION_NOT_FOUND | REFERENCE_AMBIGUOUS */
   async session(reference: string, control: CallControl = {}): Promise<Session> {
     requireSessionReference(reference);
     const sessions = await this.sessions(control);
@@ -275,12 +271,7 @@ export class Waypoint {
     return await callOperation(this.stateDir, "merge", request, control);
   }
 
-  /**
-   * Removes single checkpoints; their children get the nearest parent that remains.
-   *
-   * @param options.force  also those that something needs
-   * @throws CHECKPOINT_IN_USE | CHECKPOINT_NOT_FOUND  nothing is removed
-   */
+  /** Removes checkpoints, with `force` also needed ones. @throws CHECKPOINT_IN_USE */
   async removeCheckpoints(
     checkpoints: readonly (string | Checkpoint)[],
     options: { force?: boolean } & CallControl = {},

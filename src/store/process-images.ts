@@ -224,14 +224,8 @@ export class ProcessImages {
     const sourceDir = held.imagesDir;
     const isInMemory = sourceDir === from.memoryImagesDir;
     const targetDir = isInMemory ? paths.memoryImagesDir : paths.imagesDir;
-    if (isSubvolume(sourceDir)) {
-      createSnapshot(sourceDir, targetDir, { readOnly: false });
-      return;
-    }
-    await mkdir(targetDir, { mode: 0o700 });
-    for (const name of await readdir(sourceDir)) {
-      await link(path.join(sourceDir, name), path.join(targetDir, name));
-    }
+    if (isSubvolume(sourceDir)) createSnapshot(sourceDir, targetDir, { readOnly: false });
+    else await linkFiles(sourceDir, targetDir);
     if (existsSync(from.sumsPath)) await link(from.sumsPath, paths.sumsPath);
   }
 
@@ -287,6 +281,13 @@ export class ProcessImages {
       if (isSystemError(error, "ENOENT")) return undefined;
       throw error;
     }
+  }
+}
+
+async function linkFiles(sourceDir: string, targetDir: string): Promise<void> {
+  await mkdir(targetDir, { mode: 0o700 });
+  for (const name of await readdir(sourceDir)) {
+    await link(path.join(sourceDir, name), path.join(targetDir, name));
   }
 }
 
