@@ -10,6 +10,7 @@ import {
   haltInstance,
   type LiveInstance,
   removeInstance,
+  requireUndamaged,
 } from "../session/index.ts";
 import { captureBefore, type Loss } from "./capture-before.ts";
 import { buildFrom } from "./fork-checkpoint.ts";
@@ -168,6 +169,8 @@ async function bringUp(
   ports: EnginePorts,
 ): Promise<LiveInstance> {
   const source = { ...from, filesFrom: filesOf.id };
+  // Before its images say whether what runs has to end, and before that ends.
+  if (mayNeedWhatIsHeld(session, from.checkpoint)) await requireUndamaged(from.checkpoint, ports);
   if (!(await needsWhatIsHeld(session, from.checkpoint, ports)))
     return await buildFrom(source, session, instanceId, ports);
   const old = ports.live.get(session.id);
@@ -212,13 +215,17 @@ async function needsWhatIsHeld(
   checkpoint: CheckpointRow,
   { criu, store }: EnginePorts,
 ): Promise<boolean> {
+  if (!mayNeedWhatIsHeld(session, checkpoint)) return false;
   if (session.net === "host") return true;
-  if (checkpoint.content !== "full" || checkpoint.binds.length === 0) return false;
   const imagesDir = store.images.locate(store.checkpointPaths(checkpoint.id));
   const locked = await criu.readLockedFiles(imagesDir);
   return locked.some((path) =>
     checkpoint.binds.some(({ target }) => path === target || path.startsWith(`${target}/`)),
   );
+}
+
+function mayNeedWhatIsHeld(session: SessionRow, checkpoint: CheckpointRow): boolean {
+  return session.net === "host" || (checkpoint.content === "full" && checkpoint.binds.length > 0);
 }
 
 /** Puts the new incarnation in the old one's place; the old one's processes go no further. */

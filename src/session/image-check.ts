@@ -49,3 +49,15 @@ export function beginImageCheck(
     },
   };
 }
+
+/** Compares all images of a checkpoint before something is given up for it. @throws CHECKPOINT_INCOMPLETE */
+export async function requireUndamaged(
+  checkpoint: CheckpointRow,
+  ports: EnginePorts,
+): Promise<void> {
+  if (checkpoint.content === "files") return;
+  using held = ports.store.images.hold(ports.store.checkpointPaths(checkpoint.id));
+  const check = beginImageCheck(checkpoint, held.imagesDir, ports);
+  check.beginRest(false);
+  await check.settle();
+}

@@ -21,6 +21,7 @@ export {
 } from "./extra-mounts.ts";
 export { fillLayers } from "./fill-layers.ts";
 export { forwardPort, listForwards, resumeForwards, stopForward } from "./forward-ports.ts";
+export { requireUndamaged } from "./image-check.ts";
 export {
   buildFreshInstance,
   buildInstanceFrom,

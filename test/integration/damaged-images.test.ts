@@ -186,15 +186,64 @@ test("a lazy restore never computes with a wrong page", async () => {
   expect(await lookAtMemory(right)).toBe("right");
 }, 180_000);
 
-test("what a checkpoint of an older Waypoint has no sums for is restored as before", async () => {
-  const old = await session.checkpoint({ durable: true });
-  const sql = `UPDATE checkpoints SET imagesSums = NULL WHERE id = '${old.id}'`;
+test("on the host's network nothing ends for a damaged checkpoint", async () => {
+  const hosted = await own.waypoint.new({ name: "hosted", net: "host" });
+  const taken = await hosted.checkpoint({ durable: true });
+  await hosted.exec("MARK=later");
+  const images = await listImages(own, taken);
+  await flipBits(own, images.filter(({ name }) => name.startsWith("mm-")).map(somewhereIn));
+  const before = await listInstances(own);
+
+  await expect(hosted.restore(taken)).rejects.toMatchObject(DAMAGED);
+
+  expect(await listInstances(own)).toEqual(before);
+  expect((await hosted.exec("echo $MARK")).stdout).toBe("later\n");
+});
+
+/** Makes a checkpoint one of a Waypoint that knew no sums. */
+async function takeSumsAway({ id }: Checkpoint): Promise<void> {
   const catalog = new DatabaseSync(stateLayout(own.stateDir).catalogPath);
-  catalog.exec(sql);
+  catalog.exec(`UPDATE checkpoints SET imagesSums = NULL WHERE id = '${id}'`);
   catalog.close();
-  await runInDaemon(own, `rm ${own.stateDir}/store/checkpoints/${old.id}/images.sums`);
+  await runInDaemon(own, `rm ${own.stateDir}/store/checkpoints/${id}/images.sums`);
+}
+
+test("without sums, as of an older Waypoint, a checkpoint is restored as before", async () => {
+  const old = await session.checkpoint({ durable: true });
+  await takeSumsAway(old);
 
   const [fork] = await old.fork();
 
   expect((await fork?.exec("echo $((6 * 7))"))?.stdout).toBe("42\n");
 });
+
+test("a restore that hangs is ended, and nobody waits behind it", async () => {
+  await session.exec("touch /root/newer");
+  const old = await session.checkpoint({ durable: true });
+  await takeSumsAway(old);
+  await forgetMemoryImages(own, old);
+  const before = await listInstances(own);
+  // No code of a filter: the kernel refuses the filter, and CRIU 4 waits for ever then.
+  const [image] = (await listImages(own, old)).filter(({ name }) => name === "seccomp.img");
+  const first = await runInDaemon(
+    own,
+    `grep -obUaP '\\x20\\0\\0\\0\\x04\\0' ${image?.path} | head -1`,
+  );
+  const place = { path: image?.path ?? "", offset: Number(first.split(":")[0]), bit: 7 };
+  await flipBits(own, [place]);
+
+  const hanging = old.fork(1, { name: "hanging" }).catch((error: { code: string }) => error.code);
+  await eventually(
+    "CRIU with the filter refused",
+    () => runInDaemon(own, "cat /run/waypoint/work/*/restore.log 2>/dev/null || true"),
+    (log) => log.includes("SECCOMP_SET_MODE_FILTER returned"),
+  );
+  await expect(old.fork(1, { name: "hanging" })).rejects.toMatchObject({ code: "NAME_IN_USE" });
+  await flipBits(own, [place]);
+  const [behind] = await old.fork();
+  expect((await behind?.exec("echo $((6 * 7))"))?.stdout).toBe("42\n");
+  await behind?.remove({ force: true });
+
+  expect(await hanging).toBe("DEADLINE_EXCEEDED");
+  expect(await listInstances(own)).toEqual(before);
+}, 120_000);
