@@ -5,6 +5,8 @@ import type { Bind } from "../protocol/index.ts";
 /** Limits of the contract, said here in words before the daemon says them in its own. */
 const SECONDS_MAX = 86_400;
 const FORKS_MAX = 256;
+/** The kernel has no more process ids than these. */
+const PIDS_MAX = 4_194_304;
 const AT_ONCE_MAX = 64;
 const REFERENCE_LENGTH_MAX = 1024;
 const INTENT_LENGTH_MAX = 10_000;
@@ -26,6 +28,11 @@ export function parseSeconds(text: string): number {
 /** Turns text into how many forks to make. */
 export function parseCount(text: string): number {
   return parseWhole(text, FORKS_MAX);
+}
+
+/** Turns text into how many processes and threads a session may have. */
+export function parsePids(text: string): number {
+  return parseWhole(text, PIDS_MAX);
 }
 
 /** Turns text into how many forks to have at once. */

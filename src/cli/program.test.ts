@@ -47,6 +47,24 @@ test("values are turned into what the contract wants", async () => {
   expect(stopped.options).toEqual({ checkpoint: false });
 });
 
+test("a session may have more processes than a fork has copies", async () => {
+  const made = await parse(["new", "--pids", "4000"]);
+
+  expect(made.options).toEqual({ pids: 4000 });
+  await expect(parse(["fork", "web@", "-n", "257"])).rejects.toThrow("from 1 to 256");
+  await expect(parse(["new", "--pids", "4194305"])).rejects.toThrow("from 1 to 4194304");
+});
+
+test.for([
+  [["nonsense", "--help"], "nonsense"],
+  [["nonsense", "-h"], "nonsense"],
+  [["daemon", "nonsense", "--help"], "daemon nonsense"],
+])("help of the unknown command %s is refused", async ([line, command]) => {
+  const asked = parse(line as string[]);
+
+  await expect(asked).rejects.toMatchObject({ code: "USAGE_INVALID", detail: { command } });
+});
+
 test("the daemon has subcommands and an action of its own", async () => {
   expect((await parse(["daemon"])).command).toBe("daemon");
   expect((await parse(["daemon", "status"])).command).toBe("status");

@@ -69,6 +69,7 @@ export function buildProgram(options: ProgramOptions = {}): Command {
     .exitOverride();
   for (const spec of COMMAND_TABLE) addCommand(program, spec, handle);
   addHelp(program);
+  requireKnownBeforeHelp(program);
   return program;
 }
 
@@ -87,6 +88,18 @@ function addHelp(program: Command): void {
       }
       shown.help();
     });
+}
+
+/** Refuses `nonsense --help`, which would print the help of what the unknown name stands under. */
+function requireKnownBeforeHelp(parent: Command): void {
+  for (const command of parent.commands) requireKnownBeforeHelp(command);
+  if (parent.commands.length === 0 || parent.registeredArguments.length > 0) return;
+  parent.addHelpText("before", () => {
+    const name = parent.args.find((word) => !word.startsWith("-"));
+    const isKnown = name === undefined || parent.commands.some((one) => one.name() === name);
+    if (!isKnown) throw unknownCommand(parent.parent === null ? [name] : [parent.name(), name]);
+    return "";
+  });
 }
 
 function unknownCommand(names: readonly string[]): WaypointError {

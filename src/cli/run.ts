@@ -12,6 +12,7 @@ import type { CommandContext } from "./context.ts";
 import { EXIT_CODE_OUTPUT_CLOSED, type Output, OutputClosed, processOutput } from "./output.ts";
 import { buildProgram, type Handler } from "./program.ts";
 import { exitCodeOf, renderError } from "./render-error.ts";
+import { keepHarmless } from "./suggestions.ts";
 import { paintFor, plain } from "./text/style.ts";
 
 /** Runs one command line and ends this process with its exit code. */
@@ -103,7 +104,9 @@ function usageError(thrown: CommanderError, command: CommandSpec | undefined): W
     });
   }
   const [message = "", ...suggestion] = thrown.message.replace(/^error: /, "").split("\n");
-  const hints = suggestion.map((text) => text.replace(/^\((.*)\)$/, "$1"));
+  const bare = suggestion.map((text) => text.replace(/^\((.*)\)$/, "$1"));
+  const isForName = thrown.code === "commander.unknownCommand";
+  const hints = isForName ? bare.flatMap((text) => keepHarmless(text) ?? []) : bare;
   const isForCommand = command?.passesExitCode && thrown.code === "commander.unknownOption";
   if (isForCommand) hints.push("Put -- before the command.");
   hints.push(`Read \`waypoint ${command === undefined ? "" : `${command.name} `}--help\`.`);

@@ -2,7 +2,7 @@ import type { CommandSpec, OptionSpec } from "../command-spec.ts";
 import {
   collectBind,
   collectVariable,
-  parseCount,
+  parsePids,
   parsePolicy,
   parsePositive,
   parseSeconds,
@@ -52,7 +52,7 @@ const NEW_OPTIONS: readonly OptionSpec[] = [
     description: "Share of the store it may take, such as 4G [half of the store]",
     parse: parseSize,
   },
-  { flags: "--pids <count>", description: "Processes and threads at most", parse: parseCount },
+  { flags: "--pids <count>", description: "Processes and threads at most", parse: parsePids },
   {
     flags: "--standby <policy>",
     description: "Keep ready to restore and fork at once: off, head or a number [the daemon's]",
