@@ -6,6 +6,7 @@
 
 export { killProcess } from "./kill-process.ts";
 export { createLogger, type Logger } from "./logger.ts";
+export { MANIFEST_FORMAT, requireKnownManifest } from "./manifest-format.ts";
 export { closeToOthers, requireOwnStateDir } from "./own-state-dir.ts";
 export { pollUntil } from "./poll-until.ts";
 export type { ProcessFacts } from "./process-facts.ts";

@@ -10,7 +10,7 @@ export { describeCheckpoint, describeCheckpoints, showCheckpoint } from "./descr
 export { forkCheckpoint } from "./fork-checkpoint.ts";
 export { captureAllHeld, releaseHeld, requireCaptured, scheduleHeld } from "./held-checkpoints.ts";
 export { makeDurable, removeCheckpoints, scheduleDurable } from "./make-durable.ts";
-export { fromManifest, toManifest } from "./manifest.ts";
+export { fromManifest, shownOfNewer, toManifest } from "./manifest.ts";
 export { changesSinceMark, markAsItIs, touchedSinceMark } from "./mark.ts";
 export { MemoryImages } from "./memory-images.ts";
 export { type Restored, restoreCheckpoint } from "./restore-checkpoint.ts";

@@ -1,13 +1,11 @@
 import { crc32 } from "node:zlib";
 import { z } from "zod";
+import { MANIFEST_FORMAT, requireKnownManifest } from "../base/index.ts";
 import type { CheckpointRow } from "../catalog/index.ts";
 import { WaypointError } from "../errors/index.ts";
 
 /** The first format that tells a manifest's own sum. */
 const FORMAT_WITH_SUM = 3;
-/** Version of the manifest's format; a reader refuses a newer one. */
-const MANIFEST_FORMAT = 3;
-
 const manifestSchema = z.object({
   format: z.number().max(MANIFEST_FORMAT),
   checkpoint: z.object({
@@ -58,13 +56,7 @@ export function toManifest(checkpoint: CheckpointRow): object {
 
 /** Reads a manifest. @throws FORMAT_TOO_NEW | CHECKPOINT_INCOMPLETE */
 export function fromManifest(manifest: unknown): CheckpointRow {
-  const found = z.object({ format: z.number() }).safeParse(manifest);
-  if (found.success && found.data.format > MANIFEST_FORMAT) {
-    throw new WaypointError("FORMAT_TOO_NEW", "A checkpoint was written by a newer Waypoint.", {
-      hint: "Install that version again to use it.",
-      detail: { found: found.data.format, known: MANIFEST_FORMAT },
-    });
-  }
+  requireKnownManifest(manifest);
   const parsed = manifestSchema.safeParse(manifest);
   if (!parsed.success) throw damaged(parsed.error.message.slice(0, 500));
   // As it was written: with whatever has come into the text since.
@@ -83,4 +75,13 @@ function damaged(reason: string): WaypointError {
 /** JSON keeps the order of fields, so that what was read has the sum of what was written. */
 function sumOf(checkpoint: object): number {
   return crc32(JSON.stringify(checkpoint));
+}
+
+/**
+ * Returns what can be shown of a checkpoint whose manifest a newer Waypoint has written; `null` where
+ * not even that can be read. Whoever uses it gets FORMAT_TOO_NEW.
+ */
+export function shownOfNewer(manifest: unknown): CheckpointRow | null {
+  const known = z.object({ checkpoint: manifestSchema.shape.checkpoint }).safeParse(manifest);
+  return known.success ? known.data.checkpoint : null;
 }

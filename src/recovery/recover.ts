@@ -1,4 +1,7 @@
-import { fromManifest, scheduleDurable, scheduleHeld } from "../checkpoint/index.ts";
+import { requireKnownManifest } from "../base/index.ts";
+import type { CheckpointRow } from "../catalog/index.ts";
+import { fromManifest, scheduleDurable, scheduleHeld, shownOfNewer } from "../checkpoint/index.ts";
+import { hasCode } from "../errors/index.ts";
 import { type EnginePorts, endInstance, removeInstance, resumeForwards } from "../session/index.ts";
 import { indexMissingStories } from "../story/index.ts";
 import { readVerifications } from "../verification/index.ts";
@@ -39,6 +42,7 @@ function thawSessions({ catalog, freezer }: EnginePorts): void {
 
 async function recoverCheckpoints(ports: EnginePorts): Promise<void> {
   const { catalog, store, logger } = ports;
+  const kept = new Set<string>();
   for (const id of await store.listCheckpoints()) {
     if (catalog.checkpoint(id) !== undefined) continue;
     try {
@@ -47,7 +51,7 @@ async function recoverCheckpoints(ports: EnginePorts): Promise<void> {
         await store.deleteCheckpoint(id);
         continue;
       }
-      const row = fromManifest(manifest);
+      const row = rowOf(id, manifest, ports);
       catalog.insertCheckpoint(row);
       await readVerifications(id, ports);
       const session = catalog.session(row.session);
@@ -57,14 +61,38 @@ async function recoverCheckpoints(ports: EnginePorts): Promise<void> {
       }
     } catch (error) {
       // One unreadable checkpoint must not keep the daemon from starting; it is left for a look.
+      kept.add(id);
       logger.error("checkpoint not recovered", error, { id });
     }
   }
   for (const id of await store.images.list()) {
-    if (catalog.checkpoint(id) === undefined) await store.deleteCheckpoint(id);
+    if (catalog.checkpoint(id) === undefined && !kept.has(id)) await store.deleteCheckpoint(id);
   }
   for (const row of catalog.checkpoints()) {
-    if (row.stage === "captured" && row.heldBy === null) scheduleDurable(row.id, ports);
+    if (row.stage !== "captured" || row.heldBy !== null) continue;
+    if (isKnown(row.id, ports)) scheduleDurable(row.id, ports);
+  }
+}
+
+/** What a newer Waypoint has written is not written again. */
+function isKnown(id: string, { store }: EnginePorts): boolean {
+  try {
+    requireKnownManifest(store.readManifest(id));
+    return true;
+  } catch (error) {
+    return !hasCode(error, "FORMAT_TOO_NEW");
+  }
+}
+
+/** One of a newer Waypoint is shown, as far as it is understood, and refused when it is used. */
+function rowOf(id: string, manifest: unknown, { logger }: EnginePorts): CheckpointRow {
+  try {
+    return fromManifest(manifest);
+  } catch (error) {
+    const shown = hasCode(error, "FORMAT_TOO_NEW") ? shownOfNewer(manifest) : null;
+    if (shown === null) throw error;
+    logger.warn("a checkpoint of a newer Waypoint", { id });
+    return shown;
   }
 }
 

@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readdirSync } from "node:fs";
 import { mkdir, readdir, rm } from "node:fs/promises";
 import path from "node:path";
 import type { StateLayout } from "../base/index.ts";
+import { requireKnownManifest } from "../base/index.ts";
 import { explainDiskError } from "../kernel/index.ts";
 import {
   createSnapshot,
@@ -115,6 +116,7 @@ export class Store {
    * subvolume, with which the kernel refuses the mount (docs/notes/overlayfs).
    */
   async createInstanceFrom(instanceId: string, checkpointId: string): Promise<InstancePaths> {
+    requireKnownManifest(this.readManifest(checkpointId));
     const paths = this.instancePaths(instanceId);
     const { snapshotPath } = this.checkpointPaths(checkpointId);
     this.#orFull("restore a checkpoint", () =>

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -57,5 +58,26 @@ test("a damaged catalog is kept aside and made anew", async () => {
 
   expect((await found.exec("echo $X")).stdout).toBe("1\n");
   expect(readdirSync(own.stateDir).some((name) => name.includes(".damaged-"))).toBe(true);
+  await found.remove({ force: true });
+});
+
+test("a checkpoint of a newer Waypoint is shown, refused when it is used, and kept", async () => {
+  const session = await own.waypoint.new({ name: "newer", net: "none" });
+  const checkpoint = await session.checkpoint({ name: "of-a-newer-one" });
+  const inStore = `--mount=${path.join(own.stateDir, "ns/mnt")}`;
+  const manifest = path.join(own.stateDir, "store/checkpoints", checkpoint.id, "manifest.json");
+  const edit = ["sed", "-i", 's/"format": *[0-9]*/"format": 99/', manifest];
+  await stopDaemon();
+  execFileSync("nsenter", [inStore, ...edit]);
+  for (const ending of ["", "-wal", "-shm"]) {
+    rmSync(path.join(own.stateDir, `catalog.sqlite${ending}`), { force: true });
+  }
+
+  const found = await own.waypoint.session("newer");
+
+  expect(await own.waypoint.show("of-a-newer-one")).toMatchObject({ id: checkpoint.id });
+  for (const use of [() => found.restore(checkpoint.id), () => own.waypoint.fork(checkpoint.id)]) {
+    await expect(use()).rejects.toMatchObject({ code: "FORMAT_TOO_NEW" });
+  }
   await found.remove({ force: true });
 });
