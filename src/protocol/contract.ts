@@ -156,7 +156,9 @@ export const CONTRACT = {
       host: z.object({ kernel: z.string(), criu: z.string(), arch: z.string() }),
       binds: z.array(bindSchema).describe("Directories of the host that it does not hold"),
       limits: limitsSchema.describe("What a session that is made from it may use"),
-      diskPath: z.string(),
+      diskPath: z
+        .string()
+        .describe("Its directory in the daemon's mounts, which others may not see; see browse"),
     }),
   }),
   diff: describe({

@@ -58,7 +58,8 @@ export function renderCheckpoint(
     ["Verified", verification === null ? "never" : renderVerdict(verification, paint)],
     ["Host", `Linux ${printable(host.kernel)} ${host.arch}, CRIU ${printable(host.criu)}`],
     ["Limits", renderLimits(shown.limits)],
-    ["Files", printable(shown.diskPath)],
+    // Where they lie is in the daemon's own mounts, which a person does not see.
+    ["Files", `waypoint browse ${shown.id}`],
     ...renderBinds(shown.binds).map((line): [string, string] => ["Bind", line]),
   ];
   return [
