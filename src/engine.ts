@@ -73,14 +73,18 @@ export async function openEngine(options: EngineOptions): Promise<EnginePorts> {
     programs: native,
     limits: options.limits,
   });
-  const catalog = Catalog.open(layout.catalogPath, (id, row) => {
-    try {
-      store.writeSession(id, row);
-    } catch (error) {
-      // The catalog has the row; its copy in the store must not make a full store unusable.
-      logger.error("session not written to the store", error, { id });
-    }
-  });
+  const catalog = Catalog.open(
+    layout.catalogPath,
+    (id, row) => {
+      try {
+        store.writeSession(id, row);
+      } catch (error) {
+        // The catalog has the row; its copy in the store must not make a full store unusable.
+        logger.error("session not written to the store", error, { id });
+      }
+    },
+    "/run/waypoint/catalog",
+  );
   const { preloadPath, initBinaryPath, snapshotHookPath, resumeHookPath } = native;
   const { parkHookPath, pagesServerPath } = native;
   const criuProgram = await findCriu({ packageRoot, preloadPath });

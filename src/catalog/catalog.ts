@@ -12,8 +12,8 @@ import {
   TIMELINE_COLUMNS,
   type TimelineRow,
 } from "./rows.ts";
-import { setAside } from "./set-aside.ts";
-import { SqliteFile } from "./sqlite-file.ts";
+import { copyCatalog, setAside } from "./set-aside.ts";
+import { isUnwritable, SqliteFile } from "./sqlite-file.ts";
 import { fromStored, fromStoredIfAny, type Stored, toStored } from "./stored-lists.ts";
 import { StoryIndex } from "./story-index.ts";
 import { VerificationLog } from "./verification-log.ts";
@@ -56,16 +56,23 @@ export class Catalog implements Disposable {
   }
 
   /**
-   * Opens or makes the catalog. A damaged one is kept aside and made anew.
+   * Opens or makes the catalog. A damaged one is kept aside and made anew; one that cannot be written,
+   * for want of room as a rule, is worked on as a copy in memory, which this daemon's end takes with it.
    *
+   * @param copyDir  a directory in memory; `null`: such a catalog is an error.
    * @throws FORMAT_TOO_NEW  a newer Waypoint has written it.
    */
-  static open(catalogPath: string, mirror: SessionMirror): Catalog {
+  static open(catalogPath: string, mirror: SessionMirror, copyDir: string | null = null): Catalog {
     const isNew = !existsSync(catalogPath);
     try {
       return new Catalog(SqliteFile.open(catalogPath, MIGRATIONS), mirror, isNew);
     } catch (error) {
       if (isNew || hasCode(error, "FORMAT_TOO_NEW")) throw error;
+      if (isUnwritable(error)) {
+        if (copyDir === null) throw error;
+        const copyPath = copyCatalog(catalogPath, copyDir);
+        return new Catalog(SqliteFile.open(copyPath, MIGRATIONS), mirror, false);
+      }
       setAside(catalogPath);
       return new Catalog(SqliteFile.open(catalogPath, MIGRATIONS), mirror, true);
     }

@@ -1,8 +1,11 @@
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
-import { WaypointError } from "../errors/index.ts";
+import { hasCode, WaypointError } from "../errors/index.ts";
 
 /** SQLITE_FULL, and the errors of a write and a sync for which the disk had no room. */
 const RESULT_CODES_FULL = [13, 778, 1034, 1546, 4874];
+
+/** SQLITE_READONLY, SQLITE_IOERR, SQLITE_FULL, SQLITE_CANTOPEN. */
+const RESULT_CODES_UNWRITABLE = [8, 10, 13, 14];
 
 /** A row to write: column names and values. */
 export type Row = Record<string, SQLInputValue>;
@@ -31,6 +34,8 @@ export class SqliteFile implements Disposable {
     if (check?.quick_check !== "ok") throw new Error(`damaged: ${check?.quick_check}`);
     file.#migrate(migrations);
     file.#version = migrations.length;
+    // A file that can be read alone is found out now, not in the middle of an operation.
+    file.sync();
     return file;
   }
 
@@ -139,6 +144,12 @@ export class SqliteFile implements Disposable {
     this.#statements.set(sql, statement);
     return statement;
   }
+}
+
+/** Tells whether a file is whole as far as is known, but cannot be written. */
+export function isUnwritable(error: unknown): boolean {
+  const resultCode = error instanceof Error && "errcode" in error ? Number(error.errcode) : 0;
+  return hasCode(error, "STORE_FULL") || RESULT_CODES_UNWRITABLE.includes(resultCode & 0xff);
 }
 
 function explainFullDisk(error: unknown): unknown {

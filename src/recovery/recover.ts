@@ -16,19 +16,27 @@ import { reconnectSessions } from "./reconnect-sessions.ts";
  * written gets its row, one without is gone.
  */
 export async function recover(ports: EnginePorts): Promise<void> {
-  await settleLeftCriu(ports);
-  rebuildSessions(ports);
-  await recoverCheckpoints(ports);
-  await removeOrphans(ports);
-  await releaseEnded(ports);
-  thawSessions(ports);
-  await reconnectSessions(ports);
-  await resumeForwards(ports);
+  // A store that is broken or full must not keep a daemon from starting: only it can end sessions.
+  const attempt = async (what: string, step: () => unknown) => {
+    try {
+      await step();
+    } catch (error) {
+      ports.logger.error(`recovery: ${what}`, error);
+    }
+  };
+  await attempt("CRIU that was left", () => settleLeftCriu(ports));
+  await attempt("sessions without a row", () => rebuildSessions(ports));
+  await attempt("checkpoints without a row", () => recoverCheckpoints(ports));
+  await attempt("incarnations without a session", () => removeOrphans(ports));
+  await attempt("sessions that have ended", () => releaseEnded(ports));
+  await attempt("frozen sessions", () => thawSessions(ports));
+  await attempt("live sessions", () => reconnectSessions(ports));
+  await attempt("forwarded ports", () => resumeForwards(ports));
   for (const { id } of ports.catalog.heldCheckpoints()) scheduleHeld(id, ports);
   ports.standbys.refresh();
   // What a killed daemon mounted for users may show a throw-away snapshot.
-  await ports.browses.endLeft();
-  ports.store.snapshots.removeScratch();
+  await attempt("browsed moments", () => ports.browses.endLeft());
+  await attempt("throw-away snapshots", () => ports.store.snapshots.removeScratch());
   // Nobody waits for old stories; the daemon is ready without them.
   void indexMissingStories(ports);
 }
