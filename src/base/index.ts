@@ -4,6 +4,7 @@
  * It knows nothing of sessions or checkpoints, and makes no system call of its own (kernel).
  */
 
+export { hasFrozenGroup, leaveFrozenGroup } from "./frozen-group.ts";
 export { killProcess } from "./kill-process.ts";
 export { createLogger, type Logger } from "./logger.ts";
 export { MANIFEST_FORMAT, requireKnownManifest } from "./manifest-format.ts";
@@ -15,6 +16,12 @@ export { Rollback } from "./rollback.ts";
 export { type ProcessResult, type RunProcessOptions, runProcess } from "./run-process.ts";
 export { SerialQueues } from "./serial-queue.ts";
 export { settleAll } from "./settle-all.ts";
+export {
+  findStandstill,
+  type Standstill,
+  tellStandstill,
+  unresponsive,
+} from "./standstill.ts";
 export { STATE_DIR_DEFAULT, type StateLayout, stateLayout } from "./state-dir.ts";
 export { knownStateDirs, noteStateDir } from "./state-dirs.ts";
 export { isSystemError } from "./system-error.ts";

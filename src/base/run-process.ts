@@ -1,9 +1,13 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import type { Readable } from "node:stream";
 import { WaypointError } from "../errors/index.ts";
 import { processesFull } from "./processes-full.ts";
 
 /** Output kept of each stream of a finished process; the rest is dropped, never buffered. */
 const OUTPUT_KEPT_BYTES_MAX = 1024 * 1024;
+
+/** After the deadline's kill a process may need this long to be gone. */
+const KILLED_GRACE_MS = 2_000;
 
 /** How to start a process. */
 export interface RunProcessOptions {
@@ -14,7 +18,7 @@ export interface RunProcessOptions {
   cwd?: string;
   /** Descriptors that it gets as 3, 4, …. @defaultValue none */
   descriptors?: readonly number[];
-  /** Ends the process after this time. @defaultValue 60 000 */
+  /** Ends the process after this time, and no longer waits for one that does not end. @defaultValue 60 000 */
   timeoutMs?: number;
   signal?: AbortSignal;
   /** Exit codes that count as success. @defaultValue [0] */
@@ -56,6 +60,7 @@ export async function runProcess(
   // A program that ends without reading its input makes the pipe fail; its exit code tells more.
   child.stdin?.on("error", () => {});
   child.stdin?.end(input);
+  using _limit = endReadingAfter(child, timeoutMs + KILLED_GRACE_MS);
   const [stdout, stderr, end] = await Promise.all([
     collect(child.stdout),
     collect(child.stderr),
@@ -75,14 +80,33 @@ export async function runProcess(
   });
 }
 
-async function collect(stream: NodeJS.ReadableStream | null): Promise<string> {
+/**
+ * Gives up a process that has not ended although it was killed (it waits in the kernel), and the
+ * pipes that a process of its own may hold open.
+ */
+function endReadingAfter(child: ChildProcess, timeoutMs: number): Disposable {
+  const timer = setTimeout(() => {
+    child.stdout?.destroy();
+    child.stderr?.destroy();
+    child.unref();
+    child.emit("close", null, "SIGKILL");
+  }, timeoutMs);
+  return { [Symbol.dispose]: () => clearTimeout(timer) };
+}
+
+async function collect(stream: Readable | null): Promise<string> {
   if (stream === null) return "";
   const chunks: Buffer[] = [];
   let keptBytes = 0;
-  for await (const chunk of stream as AsyncIterable<Buffer>) {
-    if (keptBytes >= OUTPUT_KEPT_BYTES_MAX) continue;
-    chunks.push(chunk);
-    keptBytes += chunk.length;
+  try {
+    for await (const chunk of stream as AsyncIterable<Buffer>) {
+      if (keptBytes >= OUTPUT_KEPT_BYTES_MAX) continue;
+      chunks.push(chunk);
+      keptBytes += chunk.length;
+    }
+  } catch (error) {
+    // One that was given up has no more to say.
+    if (!stream.destroyed) throw error;
   }
   return Buffer.concat(chunks).toString("utf8");
 }

@@ -47,3 +47,44 @@ test("idle waits for all that was known", async () => {
 
   expect(ended).toBe(3);
 });
+
+test("a task that is cancelled before its turn leaves the queue at once and never runs", async () => {
+  const queues = new SerialQueues();
+  const gate = Promise.withResolvers<void>();
+  const first = queues.run("a", () => gate.promise);
+  const cancel = new AbortController();
+  let hasRun = false;
+  const second = queues.run(
+    "a",
+    async () => {
+      hasRun = true;
+    },
+    cancel.signal,
+  );
+  const third = queues.run("a", () => Promise.resolve("third"));
+
+  cancel.abort(new Error("cancelled"));
+
+  await expect(second).rejects.toThrow("cancelled");
+  gate.resolve();
+  await first;
+  expect(await third).toBe("third");
+  expect(hasRun).toBe(false);
+});
+
+test("a task that runs learns that it was cancelled, and the one behind it does not", async () => {
+  const queues = new SerialQueues();
+  const cancel = new AbortController();
+  const first = queues.run(
+    "a",
+    async () => {
+      cancel.abort(new Error("cancelled"));
+      queues.throwIfCancelled("a");
+    },
+    cancel.signal,
+  );
+  const second = queues.run("a", async () => queues.throwIfCancelled("a"));
+
+  await expect(first).rejects.toThrow("cancelled");
+  await expect(second).resolves.toBeUndefined();
+});

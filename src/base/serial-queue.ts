@@ -5,18 +5,54 @@
  */
 export class SerialQueues {
   #tails = new Map<string, Promise<unknown>>();
+  /** What cancels the task of a key that runs. */
+  #signals = new Map<string, AbortSignal>();
 
-  /** Runs `task` when all earlier tasks of `key` have ended, and returns its outcome. */
-  async run<T>(key: string, task: () => Promise<T>): Promise<T> {
+  /**
+   * Runs `task` when all earlier tasks of `key` have ended, and returns its outcome.
+   *
+   * @param signal  leaves the queue when it is aborted, and rejects with its reason; a task that has
+   * begun asks for it with {@link throwIfCancelled}.
+   */
+  async run<T>(key: string, task: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     const before = this.#tails.get(key) ?? Promise.resolve();
-    const mine = before.then(task, task);
+    let hasBegun = false;
+    const begin = () => {
+      signal?.throwIfAborted();
+      hasBegun = true;
+      return signal === undefined ? task() : this.#runCancellable(key, task, signal);
+    };
+    const mine = before.then(begin, begin);
     const settled = mine.catch(() => {});
     this.#tails.set(key, settled);
-    try {
-      return await mine;
-    } finally {
+    void settled.then(() => {
       if (this.#tails.get(key) === settled) this.#tails.delete(key);
+    });
+    if (signal === undefined) return await mine;
+    const left = Promise.withResolvers<never>();
+    const onAbort = () => {
+      if (!hasBegun) left.reject(signal.reason);
+    };
+    signal.addEventListener("abort", onAbort, { once: true });
+    try {
+      return await Promise.race([mine, left.promise]);
+    } finally {
+      signal.removeEventListener("abort", onAbort);
     }
+  }
+
+  /**
+   * Throws the reason when whoever waits for the task that runs has cancelled it.
+   *
+   * For a task to ask where it can still be undone.
+   */
+  throwIfCancelled(key: string): void {
+    this.#signals.get(key)?.throwIfAborted();
+  }
+
+  /** Tells whether the task that runs was cancelled. */
+  isCancelled(key: string): boolean {
+    return this.#signals.get(key)?.aborted === true;
   }
 
   /** Tells whether a task of `key` runs or waits. */
@@ -27,5 +63,14 @@ export class SerialQueues {
   /** Resolves when every task known now has ended. */
   async idle(): Promise<void> {
     await Promise.all(this.#tails.values());
+  }
+
+  async #runCancellable<T>(key: string, task: () => Promise<T>, signal: AbortSignal): Promise<T> {
+    this.#signals.set(key, signal);
+    try {
+      return await task();
+    } finally {
+      this.#signals.delete(key);
+    }
   }
 }

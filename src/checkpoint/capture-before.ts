@@ -16,7 +16,8 @@ export interface Loss {
  *
  * @param movesHead  true where the session goes on from it, with some parts replaced.
  * @returns `null` when the user wants no undo.
- * @throws CRIU_DUMP_FAILED  the processes cannot be captured and the user did not give them up.
+ * @throws CRIU_DUMP_FAILED | SESSION_UNRESPONSIVE  the processes cannot be captured and the user did
+ *   not give them up.
  * @throws STORE_FULL
  */
 export async function captureBefore(
@@ -31,16 +32,21 @@ export async function captureBefore(
   try {
     return await createCheckpoint(session, { ...options, filesOnly: false }, ports);
   } catch (error) {
-    if (hasCode(error, "CRIU_DUMP_FAILED") && loss.loseProcesses) {
+    if (isRefused(error) && loss.loseProcesses) {
       return await createCheckpoint(session, { ...options, filesOnly: true }, ports);
     }
     throw withWayOut(error);
   }
 }
 
+/** Whether the processes cannot be captured as they are, while their files can. */
+function isRefused(error: unknown): boolean {
+  return hasCode(error, "CRIU_DUMP_FAILED") || hasCode(error, "SESSION_UNRESPONSIVE");
+}
+
 /** Someone whose session cannot be captured must still be able to go back, knowing what is lost. */
 function withWayOut(error: unknown): unknown {
-  const wayOut = hasCode(error, "CRIU_DUMP_FAILED")
+  const wayOut = isRefused(error)
     ? "`--lose-processes` restores all the same; undo then has the files alone."
     : hasCode(error, "STORE_FULL")
       ? "`--without-undo` restores without keeping what is there now."

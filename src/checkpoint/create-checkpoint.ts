@@ -24,7 +24,9 @@ import { findUnchanged, noteBaseline, watchForChange } from "./unchanged.ts";
  * Where nothing has run or changed since its parent, it shares what that one has captured.
  * **On failure** nothing is recorded or left behind, and the session runs as before.
  *
+ * @throws CANCELLED         whoever holds the lease does not want it any more.
  * @throws CRIU_DUMP_FAILED  CRIU refused a process; `detail` names it and the resource.
+ * @throws SESSION_UNRESPONSIVE  its first process does not answer.
  * @throws STORE_FULL        the store has no room.
  * @throws SESSION_ENDED     a lazy restore that was still under way has failed.
  */
@@ -36,6 +38,8 @@ export async function createCheckpoint(
   const startedAtMs = performance.now();
   const id = ports.newId();
   const live = options.filesOnly ? undefined : ports.live.get(session.id);
+  const { leases } = ports;
+  leases.throwIfCancelled(session.id);
   await using rollback = new Rollback();
   rollback.defer("remove the unfinished checkpoint", () => ports.store.deleteCheckpoint(id));
 
@@ -43,12 +47,15 @@ export async function createCheckpoint(
   const isKeeping = options.trigger === "before-restore" || options.trigger === "before-stop";
   if (!isKeeping) requireShare(session, ports);
   await ports.store.space.flushIfDirty(isKeeping ? "keeping" : "new");
+  leases.throwIfCancelled(session.id);
   const captured =
     live === undefined
       ? await captureFiles(session, id, ports)
       : ((await shareCaptures(session, live, id, ports)) ??
         (await captureAll(session, live, id, ports)));
   const { commands, ...facts } = captured;
+  // A dump is let come to its end, for the sake of the processes: but nobody needs it.
+  leases.throwIfCancelled(session.id);
   const row = checkpointRow(session, live, options, ports, {
     id,
     ...facts,
@@ -109,6 +116,7 @@ async function shareCaptures(
 
 async function captureAll(session: SessionRow, live: LiveInstance, id: string, ports: EnginePorts) {
   await untilWhole(live, ports);
+  ports.leases.throwIfCancelled(session.id);
   requireRestorableBinds(session, live.pid, ports);
   // What ends from here on is not in the capture: the daemon learns of it only afterwards.
   const commands = ports.journal.soFar(live.instanceId);

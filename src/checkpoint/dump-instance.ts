@@ -41,7 +41,11 @@ export async function dumpInstance(
   const paths = store.checkpointPaths(id);
   const frozen = frozenIn === undefined ? {} : { frozenIn };
   const dumpInto = (directory: string) =>
-    criu.dump({ ...dumpOptions(session, live, { id, imagesDir: directory }, ports), ...frozen });
+    criu.dump({
+      ...dumpOptions(session, live, { id, imagesDir: directory }, ports),
+      ...frozen,
+      memoryBytes: expectedBytes,
+    });
   try {
     using _lifted = ports.limits.liftCpu(live.instanceId, session);
     const { pauseMs, memoryBytes } = await dumpInto(imagesDir).catch(async (error: unknown) => {

@@ -1,3 +1,4 @@
+import { Rollback } from "../base/index.ts";
 import type { CheckpointRow, SessionRow } from "../catalog/index.ts";
 import { WaypointError } from "../errors/index.ts";
 import type { OperationDetail, OperationOutput } from "../protocol/index.ts";
@@ -15,6 +16,7 @@ import {
 import { captureBefore, type Loss } from "./capture-before.ts";
 import { buildFrom } from "./fork-checkpoint.ts";
 import { requireCaptured } from "./held-checkpoints.ts";
+import { removeCheckpoints } from "./make-durable.ts";
 import { roundMs } from "./round-ms.ts";
 import { swapInStandby } from "./swap-in-standby.ts";
 
@@ -40,6 +42,7 @@ export type Restored = Omit<OperationOutput<"restore">, "parts" | "files" | "che
  * **On failure** the session is as it was, but for the checkpoint taken first; where its processes had
  * to end first and cannot come back from that either, it is `ended` with its files.
  *
+ * @throws CANCELLED  whoever holds the lease does not want it any more; nothing is left of it.
  * @throws CRIU_RESTORE_FAILED | CHECKPOINT_INCOMPLETE | STORE_FULL | SANDBOX_FAILED
  * | BIND_SOURCE_MISSING
  */
@@ -66,6 +69,9 @@ export async function restoreCheckpoint(
     ports.store.images.locate(ports.store.checkpointPaths(checkpoint.id));
   const { intent, movesHead } = beforeRestoreOf(checkpoint);
   const before = await captureBefore(session, { intent, movesHead }, options, ports);
+  await using rollback = new Rollback();
+  rollback.defer("remove the checkpoint of what was there", () => forget(before, session, ports));
+  ports.leases.throwIfCancelled(session.id);
   // With processes alone it goes on from the files of now.
   const filesOf = options.only === "processes" && before !== null ? before : checkpoint;
 
@@ -73,6 +79,7 @@ export async function restoreCheckpoint(
   const instanceId = `${session.id}-${session.instanceCount + 1}`;
   catalog.updateSession(session.id, { instanceCount: session.instanceCount + 1 });
   const live = await bringUp(session, instanceId, { ...from, checkpoint, before, filesOf }, ports);
+  await undoIfCancelled(session, live, ports);
   const readyMs = roundMs(performance.now() - restoreStartedAtMs);
 
   catalog.transaction(() => {
@@ -92,6 +99,7 @@ export async function restoreCheckpoint(
       detail: detailOf(options),
     });
   });
+  rollback.keep();
   await swap(session, live, ports);
   return {
     session: session.id,
@@ -103,6 +111,27 @@ export async function restoreCheckpoint(
     bindsLeftOut,
     pid: live.pid,
   };
+}
+
+/** A cancelled restore leaves nothing; after a failed one the checkpoint taken first may help. */
+async function forget(
+  before: CheckpointRow | null,
+  { id }: SessionRow,
+  ports: EnginePorts,
+): Promise<void> {
+  if (before !== null && ports.leases.isCancelled(id)) await removeCheckpoints([before.id], ports);
+}
+
+/** The last moment for it: what runs has not been touched, unless it had to end for its ports. */
+async function undoIfCancelled(
+  { id, net }: SessionRow,
+  live: LiveInstance,
+  ports: EnginePorts,
+): Promise<void> {
+  if (net === "host" || !ports.leases.isCancelled(id)) return;
+  live.link.end(new WaypointError("SESSION_ENDED", "The restore was cancelled."));
+  await removeInstance(live.instanceId, ports);
+  ports.leases.throwIfCancelled(id);
 }
 
 /** Restores from a standby. @returns `null` where the long way has to be gone. */

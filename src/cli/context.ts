@@ -1,6 +1,7 @@
 import type { CallOptions } from "../client/index.ts";
-import { callOperation } from "../client/index.ts";
+import { callOperation, type OperationStream, openStream } from "../client/index.ts";
 import type { OperationInput, OperationName, OperationOutput } from "../protocol/index.ts";
+import { endedBySignals } from "./leaving.ts";
 import type { Output } from "./output.ts";
 import { printable } from "./text/printable.ts";
 
@@ -38,10 +39,30 @@ export async function call<N extends OperationName>(
   input: OperationInput<N>,
   options: CallOptions = {},
 ): Promise<OperationOutput<N>> {
-  return await callOperation(context.stateDir, operation, input, {
-    onNotice: (notice) => note(context, notice),
-    ...options,
-  });
+  return await endedBySignals(operation, tellOf(context), (ends) =>
+    callOperation(context.stateDir, operation, input, {
+      onNotice: (notice) => note(context, notice),
+      ...ends,
+      ...options,
+    }),
+  );
+}
+
+/** Makes an operation that streams, and takes what it sends; as {@link call}, a signal ends it. */
+export async function callStream<N extends OperationName, T>(
+  context: CommandContext,
+  operation: N,
+  input: OperationInput<N>,
+  take: (stream: OperationStream<OperationOutput<N>>) => Promise<T>,
+): Promise<T> {
+  return await endedBySignals(operation, tellOf(context), async (ends) =>
+    take(await openStream(context.stateDir, operation, input, ends)),
+  );
+}
+
+/** Says things on stderr, unless a program reads. */
+function tellOf(context: CommandContext): (text: string) => void {
+  return (text) => note(context, text);
 }
 
 /** Says something on stderr, unless a program reads. */

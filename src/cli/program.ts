@@ -27,7 +27,13 @@ export interface ParsedCommand {
 export type Handler = (spec: CommandSpec, parsed: ParsedCommand) => Promise<void>;
 
 /** Errors that every command may end with. */
-const ERRORS_OF_ALL: readonly ErrorCode[] = ["USAGE_INVALID", "DAEMON_UNREACHABLE", "INTERNAL"];
+const ERRORS_OF_ALL: readonly ErrorCode[] = [
+  "USAGE_INVALID",
+  "DAEMON_UNREACHABLE",
+  "INTERNAL",
+  // Ctrl-C, SIGTERM and SIGHUP.
+  "CANCELLED",
+];
 
 /** What a program does with what it parses. */
 export interface ProgramOptions {
@@ -161,7 +167,7 @@ function exitCodeLines(spec: CommandSpec): string[] {
     ];
   }
   const byExitCode = new Map<number, ErrorCode[]>();
-  for (const code of [...ERRORS_OF_ALL, ...(spec.errors ?? [])]) {
+  for (const code of new Set([...ERRORS_OF_ALL, ...(spec.errors ?? [])])) {
     const { exitCode } = ERROR_REGISTRY[code];
     byExitCode.set(exitCode, [...(byExitCode.get(exitCode) ?? []), code]);
   }

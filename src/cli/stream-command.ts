@@ -4,9 +4,13 @@ import type { OperationInput, OperationOutput } from "../protocol/index.ts";
 import { type CommandContext, note } from "./context.ts";
 import { EXIT_CODE_OUTPUT_CLOSED, OutputClosed } from "./output.ts";
 
+const SIGNAL_HANGUP = 1;
 const SIGNAL_INT = 2;
 const SIGNAL_PIPE = 13;
 const SIGNAL_TERM = 15;
+
+/** How long a command may take to end that was told to, by a signal that also ends its client. */
+const TERMINATED_TIMEOUT_MS = 5_000;
 
 /** How long a command may take to end that nobody reads any more. */
 const PIPE_END_TIMEOUT_MS = 2000;
@@ -24,7 +28,8 @@ export interface StreamCommandOptions {
  * Runs a command, passes its output on and returns its exit code.
  *
  * Output is passed on as fast as it is taken and never gathered. Ctrl-C is sent to the command; a
- * second Ctrl-C leaves it alone.
+ * second Ctrl-C leaves it alone. SIGTERM and SIGHUP are sent to it as well, and it is left alone when
+ * it goes on.
  *
  * @throws CANCELLED  the user left.
  */
@@ -33,10 +38,12 @@ export async function streamCommand(
   { input, consume }: StreamCommandOptions,
 ): Promise<number> {
   const leaving = new AbortController();
+  let running: ExecStream | undefined;
+  using _signals = passSignals(() => running, leaving);
   const stream = await openStream(context.stateDir, "exec", input, { signal: leaving.signal });
-  using _signals = passSignals(stream, leaving);
+  running = stream;
   if (input.stdin === true) startInput(stream);
-  const passOn = consume ?? ((running: ExecStream) => passOutput(context, running));
+  const passOn = consume ?? ((begun: ExecStream) => passOutput(context, begun));
   const { exitCode, timedOut, shellEnded } = await passOn(stream);
   if (timedOut) note(context, "waypoint: the command was interrupted, its time was over.");
   if (shellEnded) note(context, "The session's shell ended; a fresh one was started.");
@@ -75,19 +82,28 @@ async function passBytes(
   }
 }
 
-function passSignals(stream: ExecStream, leaving: AbortController): Disposable {
+/** Ctrl-C is the command's matter, which may go on; the other signals end this client in any case. */
+function passSignals(running: () => ExecStream | undefined, leaving: AbortController): Disposable {
   let interruptions = 0;
+  let timer: NodeJS.Timeout | undefined;
+  const leave = () => leaving.abort(new WaypointError("CANCELLED", "The command was left alone."));
   const pass = (signal: number) => () => {
     interruptions += 1;
-    if (interruptions === 1) return stream.control({ control: "signal", signal });
-    leaving.abort(new WaypointError("CANCELLED", "The command was left alone."));
+    const stream = running();
+    if (interruptions > 1 || stream === undefined) return leave();
+    stream.control({ control: "signal", signal });
+    if (signal !== SIGNAL_INT) timer = setTimeout(leave, TERMINATED_TIMEOUT_MS);
   };
-  const onInterrupt = pass(SIGNAL_INT);
-  const onTerminate = pass(SIGNAL_TERM);
-  process.on("SIGINT", onInterrupt).on("SIGTERM", onTerminate);
+  const handlers = {
+    SIGHUP: pass(SIGNAL_HANGUP),
+    SIGINT: pass(SIGNAL_INT),
+    SIGTERM: pass(SIGNAL_TERM),
+  };
+  for (const [name, handler] of Object.entries(handlers)) process.on(name, handler);
   return {
     [Symbol.dispose]: () => {
-      process.off("SIGINT", onInterrupt).off("SIGTERM", onTerminate);
+      clearTimeout(timer);
+      for (const [name, handler] of Object.entries(handlers)) process.off(name, handler);
     },
   };
 }

@@ -12,6 +12,8 @@ export interface ConnectOptions {
   start?: boolean;
   /** Gives up waiting; the promise rejects with CANCELLED. */
   signal?: AbortSignal;
+  /** Asks the daemon to undo what it has begun; its answer is waited for. */
+  cancel?: AbortSignal;
 }
 
 /**

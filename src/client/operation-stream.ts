@@ -56,10 +56,20 @@ export async function openStream<N extends OperationName>(
   options: ConnectOptions = {},
 ): Promise<OperationStream<OperationOutput<N>>> {
   const request = { version: WAYPOINT_VERSION, operation, input };
-  const connection = await sendRequest(stateDir, request, options).catch((error: unknown) => {
-    throw options.signal?.aborted ? cancelled(operation) : error;
+  const { signal, cancel } = options;
+  const stop = AbortSignal.any([signal, cancel].filter((each) => each !== undefined));
+  const connecting = { ...options, signal: stop };
+  const connection = await sendRequest(stateDir, request, connecting).catch((error: unknown) => {
+    throw stop.aborted ? cancelled(operation) : error;
   });
-  return new SocketStream<OperationOutput<N>>(connection, operation, options.signal);
+  const stream = new SocketStream<OperationOutput<N>>(connection, operation, signal);
+  const onCancel = () => stream.control({ control: "cancel" });
+  cancel?.addEventListener("abort", onCancel, { once: true });
+  // It may have been aborted while the request was being sent.
+  if (cancel?.aborted) onCancel();
+  const forget = () => cancel?.removeEventListener("abort", onCancel);
+  stream.result.then(forget, forget);
+  return stream;
 }
 
 class SocketStream<Output> implements OperationStream<Output> {
@@ -85,6 +95,7 @@ class SocketStream<Output> implements OperationStream<Output> {
     // The iteration throws the same error; a caller who reads only that must not crash here.
     promise.catch(() => {});
     signal?.addEventListener("abort", this.#onAbort, { once: true });
+    if (signal?.aborted) this.#onAbort();
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<StreamEvent, void> {

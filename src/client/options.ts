@@ -3,8 +3,8 @@ import type { CallOptions } from "./call-operation.ts";
 import type { CollectOptions } from "./collect-output.ts";
 import { requireOptions } from "./require-arguments.ts";
 
-/** What every call of the SDK takes: `signal` to give up, `onNotice` to listen. */
-export type CallControl = Pick<CallOptions, "signal" | "onNotice">;
+/** What every call of the SDK takes: `signal` to give up, `cancel` to undo, `onNotice` to listen. */
+export type CallControl = Pick<CallOptions, "signal" | "cancel" | "onNotice">;
 
 /** Options of `Waypoint.new`. */
 export type NewOptions = OperationInput<"new"> & CallControl;
@@ -67,10 +67,11 @@ export function splitControl<T extends CallControl>(
   options: T,
 ): { control: CallControl; input: Omit<T, keyof CallControl> } {
   requireOptions(options);
-  const { signal, onNotice, ...input } = options;
+  const { signal, cancel, onNotice, ...input } = options;
   return {
     control: {
       ...(signal === undefined ? {} : { signal }),
+      ...(cancel === undefined ? {} : { cancel }),
       ...(onNotice === undefined ? {} : { onNotice }),
     },
     input,

@@ -12,6 +12,8 @@ import { tryConnect } from "./try-connect.ts";
 
 /** The first start makes the store, which takes seconds on a slow disk. */
 const START_TIMEOUT_MS = 30_000;
+/** How long another daemon may hold the directory without listening, until that is told. */
+const BUSY_TIMEOUT_MS = 15_000;
 
 /** How long a daemon that holds the directory may take to listen before it is tried again. */
 const BUSY_WAIT_MS = 1000;
@@ -37,12 +39,13 @@ const ENVIRONMENT_PASSED = ["PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "TZ", "N
  * @throws SETUP_INCOMPLETE    the package was not built.
  */
 export async function startDaemon(stateDir: string, signal?: AbortSignal): Promise<Socket> {
-  const endsAtMs = performance.now() + START_TIMEOUT_MS;
+  const endsAtMs = performance.now() + BUSY_TIMEOUT_MS;
   for (;;) {
     const isBusy = await startOnce(stateDir, signal);
     const socket = await awaitSocket(stateDir, isBusy ? BUSY_WAIT_MS : START_TIMEOUT_MS, signal);
     if (socket !== null) return socket;
-    if (!isBusy || performance.now() >= endsAtMs) throw notStarted(stateDir, "does not listen");
+    if (isBusy && performance.now() >= endsAtMs) throw busy(stateDir);
+    if (!isBusy) throw notStarted(stateDir, "does not listen");
   }
 }
 
@@ -168,6 +171,16 @@ function notStarted(stateDir: string, what: string): WaypointError {
   return new WaypointError("DAEMON_UNREACHABLE", `The Waypoint daemon ${what}.`, {
     hint: `Read its log at ${logPath}, then run \`waypoint doctor\`.`,
     detail: { stateDir, logPath, logExcerpt: logExcerpt(logPath) },
+  });
+}
+
+/** Whoever has the lock neither answers nor ends. */
+function busy(stateDir: string): WaypointError {
+  const { lockPath, logPath } = stateLayout(stateDir);
+  const message = `Another daemon has ${stateDir} and neither answers nor ends.`;
+  return new WaypointError("DAEMON_UNREACHABLE", message, {
+    hint: `\`fuser ${lockPath}\` finds it; ${logPath} says what it is at. Its end harms no session.`,
+    detail: { stateDir, lockPath, logPath, logExcerpt: logExcerpt(logPath) },
   });
 }
 

@@ -2,8 +2,9 @@ import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import type { Readable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
-import { killProcess, processesFull } from "../base/index.ts";
+import { findStandstill, killProcess, processesFull, withDeadline } from "../base/index.ts";
 import { WaypointError } from "../errors/index.ts";
+import { findRunningCriu } from "./running-criu.ts";
 
 /** How to start CRIU on this machine. */
 export interface CriuProgram {
@@ -29,6 +30,14 @@ export interface CriuRun {
 const OUTPUT_KEPT_BYTES_MAX = 16 * 1024;
 const OUTPUT_TIMEOUT_MS = 1_000;
 const LOST_CHECK_INTERVAL_MS = 250;
+/** A CRIU that somebody has stopped is let go on after so many looks: its tree waits for it. */
+const STOPPED_LOOKS_MAX = 20;
+/** One that has not ended so long after its kill waits in the kernel, and is not waited for. */
+const KILLED_TIMEOUT_MS = 10_000;
+
+/** How long a run may take, whatever its size, and how much memory it has to move in a millisecond. */
+const TIMEOUT_MS_MIN = 60_000;
+const BYTES_PER_MS_MIN = 16 * 1024;
 
 // CRIU starts helpers (tar, ip, nft) by name; nothing else of the daemon's environment reaches it.
 const FIXED_ENV = { PATH: "/usr/sbin:/usr/bin:/sbin:/bin", LC_ALL: "C" };
@@ -51,6 +60,11 @@ export function buildCriuCommand(
     ...cgroupFiles.flatMap((file) => ["--group", file]),
   ];
   return places.length === 0 ? command : [criu.enterPath, ...places, "--", ...command];
+}
+
+/** Returns how long CRIU may take for so much memory. */
+export function timeoutFor(memoryBytes = 0): number {
+  return TIMEOUT_MS_MIN + memoryBytes / BYTES_PER_MS_MIN;
 }
 
 /** How to run CRIU. */
@@ -85,11 +99,14 @@ export async function runCriu(options: CriuRunOptions): Promise<CriuRun> {
   const timer = setTimeout(() => {
     killed = child.pid === undefined ? [] : killWithChildren(child.pid);
   }, options.timeoutMs);
+  let stoppedLooks = 0;
   const watch = setInterval(() => {
     if (options.isLost?.() === true) child.kill("SIGKILL");
+    stoppedLooks = killed === null && isStopped(child.pid) ? stoppedLooks + 1 : 0;
+    if (stoppedLooks >= STOPPED_LOOKS_MAX) child.kill("SIGCONT");
   }, LOST_CHECK_INTERVAL_MS);
   try {
-    const exitCode = await exitOf(child);
+    const exitCode = await exitInTime(child, options.timeoutMs + KILLED_TIMEOUT_MS);
     // It may have come to its end in the same moment as its time.
     const timedOut = killed !== null;
     if (exitCode !== 0 || timedOut) await options.endLeft?.(killed ?? []);
@@ -128,6 +145,25 @@ function exitOf(child: CriuProcess): Promise<number | null> {
     child.once("error", (cause) => reject(cannotStart(child.spawnfile, cause)));
     child.once("exit", resolve);
   });
+}
+
+/** @throws DEADLINE_EXCEEDED  it has not even ended when it was killed. */
+async function exitInTime(child: CriuProcess, timeoutMs: number): Promise<number | null> {
+  try {
+    return await withDeadline("CRIU to end", timeoutMs, exitOf(child));
+  } catch (error) {
+    child.unref();
+    throw error;
+  }
+}
+
+function isStopped(pid: number | undefined): boolean {
+  return pid !== undefined && findStandstill(pid)?.kind === "stopped";
+}
+
+/** Ends the runs of CRIU in a working directory, whatever they are at. */
+export function endRuns(workDir: string): void {
+  for (const { pid } of findRunningCriu((argument) => argument === workDir)) killWithChildren(pid);
 }
 
 function cannotStart(program: string, cause: Error): WaypointError {

@@ -3,7 +3,7 @@ import { basename, dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { WaypointError } from "../errors/index.ts";
 import { buildDumpArguments, type ExternalMount } from "./build-arguments.ts";
-import { type CriuProgram, type CriuRun, runCriu } from "./criu-program.ts";
+import { type CriuProgram, type CriuRun, runCriu, timeoutFor } from "./criu-program.ts";
 import { explainDumpFailure, type FailureExplanation } from "./explain-failure.ts";
 import { explainRun } from "./explain-unfinished.ts";
 import { findUnrestorable, toUnrestorableError } from "./find-unrestorable.ts";
@@ -18,7 +18,6 @@ import { readFailureFacts } from "./read-process-facts.ts";
 import { isTreeKilled } from "./running-criu.ts";
 
 const LOG_NAME = "dump.log";
-const TIMEOUT_DEFAULT_MS = 300_000;
 const RETRIES_MAX = 2;
 const RETRY_GAP_MS = 15;
 const LOG_READ_BYTES_MAX = 1024 * 1024;
@@ -47,7 +46,9 @@ export interface DumpOptions {
   frozenIn?: string;
   /** Takes the log of a failed dump. @defaultValue it stays in `workDir` */
   failedLogsDir?: string;
-  /** @defaultValue 300 000; at the deadline the tree may be damaged, so it is a last resort. */
+  /** Memory that is to be written: the deadline, at which the tree may be damaged, comes later. @defaultValue 0 */
+  memoryBytes?: number;
+  /** @defaultValue a minute, and more by `memoryBytes` */
   timeoutMs?: number;
 }
 
@@ -116,7 +117,7 @@ async function runDump(options: DumpOptions): Promise<CriuRun> {
       WAYPOINT_ROOT: options.rootDir,
       WAYPOINT_TREE_ROOT: treeRoot(options),
     },
-    timeoutMs: options.timeoutMs ?? TIMEOUT_DEFAULT_MS,
+    timeoutMs: options.timeoutMs ?? timeoutFor(options.memoryBytes),
     isLost: () => isTreeKilled(options.pid),
     endLeft: (ending) => endLeftProcesses({ command: "dump", workDir: options.workDir }, ending),
   });

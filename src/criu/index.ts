@@ -10,7 +10,7 @@ export {
   type DumpArgumentOptions,
   type RestoreArgumentOptions,
 } from "./build-arguments.ts";
-export type { CriuProgram } from "./criu-program.ts";
+export { type CriuProgram, endRuns } from "./criu-program.ts";
 export { type DumpOptions, type DumpResult, dump } from "./dump.ts";
 export { type MemoryStretch, readImageMemory } from "./image-memory.ts";
 export type { SocketEnd } from "./inet-socket.ts";

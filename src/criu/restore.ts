@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { noProcessLeft, refusedProcesses } from "../base/index.ts";
 import { WaypointError } from "../errors/index.ts";
 import { buildRestoreArguments, type ExternalMount } from "./build-arguments.ts";
-import { type CriuProgram, type CriuRun, runCriu } from "./criu-program.ts";
+import { type CriuProgram, type CriuRun, runCriu, timeoutFor } from "./criu-program.ts";
 import { readLog } from "./dump.ts";
 import { explainRestoreFailure } from "./explain-failure.ts";
 import { explainRun } from "./explain-unfinished.ts";
@@ -18,7 +18,6 @@ import { ResumeGate } from "./resume-gate.ts";
 
 const LOG_NAME = "restore.log";
 const GATE_NAME = "resume.sock";
-const TIMEOUT_DEFAULT_MS = 300_000;
 
 /** What to restore, and into what. */
 export interface RestoreOptions {
@@ -49,7 +48,9 @@ export interface RestoreOptions {
   failedLogsDir?: string;
   /** Is told of a failure whose reason passes, before the one other try. */
   onRetry?: (error: WaypointError) => void;
-  /** @defaultValue 300 000 */
+  /** Memory that is to be read. @defaultValue 0 */
+  memoryBytes?: number;
+  /** @defaultValue a minute, and more by `memoryBytes` */
   timeoutMs?: number;
 }
 
@@ -130,7 +131,7 @@ async function restoreOnce(options: RestoreOptions): Promise<RestoreResult> {
         ...(socketsMoved === null ? {} : { WAYPOINT_SOCKETS_MOVED: socketsMoved }),
         ...(terminals.length === 0 ? {} : { WAYPOINT_TERMINALS: asWords(terminals) }),
       },
-      timeoutMs: options.timeoutMs ?? TIMEOUT_DEFAULT_MS,
+      timeoutMs: options.timeoutMs ?? timeoutFor(options.memoryBytes),
       endLeft: (ending) => endLeftProcesses({ ...options, command: "restore" }, ending),
     }),
   );

@@ -124,7 +124,7 @@ export class Connection {
 
   #isWanted(frame: Frame): boolean {
     if (frame.kind === FRAME_KIND.request) return this.#onRequest !== undefined;
-    return this.#exchange === undefined || this.#exchange.isListening;
+    return this.#exchange === undefined || this.#exchange.isListening || isCancel(frame);
   }
 
   async #handle(frame: Frame): Promise<void> {
@@ -138,4 +138,9 @@ export class Connection {
     this.#exchange = new Exchange(this.#socket, () => void this.#pump());
     this.#onRequest?.(request);
   }
+}
+
+/** Every operation takes this one, at any time. */
+function isCancel({ kind, payload }: Frame): boolean {
+  return kind === FRAME_KIND.control && Buffer.from(payload).includes('"cancel"');
 }

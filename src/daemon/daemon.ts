@@ -1,8 +1,6 @@
-import { rmSync } from "node:fs";
-import { createServer, type Server } from "node:net";
 import process from "node:process";
 import type { Logger, StateLayout } from "../base/index.ts";
-import { captureAllHeld, releaseHeld } from "../checkpoint/index.ts";
+import { captureAllHeld } from "../checkpoint/index.ts";
 import { ERROR_REGISTRY, toWaypointError, WaypointError } from "../errors/index.ts";
 import { type EngineOperations, HANDLERS, type OperationHandler } from "../operations/index.ts";
 import {
@@ -12,10 +10,11 @@ import {
   type RequestMessage,
   WAYPOINT_VERSION,
 } from "../protocol/index.ts";
-import { type EnginePorts, endInstance, type StreamPeer } from "../session/index.ts";
+import type { EnginePorts, StreamPeer } from "../session/index.ts";
 import { Connection } from "./connection.ts";
-import { releaseNamespace } from "./enter-namespace.ts";
+import { ListeningSocket } from "./listening-socket.ts";
 import { OwnMemory } from "./own-memory.ts";
+import { endUnderWay, releaseEverything, STEP_TIMEOUT_MS, Steps } from "./release-everything.ts";
 
 /** What a client of another version may ask for: it must be able to look at the daemon and end it. */
 const ANY_VERSION: ReadonlySet<string> = new Set(["daemon.status", "daemon.stop"]);
@@ -26,7 +25,7 @@ export class Daemon {
   readonly #ports: EnginePorts;
   readonly #layout: StateLayout;
   readonly #logger: Logger;
-  readonly #server: Server;
+  readonly #socket: ListeningSocket;
   readonly #stopped = Promise.withResolvers<void>();
   readonly #handlers: { [N in OperationName]: OperationHandler<N> };
   readonly #connections = new Set<Connection>();
@@ -41,7 +40,7 @@ export class Daemon {
       "daemon.stop": (input: { sessions: boolean }) => this.#stop(input.sessions),
     };
     this.#handlers = { ...(HANDLERS satisfies EngineOperations), ...own };
-    this.#server = createServer({ allowHalfOpen: false }, (socket) => {
+    this.#socket = new ListeningSocket(ports.settings.layout.socketPath, this.#logger, (socket) => {
       const connection = new Connection(socket);
       this.#connections.add(connection);
       const serving = connection.serve((request, peer) => this.#answer(request, peer));
@@ -51,17 +50,7 @@ export class Daemon {
 
   /** Listens on the state directory's socket; resolves when clients can connect. */
   async listen(): Promise<void> {
-    // The lock is ours, so a socket file that is there belongs to a daemon that died.
-    rmSync(this.#layout.socketPath, { force: true });
-    await new Promise<void>((resolve, reject) => {
-      this.#server.once("error", reject);
-      // Nobody but root may connect: the socket gives all power over the sessions.
-      const umaskBefore = process.umask(0o177);
-      this.#server.listen(this.#layout.socketPath, () => {
-        process.umask(umaskBefore);
-        resolve();
-      });
-    });
+    await this.#socket.listen();
   }
 
   /** Resolves when the daemon was asked to stop and has finished what was under way. */
@@ -69,21 +58,25 @@ export class Daemon {
     return this.#stopped.promise;
   }
 
-  /** Stops listening and finishes the operations under way; the sessions live on. */
-  async shutDown(): Promise<void> {
+  /**
+   * Stops listening and finishes the operations under way; the sessions live on.
+   *
+   * @param stepTimeoutMs  goes on without what takes longer. @defaultValue all is waited for
+   */
+  async shutDown(stepTimeoutMs?: number): Promise<void> {
+    const ports = this.#ports;
     this.#stopListening();
     this.#memory.close();
-    await this.#ports.automatic.close();
-    await this.#ports.verifications.stop();
-    await this.#ports.browses.endAll();
-    await this.#ports.leases.idle();
-    await captureAllHeld(this.#ports);
-    await this.#ports.standbys.close();
-    await this.#ports.memoryImages.close();
-    await this.#ports.background.idle();
-    await this.#ports.stories.stop();
-    await this.#ports.storyBuilder.close();
-    this.#ports.catalog[Symbol.dispose]();
+    const steps = new Steps(ports.logger, stepTimeoutMs);
+    await steps.run("end what is under way", () => endUnderWay(ports));
+    await steps.run("finish operations", () => ports.leases.idle());
+    await steps.run("capture what is held", () => captureAllHeld(ports));
+    await steps.run("end standbys", () => ports.standbys.close());
+    await steps.run("end the copying of images", () => ports.memoryImages.close());
+    await steps.run("finish in the background", () => ports.background.idle());
+    await steps.run("stop reading stories", () => ports.stories.stop());
+    await steps.run("end the builder of stories", () => ports.storyBuilder.close());
+    ports.catalog[Symbol.dispose]();
     this.#stopped.resolve();
   }
 
@@ -119,9 +112,7 @@ export class Daemon {
 
   #stopListening(): void {
     for (const connection of this.#connections) connection.endWhenIdle();
-    if (!this.#server.listening) return;
-    this.#server.close();
-    rmSync(this.#layout.socketPath, { force: true });
+    this.#socket.close();
   }
 
   #status(): OperationOutput<"daemon.status"> {
@@ -151,34 +142,13 @@ export class Daemon {
   async #stop(withSessions: boolean): Promise<OperationOutput<"daemon.stop">> {
     // Whoever comes from now on finds no daemon, and starts the next one.
     this.#stopListening();
-    if (withSessions) await this.#releaseEverything();
-    // The answer must leave before this process ends.
-    setImmediate(() => void this.shutDown());
-    return { stopped: true };
-  }
-
-  async #releaseEverything(): Promise<void> {
-    const { live, catalog, network, leases } = this.#ports;
-    await this.#ports.automatic.close();
-    await this.#ports.verifications.stop();
-    await this.#ports.browses.endAll();
-    for (const instance of live.all()) {
-      const { sessionId, instanceId, link } = instance;
-      await leases.run(sessionId, async () => {
-        live.delete(sessionId, instanceId);
-        link.end(new WaypointError("SESSION_ENDED", "All sessions are being ended."));
-        catalog.updateSession(sessionId, { state: "stopped" });
-        await endInstance(instanceId, this.#ports);
-      });
+    try {
+      if (withSessions) await releaseEverything(this.#ports);
+      return { stopped: true };
+    } finally {
+      // The answer must leave before this process ends, whatever could not be ended.
+      setImmediate(() => void this.shutDown(withSessions ? STEP_TIMEOUT_MS : undefined));
     }
-    await releaseHeld(this.#ports);
-    await this.#ports.standbys.close();
-    await this.#ports.memoryImages.close();
-    await this.#ports.background.idle();
-    await this.#ports.stories.stop();
-    await this.#ports.storyBuilder.close();
-    await network.releaseHost();
-    await releaseNamespace(this.#layout);
   }
 }
 

@@ -24,8 +24,8 @@ import { MALLOC_ENVIRONMENT, NODE_FLAGS } from "./own-memory.ts";
 /** Tells the second start of the program that it is inside the namespace. */
 const INSIDE_VARIABLE = "WAYPOINT_INSIDE";
 const HOST_NAMESPACE_VARIABLE = "WAYPOINT_HOST_NAMESPACE_FD";
-/** Longest time that a daemon needs to start or to stop. */
-const LOCK_TIMEOUT_MS = 20_000;
+/** How long to wait for a daemon that starts or stops; a client looks and tries again then. */
+const LOCK_TIMEOUT_MS = 10_000;
 /** Marks the tmpfs that was mounted over /run. */
 const RUN_MARKER = "/run/waypoint-namespace";
 

@@ -1,4 +1,5 @@
 import type { Socket } from "node:net";
+import { WaypointError } from "../errors/index.ts";
 import { peerPid } from "../kernel/index.ts";
 import {
   type ControlMessage,
@@ -12,6 +13,7 @@ import type { StreamPeer } from "../session/index.ts";
 /** One request of a connection, from its arrival to its result: the client as an operation sees it. */
 export class Exchange implements StreamPeer {
   readonly #gone = new AbortController();
+  readonly #cancelled = new AbortController();
   readonly #socket: Socket;
   readonly #onListen: () => void;
   #handlers: Parameters<StreamPeer["listen"]>[0] | undefined;
@@ -36,9 +38,14 @@ export class Exchange implements StreamPeer {
     return this.#handlers !== undefined;
   }
 
+  get cancelled(): AbortSignal {
+    return this.#cancelled.signal;
+  }
+
   /** The client has left. */
   abandon(): void {
     this.#gone.abort();
+    this.#cancel();
   }
 
   async send(stream: "stdout" | "stderr", bytes: Uint8Array): Promise<void> {
@@ -59,7 +66,13 @@ export class Exchange implements StreamPeer {
     if (frame.kind === FRAME_KIND.input) return await this.#handlers?.onInput(frame.payload);
     if (frame.kind !== FRAME_KIND.control) return;
     const message: unknown = JSON.parse(Buffer.from(frame.payload).toString("utf8"));
+    if ((message as ControlMessage).control === "cancel") return this.#cancel();
     this.#handlers?.onControl(message as ControlMessage);
+  }
+
+  #cancel(): void {
+    const message = "The operation was cancelled; what it had begun was undone.";
+    this.#cancelled.abort(new WaypointError("CANCELLED", message));
   }
 
   /** Sends the result; `isLast` tells the client that the connection takes no further request. */

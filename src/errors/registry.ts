@@ -207,7 +207,9 @@ export const ERROR_REGISTRY = {
     exitCode: 130,
     httpStatus: 499,
     retryable: true,
-    meaning: "The caller interrupted the operation; what it had begun was undone.",
+    meaning:
+      "The caller interrupted the operation: what it had begun was undone, or is being undone or " +
+      "completed where the message says that the daemon has not answered yet.",
   },
   INTERNAL: {
     kind: "internal",

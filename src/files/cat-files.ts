@@ -50,7 +50,7 @@ async function sendFile({ rawPath, entry }: FoundEntry, peer: StreamPeer): Promi
   try {
     await using file = await openEntry(entry);
     for (;;) {
-      if (peer.gone.aborted) throw new WaypointError("CANCELLED", "The client left.");
+      peer.cancelled.throwIfAborted();
       // A new one each time: the socket may still hold the last.
       const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
       const { bytesRead } = await file.read(chunk, 0, CHUNK_BYTES, sentBytes);

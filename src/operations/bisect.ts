@@ -27,7 +27,7 @@ export async function bisect(
     {
       ...request,
       atOnce: atOnce ?? availableParallelism(),
-      signal: peer.gone,
+      signal: peer.cancelled,
       tell: (event) => sendLine(peer, event),
     },
     ports,

@@ -19,9 +19,8 @@ export const FILE_HANDLERS: {
     const session = copyTargetOf(input.to, ports);
     if (session === null) return await copyFiles(input, null, peer, ports);
     // A restore in between would leave the files in the processes that it ends.
-    return await ports.leases.run(session.id, () =>
-      copyFiles(input, copyTargetOf(input.to, ports), peer, ports),
-    );
+    const copy = () => copyFiles(input, copyTargetOf(input.to, ports), peer, ports);
+    return await ports.leases.run(session.id, copy, peer.cancelled);
   },
 
   browse: (input, ports, peer) => ports.browses.begin(input, peer),

@@ -23,8 +23,8 @@ export const GOING_BACK_HANDLERS: {
     peer: StreamPeer,
   ) => Promise<OperationOutput<N>>;
 } = {
-  restore: (input, ports) =>
-    withSession(input.session, ports, async (session) => {
+  restore: (input, ports, peer) =>
+    withSession(input.session, ports, peer, async (session) => {
       const checkpoint = resolveCheckpoint(input.checkpoint, ports.catalog);
       requireOwnHistory(session, checkpoint, ports.catalog);
       requireNobodyTypes(session, input, ports);
@@ -36,24 +36,29 @@ export const GOING_BACK_HANDLERS: {
     const checkpoint = resolveCheckpoint(input.checkpoint, ports.catalog);
     requireOwnHistory(session, checkpoint, ports.catalog);
     const parts = await resolveParts(input, session, ports);
-    return await planRestore(session, checkpoint, { ...input, parts }, ports, peer.gone);
+    return await planRestore(session, checkpoint, { ...input, parts }, ports, peer.cancelled);
   },
 
-  undo: (input, ports) =>
-    withSession(input.session, ports, (session) => {
+  undo: (input, ports, peer) =>
+    withSession(input.session, ports, peer, (session) => {
       requireNobodyTypes(session, input, ports);
       return undoOperation(session, input, ports);
     }),
 
-  revert: (input, ports) =>
-    withSession(input.session, ports, async (session) => {
+  revert: (input, ports, peer) =>
+    withSession(input.session, ports, peer, async (session) => {
       const wish = await revertWish(session, input, ports);
       return await revertChanges(session, { ...input, ...wish }, ports);
     }),
 
   "revert.plan": async (input, ports, peer) => {
     const session = resolveSession(input.session, ports.catalog);
-    return await planRevert(session, await revertWish(session, input, ports), ports, peer.gone);
+    return await planRevert(
+      session,
+      await revertWish(session, input, ports),
+      ports,
+      peer.cancelled,
+    );
   },
 
   "op.log": async ({ session }, ports) => {

@@ -1,3 +1,4 @@
+import type { SessionRow } from "../catalog/index.ts";
 import {
   createCheckpoint,
   forkCheckpoint,
@@ -15,6 +16,7 @@ import type { OperationName, OperationOutput, OperationParsedInput } from "../pr
 import {
   attachSession,
   createSession,
+  cutShort,
   describeSession,
   type EnginePorts,
   execInSession,
@@ -76,14 +78,14 @@ export const HANDLERS: EngineOperations = refreshingStandbys({
     return { session: session.id, processes: listProcesses(session, ports) };
   },
 
-  exec: (input, ports, peer) =>
-    execInSession(resolveSession(input.session, ports.catalog), input, peer, ports),
+  exec: async (input, ports, peer) =>
+    execInSession(await resolveArrived(input.session, ports), input, peer, ports),
 
-  attach: (input, ports, peer) =>
-    attachSession(resolveSession(input.session, ports.catalog), input, peer, ports),
+  attach: async (input, ports, peer) =>
+    attachSession(await resolveArrived(input.session, ports), input, peer, ports),
 
-  stop: (input, ports) =>
-    withSession(input.session, ports, async (session) => {
+  stop: (input, ports, peer) =>
+    withSession(input.session, ports, peer, async (session) => {
       requireLive(session, ports);
       const checkpoint = input.checkpoint ? await captureBeforeStop(session, ports) : null;
       await stopSession(session, checkpoint, ports);
@@ -91,13 +93,13 @@ export const HANDLERS: EngineOperations = refreshingStandbys({
       return { session: describeSession(stopped, ports), checkpoint };
     }),
 
-  rm: (input, ports) =>
-    withSession(input.session, ports, async (session) => {
-      if (ports.live.get(session.id) !== undefined && !input.force) {
-        throw new WaypointError("SESSION_WRONG_STATE", `Session ${session.name} is running.`, {
-          hint: `Stop it first, or use \`waypoint rm --force ${session.name}\`: its files and checkpoints are gone then.`,
-        });
-      }
+  rm: (input, ports, peer) => {
+    const wanted = resolveSession(input.session, ports.catalog);
+    // Whatever is under way in it is in vain, and may hang. From then on the removal is completed.
+    if (input.force) cutShort(wanted, "removed", ports);
+    const until = input.force ? { cancelled: new AbortController().signal } : peer;
+    return withSession(wanted.id, ports, until, async (session) => {
+      if (!input.force) requireNotRunning(session, ports);
       const removable = removableCheckpoints(session, ports.catalog);
       const own = ports.catalog.checkpoints(session.id);
       const kept = own.filter(({ id }) => !removable.some((row) => row.id === id)).length;
@@ -111,11 +113,12 @@ export const HANDLERS: EngineOperations = refreshingStandbys({
         checkpointsRemoved: removable.length,
         checkpointsKept: kept,
       };
-    }),
+    });
+  },
 
   "rm.checkpoints": (input, ports) => removeSingleCheckpoints(input, ports),
 
-  "rm.files": (input, ports) => removeFiles(input, ports),
+  "rm.files": (input, ports, peer) => removeFiles(input, ports, peer),
 
   checkpoint: takeCheckpoint,
 
@@ -132,7 +135,7 @@ export const HANDLERS: EngineOperations = refreshingStandbys({
       from: resolveMoment(input.from, ports.catalog),
       to: resolveMoment(input.to, ports.catalog),
     };
-    return await diffMoments(refs, input, ports, peer.gone);
+    return await diffMoments(refs, input, ports, peer.cancelled);
   },
 
   fork: async (input, ports, peer) => {
@@ -151,8 +154,8 @@ export const HANDLERS: EngineOperations = refreshingStandbys({
     };
   },
 
-  forward: (input, ports) =>
-    withSession(input.session, ports, (session) =>
+  forward: (input, ports, peer) =>
+    withSession(input.session, ports, peer, (session) =>
       forwardPort(session, { ...input, to: resolveIfGiven(input.to, ports) }, ports),
     ),
 
@@ -162,19 +165,34 @@ export const HANDLERS: EngineOperations = refreshingStandbys({
     return { forwards: listForwards(row, ports) };
   },
 
-  "forward.stop": (input, ports) =>
-    withSession(input.session, ports, async (session) =>
+  "forward.stop": (input, ports, peer) =>
+    withSession(input.session, ports, peer, async (session) =>
       stopForward(session, { ...input, to: resolveIfGiven(input.to, ports) }, ports),
     ),
 
-  standby: (input, ports) =>
-    withSession(input.session, ports, async (session) => {
+  standby: (input, ports, peer) =>
+    withSession(input.session, ports, peer, async (session) => {
       if (input.policy !== undefined) {
         ports.catalog.updateSession(session.id, { standby: input.policy });
       }
       return describeStandby(resolveSession(session.id, ports.catalog), ports);
     }),
 });
+
+/** @throws SESSION_WRONG_STATE  its processes live, whether they answer or not. */
+function requireNotRunning({ id, name, state }: SessionRow, { live }: EnginePorts): void {
+  if (live.get(id) === undefined && state !== "running") return;
+  throw new WaypointError("SESSION_WRONG_STATE", `Session ${name} is running.`, {
+    hint: `Stop it first, or use \`waypoint rm --force ${name}\`: its files and checkpoints are gone then.`,
+  });
+}
+
+/** Returns a session when its first process has answered this daemon, or has not in time. */
+async function resolveArrived(reference: string, { catalog, live }: EnginePorts) {
+  const { id } = resolveSession(reference, catalog);
+  await live.arrived(id);
+  return resolveSession(id, catalog);
+}
 
 function resolveIfGiven(reference: string | undefined, ports: EnginePorts) {
   return reference === undefined ? null : resolveSession(reference, ports.catalog);
@@ -190,9 +208,9 @@ async function captureBeforeStop(
   return (await createCheckpoint(session, { ...options, ...more }, ports)).id;
 }
 
-/** A client that has gone waits for nothing: what was begun for it is undone. */
+/** A client that has gone, or does not want it any more: what was begun for it is undone. */
 async function undoIfGone(peer: StreamPeer, undo: () => Promise<void>): Promise<void> {
-  if (!peer.gone.aborted) return;
+  if (!peer.cancelled.aborted) return;
   await undo();
-  throw new WaypointError("CANCELLED", "The client left before the answer; all was undone.");
+  peer.cancelled.throwIfAborted();
 }

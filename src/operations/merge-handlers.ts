@@ -23,19 +23,20 @@ export const MERGE_HANDLERS: {
     peer: StreamPeer,
   ) => Promise<OperationOutput<N>>;
 } = {
-  apply: (input, ports, peer) => ports.leases.run(LEASE, () => applyCheckpoint(input, peer, ports)),
+  apply: (input, ports, peer) =>
+    ports.leases.run(LEASE, () => applyCheckpoint(input, peer, ports), peer.cancelled),
 
   "apply.undo": (input, ports, peer) =>
-    ports.leases.run(LEASE, () => undoApply(input, peer, ports)),
+    ports.leases.run(LEASE, () => undoApply(input, peer, ports), peer.cancelled),
 
   "apply.continue": (_input, ports, peer) =>
-    ports.leases.run(LEASE, () => continueUnfinished(peer, ports)),
+    ports.leases.run(LEASE, () => continueUnfinished(peer, ports), peer.cancelled),
 
   "apply.abort": (_input, ports, peer) =>
-    ports.leases.run(LEASE, () => abortUnfinished(peer, ports)),
+    ports.leases.run(LEASE, () => abortUnfinished(peer, ports), peer.cancelled),
 
   merge: (input, ports, peer) =>
-    withSession(input.session, ports, (session) =>
+    withSession(input.session, ports, peer, (session) =>
       ports.leases.run(LEASE, () => {
         const checkpoint = resolveCheckpoint(input.checkpoint, ports.catalog);
         return mergeCheckpoint({ session, checkpoint, dryRun: input.dryRun }, peer, ports);

@@ -3,7 +3,12 @@ import { removeCheckpoints, toManifest } from "../checkpoint/index.ts";
 import { WaypointError } from "../errors/index.ts";
 import { lineWithout, resolveCheckpoint } from "../lineage/index.ts";
 import type { OperationOutput, OperationParsedInput } from "../protocol/index.ts";
-import { describeSession, type EnginePorts, removeInstance } from "../session/index.ts";
+import {
+  describeSession,
+  type EnginePorts,
+  removeInstance,
+  type StreamPeer,
+} from "../session/index.ts";
 import { scheduleStory } from "../story/index.ts";
 import { endBrowsing } from "./file-handlers.ts";
 import { withSession } from "./with-session.ts";
@@ -70,8 +75,9 @@ async function removeRows(
 export async function removeFiles(
   { session: reference }: OperationParsedInput<"rm.files">,
   ports: EnginePorts,
+  peer: StreamPeer,
 ): Promise<OperationOutput<"rm.files">> {
-  return await withSession(reference, ports, async (session) => {
+  return await withSession(reference, ports, peer, async (session) => {
     if (session.state === "running") {
       throw new WaypointError("SESSION_WRONG_STATE", `Session ${session.name} is running.`, {
         hint: `Remove files in it with \`waypoint exec --shell own ${session.name} -- rm …\`, or stop it first.`,

@@ -25,7 +25,9 @@ export async function takeCheckpoint(
   ports: EnginePorts,
   peer: StreamPeer,
 ): Promise<OperationOutput<"checkpoint">> {
-  const row = await withSession(input.session, ports, (session) => capture(session, input, ports));
+  const row = await withSession(input.session, ports, peer, (session) =>
+    capture(session, input, ports),
+  );
   if (input.verify === undefined) return describe(row, ports);
   // A restore of what was just captured must not wait for a long test.
   ports.standbys.refresh();
@@ -37,7 +39,12 @@ export async function takeCheckpoint(
   const onResult = () => Promise.resolve();
   await sendLine(peer, describe(row, ports));
   const options = { atOnce: 1, onResult };
-  const [verified] = await verifyMany([row], { ...request, signal: peer.gone }, options, ports);
+  const [verified] = await verifyMany(
+    [row],
+    { ...request, signal: peer.cancelled },
+    options,
+    ports,
+  );
   const { outputBytes: _, ...verification } = verified?.verification ?? {};
   return {
     ...describe(row, ports),

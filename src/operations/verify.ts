@@ -22,7 +22,7 @@ export async function verify(
   const { command, timeoutMs } = input;
   const results = await verifyMany(
     checkpoints,
-    { command, timeoutMs, signal: peer.gone },
+    { command, timeoutMs, signal: peer.cancelled },
     {
       atOnce: input.atOnce ?? availableParallelism(),
       onResult: (verified) => sendLine(peer, verified),

@@ -1,13 +1,19 @@
 import type { SessionRow } from "../catalog/index.ts";
 import { resolveSession } from "../lineage/index.ts";
-import type { EnginePorts } from "../session/index.ts";
+import type { EnginePorts, StreamPeer } from "../session/index.ts";
 
-/** Runs `task` with the session's lease, and with its row as it is when the lease is held. */
+/**
+ * Runs `task` with the session's lease, and with its row as it is when the lease is held.
+ *
+ * @throws CANCELLED  the client left the queue.
+ */
 export async function withSession<T>(
   reference: string,
   ports: EnginePorts,
+  peer: Pick<StreamPeer, "cancelled">,
   task: (session: SessionRow) => Promise<T>,
 ): Promise<T> {
   const { id } = resolveSession(reference, ports.catalog);
-  return ports.leases.run(id, () => task(resolveSession(id, ports.catalog)));
+  await ports.live.arrived(id);
+  return ports.leases.run(id, () => task(resolveSession(id, ports.catalog)), peer.cancelled);
 }

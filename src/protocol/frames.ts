@@ -37,11 +37,12 @@ export interface RequestMessage {
   input: unknown;
 }
 
-/** What a client may say while a stream operation runs. */
+/** What a client may say while an operation runs; all but `cancel` for stream operations alone. */
 export type ControlMessage =
   | { control: "resize"; columns: number; rows: number }
   | { control: "signal"; signal: number }
-  | { control: "detach" };
+  | { control: "detach" }
+  | { control: "cancel" };
 
 /** What the daemon may say while an operation runs. */
 export interface NoticeMessage {

@@ -84,6 +84,10 @@ export const sessionSchema = z.object({
     })
     .nullable()
     .describe("What it takes of the store; null where that is not counted"),
+  silence: z
+    .string()
+    .nullable()
+    .describe('Why a running session does not answer, such as "is stopped by a signal", or null'),
   filling: z.boolean().describe("True while a lazy restore still brings its memory"),
 });
 export type Session = z.infer<typeof sessionSchema>;

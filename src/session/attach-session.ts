@@ -4,7 +4,7 @@ import { hasCode, WaypointError } from "../errors/index.ts";
 import type { OperationOutput, OperationParsedInput } from "../protocol/index.ts";
 import type { RunInShellOptions, TerminalReader, TerminalState } from "../terminal/index.ts";
 import { requireLive } from "./describe-session.ts";
-import { keepShellAlive } from "./exec-in-session.ts";
+import { keepShellAlive } from "./keep-shell-alive.ts";
 import type { LiveInstance, TerminalSize } from "./live-sessions.ts";
 import type { EnginePorts } from "./ports.ts";
 import { quoteCommand } from "./quote-command.ts";

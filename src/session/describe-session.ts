@@ -1,3 +1,4 @@
+import { findStandstill, tellStandstill, unresponsive } from "../base/index.ts";
 import type { SessionRow } from "../catalog/index.ts";
 import { WaypointError } from "../errors/index.ts";
 import type { Session, SessionProcess } from "../protocol/index.ts";
@@ -27,6 +28,7 @@ export function describeSession(row: SessionRow, ports: EnginePorts): Session {
     pid: live?.pid ?? null,
     address: instance === null ? null : (ports.catalog.instance(instance)?.address ?? null),
     disk: ports.store.shares.usage({ sessionId: row.id, diskLimitBytes }),
+    silence: tellSilence(row, live, ports),
     filling: live !== undefined && ports.filling.has(live.instanceId),
     memoryBytes: live === undefined ? null : ports.sandbox.treeMemoryBytes(live.pid),
   };
@@ -43,12 +45,14 @@ export function listProcesses(row: SessionRow, ports: EnginePorts): SessionProce
   }));
 }
 
-/** Returns a session's live incarnation. @throws SESSION_WRONG_STATE */
+/** Returns a session's live incarnation. @throws SESSION_WRONG_STATE | SESSION_UNRESPONSIVE */
 export function requireLive(row: SessionRow, ports: EnginePorts): LiveInstance {
   const live = ports.live.get(row.id);
   if (live !== undefined) return live;
   const state = ports.catalog.session(row.id)?.state ?? row.state;
-  if (state === "running") throw unreachable(row);
+  if (state === "running") {
+    throw unresponsive(ports.catalog.instance(row.instance ?? "")?.pid ?? undefined);
+  }
   const why = endAtLimit(null, hitsOf(row, ports), row);
   const how = state === "ended" ? `its processes have ended${why}` : `it is ${state}`;
   throw new WaypointError("SESSION_WRONG_STATE", `Session ${row.name} is not running: ${how}.`, {
@@ -57,10 +61,17 @@ export function requireLive(row: SessionRow, ports: EnginePorts): LiveInstance {
   });
 }
 
-/** Its processes live, but something in the session keeps its first process from answering. */
-function unreachable(row: SessionRow): WaypointError {
-  return new WaypointError("SESSION_WRONG_STATE", `Session ${row.name} runs but does not answer.`, {
-    hint: `Its files can be captured with \`waypoint checkpoint --files-only ${row.name}\`; \`waypoint rm --force ${row.name}\` ends it.`,
-    detail: { state: "unreachable" },
-  });
+/** Returns why a running session does not answer; `null` of one that does, as far as is known. */
+function tellSilence(
+  { state, instance }: SessionRow,
+  live: LiveInstance | undefined,
+  ports: EnginePorts,
+): string | null {
+  if (state !== "running" || instance === null) return null;
+  // In a dump CRIU holds it.
+  if (live?.link.isQuiesced === true) return null;
+  const pid = live?.pid ?? ports.catalog.instance(instance)?.pid ?? null;
+  const standstill = pid === null ? null : findStandstill(pid);
+  if (standstill !== null) return tellStandstill(standstill);
+  return live === undefined ? "does not answer" : null;
 }

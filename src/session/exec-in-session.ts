@@ -1,20 +1,19 @@
-import { constants } from "node:os";
 import type { SessionRow } from "../catalog/index.ts";
-import { hasCode, toWaypointError, WaypointError } from "../errors/index.ts";
+import { hasCode } from "../errors/index.ts";
 import type { OperationOutput, OperationParsedInput } from "../protocol/index.ts";
-import type { CommandReader, EndReason, InitLink, RunInShellOptions } from "../terminal/index.ts";
+import type { CommandReader, EndReason, InitLink } from "../terminal/index.ts";
 import { BoundedOutput } from "./bounded-output.ts";
 import type { JournalEntry } from "./command-journal.ts";
 import { requireLive } from "./describe-session.ts";
 import { EXIT_CODE_TIMED_OUT, Interruption } from "./interruption.ts";
+import { keepShellAlive } from "./keep-shell-alive.ts";
 import type { LiveInstance } from "./live-sessions.ts";
 import type { EnginePorts } from "./ports.ts";
 import { quoteCommand } from "./quote-command.ts";
-import { isLimited, tellHits, withEndReason, withSpawnReason } from "./session-limits.ts";
-import { requireDirectory, sessionShell, shellEnvironment } from "./shell.ts";
+import { isLimited, tellHits, withEndReason } from "./session-limits.ts";
+import { sessionShell } from "./shell.ts";
+import { startInTime } from "./start-command.ts";
 import type { StreamPeer } from "./stream-peer.ts";
-
-const { ESRCH } = constants.errno;
 
 /** Shells that end one after the other are somebody's doing. */
 const TRIES_MAX = 3;
@@ -33,6 +32,7 @@ type ExecOutput = OperationOutput<"exec">;
  *
  * @throws SESSION_WRONG_STATE  the session is not running.
  * @throws PROCESSES_FULL       the session, or the machine, can start no further process.
+ * @throws SESSION_UNRESPONSIVE  its first process does not answer.
  * @throws SESSION_ENDED        the session was stopped, removed or restored meanwhile.
  */
 export async function execInSession(
@@ -83,8 +83,9 @@ async function runOnce(
   const hits = () => (isLimited(session) ? ports.limits.hits(live.instanceId) : null);
   const hitsBefore = hits();
   const { link } = live;
-  const commandId = await startWithRoom(() => startCommand(session, live, input, ports), ports);
-  const interruption = new Interruption(live, commandId, input, peer);
+  const commandId = await startInTime({ session, live }, input, peer, ports);
+  if (commandId === null) return { result: notBegun(startedAtMs, peer), wasTaken: true };
+  const interruption = new Interruption(live, commandId, leftOf(input, startedAtMs), peer);
   peer.listen({
     onControl: (message) => {
       if (message.control === "signal") void interruption.send(message.signal);
@@ -114,70 +115,6 @@ async function runOnce(
     interruption.cancel();
     if (mayHaveEnded) await keepShellAlive(live, ports);
     link.prepareReader();
-  }
-}
-
-/** Tries again where the space of removed files was not given back yet. */
-async function startWithRoom(start: () => Promise<number>, ports: EnginePorts): Promise<number> {
-  try {
-    return await start();
-  } catch (error) {
-    if (!hasCode(error, "STORE_FULL") || !(await ports.store.space.reclaim("new"))) throw error;
-    return await start();
-  }
-}
-
-async function startCommand(
-  session: SessionRow,
-  live: LiveInstance,
-  input: ExecInput,
-  ports: EnginePorts,
-): Promise<number> {
-  const { shellPath, dialect } = sessionShell(session, ports);
-  const line = quoteCommand(input.command, dialect);
-  if (input.shell === "live") {
-    if (input.stdin || input.cwd !== undefined) {
-      throw new WaypointError(
-        "USAGE_INVALID",
-        "The live shell keeps its own directory and input.",
-        {
-          hint: "Use `--shell own` with --stdin or --cwd.",
-        },
-      );
-    }
-    return await runInLiveShell(live, line, { tty: input.tty, shell: dialect }, ports);
-  }
-  const rootDir = ports.sandbox.mergedDir(live.instanceId);
-  const user = ports.sandbox.findUser(rootDir, session.user);
-  const program = {
-    argv: [shellPath, "-c", line],
-    env: shellEnvironment(user, shellPath),
-    cwd: requireDirectory(rootDir, input.cwd ?? session.cwd, ports),
-    uid: user.uid,
-    gid: user.gid,
-    groups: user.groups,
-  };
-  const commandId = await live.link.spawn(program).catch((error: unknown) => {
-    throw withSpawnReason(error, session);
-  });
-  if (!input.stdin) await live.link.closeInput(commandId);
-  return commandId;
-}
-
-/** Runs a line in the live shell; where somebody has ended that shell, in a fresh one. */
-export async function runInLiveShell(
-  live: LiveInstance,
-  line: string,
-  options: RunInShellOptions,
-  ports: EnginePorts,
-): Promise<number> {
-  try {
-    return await live.link.runInShell(live.terminalId, line, options);
-  } catch (error) {
-    const isEnded = hasCode(error, "TOOL_FAILED") && error.detail["errno"] === ESRCH;
-    if (!isEnded) throw error;
-    await keepShellAlive(live, ports);
-    return await live.link.runInShell(live.terminalId, line, options);
   }
 }
 
@@ -226,22 +163,31 @@ async function passInput(
 }
 
 async function tellWait(link: InitLink, commandId: number, peer: StreamPeer): Promise<void> {
-  const { commands } = await link.list();
-  if (commands.find(({ id }) => id === commandId)?.stage !== "queued") return;
-  peer.notice(
-    "waiting: the session's shell is busy with another command; " +
-      "--shell own would not wait, --timeout limits the wait",
-  );
+  try {
+    const { commands } = await link.list();
+    if (commands.find(({ id }) => id === commandId)?.stage !== "queued") return;
+    peer.notice(
+      "waiting: the session's shell is busy with another command; " +
+        "--shell own would not wait, --timeout limits the wait",
+    );
+  } catch (error) {
+    if (hasCode(error, "SESSION_UNRESPONSIVE")) peer.notice(`waiting: ${error.message}`);
+  }
 }
 
-/** A command such as `exit` ends the shell itself; the session goes on with a fresh one. */
-export async function keepShellAlive(live: LiveInstance, ports: EnginePorts): Promise<void> {
-  try {
-    if (ports.live.get(live.sessionId)?.instanceId !== live.instanceId) return;
-    const { terminals } = await live.link.list();
-    const terminal = terminals.find(({ id }) => id === live.terminalId);
-    if (terminal?.isAlive === false) await live.link.respawnTerminal(live.terminalId);
-  } catch (error) {
-    ports.logger.warn("shell not started again", { reason: toWaypointError(error).message });
-  }
+/** Its beginning has taken a part of the command's time. */
+function leftOf(input: ExecInput, startedAtMs: number): ExecInput {
+  if (input.timeoutMs === undefined) return input;
+  const timeoutMs = Math.max(0, input.timeoutMs - (performance.now() - startedAtMs));
+  return { ...input, timeoutMs };
+}
+
+/** The result of a command whose time was over before it could be begun. */
+function notBegun(startedAtMs: number, peer: StreamPeer): ExecOutput {
+  peer.notice("the command was not begun: another operation on the session is under way");
+  return {
+    ...{ exitCode: EXIT_CODE_TIMED_OUT, signal: null, timedOut: true, shellEnded: false },
+    ...{ stdout: "", stderr: "", truncated: false },
+    durationMs: Math.round(performance.now() - startedAtMs),
+  };
 }

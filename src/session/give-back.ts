@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { hasCode } from "../errors/index.ts";
+import { hasCode, toWaypointError } from "../errors/index.ts";
 import type { EnginePorts } from "./ports.ts";
 
 const RETRY_INTERVAL_MS = 1_000;
@@ -7,8 +7,9 @@ const RETRY_INTERVAL_MS = 1_000;
 const RETRIES_MAX = 3_600;
 
 /**
- * Gives back what an incarnation holds. It takes programs to do so: where none can be started, it
- * is done as soon as one can, and the caller goes on.
+ * Gives back what an incarnation holds. It takes programs to do so, and the end of all its
+ * processes: where none can be started, or one does not end, it is done as soon as that changes, and
+ * the caller goes on.
  *
  * **Requires** `work` is idempotent.
  */
@@ -20,14 +21,17 @@ export async function giveBack(
   try {
     await work();
   } catch (error) {
-    if (!hasCode(error, "PROCESSES_FULL")) throw error;
-    ports.logger.warn("an incarnation is given back later: no process can be started", {
-      instanceId,
-    });
+    if (!passes(error)) throw error;
+    const reason = toWaypointError(error).message;
+    ports.logger.warn("an incarnation is given back later", { instanceId, reason });
     void giveBackLater(work).catch((later: unknown) =>
       ports.logger.error("an incarnation could not be given back", later, { instanceId }),
     );
   }
+}
+
+function passes(error: unknown): boolean {
+  return hasCode(error, "PROCESSES_FULL") || hasCode(error, "DEADLINE_EXCEEDED");
 }
 
 async function giveBackLater(work: () => Promise<void>): Promise<void> {
@@ -36,7 +40,7 @@ async function giveBackLater(work: () => Promise<void>): Promise<void> {
     try {
       return await work();
     } catch (error) {
-      if (!hasCode(error, "PROCESSES_FULL") || retries >= RETRIES_MAX) throw error;
+      if (!passes(error) || retries >= RETRIES_MAX) throw error;
     }
   }
 }

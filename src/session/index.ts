@@ -12,7 +12,7 @@ export { CommandJournal, type CommandsSoFar } from "./command-journal.ts";
 export { claimName, createSession, isFreeToMakeUp, requireFreeName } from "./create-session.ts";
 export { describeSession, listProcesses, requireLive } from "./describe-session.ts";
 export { removeSession, stopSession } from "./end-session.ts";
-export { execInSession, runInLiveShell } from "./exec-in-session.ts";
+export { execInSession } from "./exec-in-session.ts";
 export {
   type BindChoice,
   externalMounts,
@@ -26,11 +26,11 @@ export {
   buildFreshInstance,
   buildInstanceFrom,
   endInstance,
-  haltInstance,
   reconnectInstance,
   removeInstance,
 } from "./instance.ts";
 export { workDirOf } from "./instance-paths.ts";
+export { cutShort, haltInstance } from "./kill-instance.ts";
 export { hasLostMemory, untilFilled, untilWhole } from "./lazy-memory.ts";
 export { type LiveInstance, LiveSessions } from "./live-sessions.ts";
 export { numberedNames, requireValidName } from "./names.ts";
@@ -47,6 +47,7 @@ export type {
   StandbySettings,
   StandbyStatus,
 } from "./standby-pool.ts";
+export { runInLiveShell } from "./start-command.ts";
 export type { StreamPeer } from "./stream-peer.ts";
 export { TailOutput } from "./tail-output.ts";
 export { findTypist, requireNobodyTypes, Typing } from "./typing.ts";

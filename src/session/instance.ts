@@ -7,6 +7,7 @@ import { type BindChoice, mountFiles } from "./extra-mounts.ts";
 import { fillLayers } from "./fill-layers.ts";
 import { giveBack } from "./give-back.ts";
 import { workDirOf } from "./instance-paths.ts";
+import { killInstance } from "./kill-instance.ts";
 import type { LiveInstance } from "./live-sessions.ts";
 import type { EnginePorts } from "./ports.ts";
 import { type InstanceSource, restoreTree } from "./restore-tree.ts";
@@ -110,25 +111,31 @@ async function buildOnce(
  * Idempotent; finds its processes by their root filesystem when no row tells them.
  */
 export async function removeInstance(instanceId: string, ports: EnginePorts): Promise<void> {
-  await killInstance(instanceId, ports);
-  await clearInstance(instanceId, ports);
+  await giveBack(instanceId, ports, async () => {
+    await killInstance(instanceId, ports);
+    await clearNow(instanceId, ports);
+  });
 }
 
 /** Removes what an incarnation whose processes have ended has left: mount, network, files, row. */
 export async function clearInstance(instanceId: string, ports: EnginePorts): Promise<void> {
-  await giveBack(instanceId, ports, async () => {
-    await releaseInstance(instanceId, ports);
-    ports.store.deleteInstance(instanceId);
-    rmSync(workDirOf(instanceId), { recursive: true, force: true });
-    ports.catalog.deleteInstance(instanceId);
-  });
+  await giveBack(instanceId, ports, () => clearNow(instanceId, ports));
+}
+
+async function clearNow(instanceId: string, ports: EnginePorts): Promise<void> {
+  await releaseInstance(instanceId, ports);
+  ports.store.deleteInstance(instanceId);
+  rmSync(workDirOf(instanceId), { recursive: true, force: true });
+  ports.catalog.deleteInstance(instanceId);
 }
 
 /** Ends an incarnation's processes and gives back its mount and network; its files stay. */
 export async function endInstance(instanceId: string, ports: EnginePorts): Promise<void> {
-  await killInstance(instanceId, ports);
-  noteHits(instanceId, ports);
-  await giveBack(instanceId, ports, () => releaseInstance(instanceId, ports));
+  await giveBack(instanceId, ports, async () => {
+    await killInstance(instanceId, ports);
+    noteHits(instanceId, ports);
+    await releaseInstance(instanceId, ports);
+  });
 }
 
 async function releaseInstance(instanceId: string, ports: EnginePorts): Promise<void> {
@@ -137,31 +144,6 @@ async function releaseInstance(instanceId: string, ports: EnginePorts): Promise<
   await ports.network.remove(instanceId);
   await ports.limits.remove(instanceId);
   await ports.freezer?.remove(instanceId);
-}
-
-/** Lets none of an incarnation's processes go on; {@link removeInstance} does the rest. */
-export function haltInstance(instanceId: string, ports: EnginePorts): void {
-  const row = ports.catalog.instance(instanceId);
-  if (row?.pid == null || row.startTicks === null) return;
-  ports.sandbox.haltTree(row.pid, row.startTicks);
-}
-
-/** Ends an incarnation's processes and resolves when they are gone. Idempotent. */
-export async function killInstance(instanceId: string, ports: EnginePorts): Promise<void> {
-  const { sandbox, store, catalog } = ports;
-  const row = catalog.instance(instanceId);
-  if (row?.pid != null && row.startTicks !== null) {
-    await sandbox.killTree(row.pid, row.startTicks);
-    await ports.criu.endPagesServer(workDirOf(instanceId));
-    catalog.updateInstance(instanceId, { pid: null, startTicks: null });
-    return;
-  }
-  // A crash between the start of PID 1 and its row leaves only its root to know it by.
-  const { upperDir } = store.instancePaths(instanceId);
-  for (const pid of sandbox.findInitsByUpper(upperDir)) {
-    await sandbox.killTree(pid, sandbox.startTicks(pid) ?? 0);
-  }
-  await ports.criu.endPagesServer(workDirOf(instanceId));
 }
 
 /** Connects to the PID 1 of an incarnation that runs already (after a daemon's death). */

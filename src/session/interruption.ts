@@ -1,4 +1,6 @@
 import { constants } from "node:os";
+import { withDeadline } from "../base/index.ts";
+import { hasCode } from "../errors/index.ts";
 import type { OperationParsedInput } from "../protocol/index.ts";
 import type { InitLink, ProgramResult } from "../terminal/index.ts";
 import type { LiveInstance } from "./live-sessions.ts";
@@ -10,6 +12,8 @@ const { SIGINT, SIGTERM, SIGKILL } = constants.signals;
 export const EXIT_CODE_TIMED_OUT = 124;
 /** An interrupted command that goes on gets the next signal after this time. */
 const ESCALATION_MS = 1_500;
+/** An init that stands still takes as long to be found out; one in a dump answers after it. */
+const ANSWER_TIMEOUT_MS = 4_000;
 /** What a process group gets, one after the other, while it is the one in the foreground. */
 const ESCALATION: readonly number[] = [SIGINT, SIGTERM, SIGKILL];
 const ESCALATION_POLITE: readonly number[] = [SIGINT, SIGINT];
@@ -59,8 +63,9 @@ export class Interruption {
     }, input.timeoutMs);
   }
 
+  /** Sends a signal; an init that does not answer can pass none on, and is not waited for. */
   async send(signal: number): Promise<void> {
-    await this.#link.signal(this.#commandId, signal).catch(() => {});
+    await this.#ask(() => this.#link.signal(this.#commandId, signal));
   }
 
   /**
@@ -69,7 +74,7 @@ export class Interruption {
    */
   async abandon(): Promise<void> {
     clearTimeout(this.#timer);
-    await this.#link.discard(this.#commandId).catch(() => {});
+    void this.#link.discard(this.#commandId).catch(() => {});
     await this.#escalate(ESCALATION_POLITE);
   }
 
@@ -82,10 +87,14 @@ export class Interruption {
   /** Sends what is next: a process group that has come to the foreground since is asked first. */
   async #escalate(signals: readonly number[]): Promise<void> {
     const group = await this.#foreground();
+    if (this.#isOver) return;
     if (group !== this.#group || group === NO_GROUP) this.#sentToGroup = 0;
     this.#group = group;
     const signal = signals[this.#sentToGroup];
-    if (signal === undefined || this.#sent === SIGNALS_MAX) return await this.#giveUp();
+    if (signal === undefined || this.#sent === SIGNALS_MAX) {
+      this.#peer.notice("the command ignores the interruption and goes on without its output");
+      return this.#giveUp();
+    }
     this.#sentToGroup += 1;
     this.#sent += 1;
     // To the shell itself init sends no more than an interrupt, whatever is asked for.
@@ -94,17 +103,34 @@ export class Interruption {
     this.#timer = setTimeout(() => void this.#escalate(signals), ESCALATION_MS);
   }
 
-  async #giveUp(): Promise<void> {
-    await this.#link.discard(this.#commandId).catch(() => {});
-    this.#peer.notice("the command ignores the interruption and goes on without its output");
+  #giveUp(): void {
+    this.#isOver = true;
+    void this.#link.discard(this.#commandId).catch(() => {});
     this.#fail({ exitCode: EXIT_CODE_TIMED_OUT, signal: 0, reason: "aborted" });
   }
 
   /** The process group that a signal would reach. */
   async #foreground(): Promise<number> {
     if (!this.#isLive) return OWN_GROUP;
-    // When the session has ended, the command has ended with it.
-    const { terminals } = await this.#link.list().catch(() => ({ terminals: [] }));
-    return terminals.find(({ id }) => id === this.#terminalId)?.foreground ?? NO_GROUP;
+    const state = await this.#ask(() => this.#link.list());
+    return state?.terminals.find(({ id }) => id === this.#terminalId)?.foreground ?? NO_GROUP;
+  }
+
+  /**
+   * Asks init; `null` when the session has ended, and the command with it, and when init does not
+   * answer: nothing can interrupt the command then, and it is given up.
+   */
+  async #ask<T>(request: () => Promise<T>): Promise<T | null> {
+    try {
+      return await withDeadline("the session's first process", ANSWER_TIMEOUT_MS, request());
+    } catch (error) {
+      const isSilent =
+        hasCode(error, "SESSION_UNRESPONSIVE") || hasCode(error, "DEADLINE_EXCEEDED");
+      if (isSilent && !this.#isOver) {
+        this.#peer.notice(`the command was left alone: ${error.message}`);
+        this.#giveUp();
+      }
+      return null;
+    }
   }
 }

@@ -25,6 +25,7 @@ export interface TerminalSize {
 export class LiveSessions {
   readonly #instances = new Map<string, LiveInstance>();
   readonly #changes = new Map<string, PromiseWithResolvers<void>>();
+  readonly #expected = new Map<string, Promise<unknown>>();
   readonly #sizes = new Map<string, Map<object, TerminalSize>>();
 
   get(sessionId: string): LiveInstance | undefined {
@@ -46,6 +47,17 @@ export class LiveSessions {
     if (this.#instances.get(sessionId)?.instanceId !== instanceId) return;
     this.#instances.delete(sessionId);
     this.#announce(sessionId);
+  }
+
+  /** Lets those who need a session wait for its first process, which is being called. */
+  expect(sessionId: string, calling: Promise<unknown>): void {
+    this.#expected.set(sessionId, calling);
+    void calling.finally(() => this.#expected.delete(sessionId));
+  }
+
+  /** Resolves when a session that is being called has answered, or has not in time. */
+  async arrived(sessionId: string): Promise<void> {
+    await this.#expected.get(sessionId);
   }
 
   /** Wakes the attachments of a session that is gone. */

@@ -1,6 +1,7 @@
 import type { CheckpointRow, SessionRow } from "../catalog/index.ts";
 import { hasCode } from "../errors/index.ts";
-import { buildInstanceFrom, clearInstance, killInstance } from "./instance.ts";
+import { buildInstanceFrom, clearInstance } from "./instance.ts";
+import { killInstance } from "./kill-instance.ts";
 import type { LiveInstance } from "./live-sessions.ts";
 import type { EnginePorts } from "./ports.ts";
 

@@ -14,6 +14,8 @@ export interface StreamPeer {
   }): void;
   /** Process id of the client, whose machine paths without a moment are of; 0 where it is unknown. */
   readonly pid: number;
-  /** Aborted when the client has gone. */
+  /** Aborted when the client has gone: nothing can be sent to it any more. */
   readonly gone: AbortSignal;
+  /** Aborted, with CANCELLED, when the client has gone or wants the operation cancelled. */
+  readonly cancelled: AbortSignal;
 }

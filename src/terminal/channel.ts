@@ -111,6 +111,11 @@ export class Channel {
     await this.closed;
   }
 
+  /** Whether nothing more will be sent on it. */
+  get isEnding(): boolean {
+    return this.#isOrderly;
+  }
+
   /** Drops the connection at once. */
   destroy(): void {
     this.#isOrderly = true;

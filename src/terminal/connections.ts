@@ -1,14 +1,33 @@
 import { existsSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
-import { WaypointError } from "../errors/index.ts";
+import { findStandstill, unresponsive } from "../base/index.ts";
+import { hasCode, WaypointError } from "../errors/index.ts";
+import { awaitInit } from "./await-init.ts";
 import { Channel, type ChannelEvents, type InitAddress } from "./channel.ts";
-import type { Frame } from "./frames.ts";
+import { encodeNumbers, type Frame, FrameKind } from "./frames.ts";
 
 export const CONNECT_TIMEOUT_MS = 10_000;
 const CONNECT_RETRY_MS = 5;
+/** How long to wait before an init that did not answer is called again. */
+const RECONNECT_INTERVAL_MS = 250;
+
+/** How a request is sent. */
+export interface CallOptions {
+  payload?: Uint8Array | undefined;
+  /** Connection for it; requests on one are answered in their order. @defaultValue the control one */
+  key?: string | undefined;
+  /** Waits for the answer however long it takes. @defaultValue false */
+  isPatient?: boolean | undefined;
+  /** The request is not sent any more when this is aborted. */
+  signal?: AbortSignal | undefined;
+  /** Takes the answer that comes when the caller has been told that none does. */
+  onLate?: ((answer: Frame) => void) | undefined;
+}
 
 /** The connection whose loss means that init is gone. */
 const CONTROL = "control";
+/** Asks for terminals (1) after the last possible one. */
+const PING = encodeNumbers(1, 0xffffffff);
 
 /**
  * All connections of a link, and the gate that closes them for a dump.
@@ -46,29 +65,65 @@ export class Connections {
     return this.#gate !== undefined;
   }
 
-  /** Opens the control connection. @throws SESSION_ENDED  init does not answer in time. */
+  /**
+   * Opens the control connection.
+   *
+   * @throws SESSION_UNRESPONSIVE  init does not answer in time.
+   * @throws SESSION_ENDED         it is gone.
+   */
   async connect(timeoutMs: number): Promise<void> {
     try {
       await this.#channel(CONTROL, timeoutMs);
     } catch (cause) {
-      throw sessionEnded(cause);
+      throw hasCode(cause, "SESSION_UNRESPONSIVE") ? cause : sessionEnded(cause);
     }
   }
 
-  /** Sends one request and returns its answer. @throws TOOL_FAILED  init refused it. */
-  async call(kind: number, id: number, payload?: Uint8Array, key = CONTROL): Promise<Frame> {
+  /**
+   * Sends one request and returns its answer.
+   *
+   * @throws TOOL_FAILED           init refused it.
+   * @throws SESSION_UNRESPONSIVE  it does not answer.
+   */
+  async call(kind: number, id: number, options: CallOptions = {}): Promise<Frame> {
     for (;;) {
       // Nothing is awaited between this test and the request: a dump may begin at any time.
       while (this.#gate !== undefined) await this.#gate.opened;
       if (this.#failure !== undefined) throw this.#failure;
+      options.signal?.throwIfAborted();
       try {
-        const channel = await this.#channel(key, CONNECT_TIMEOUT_MS);
-        this.#requestCount += 1;
-        const answer = await channel.request(kind, id, payload);
+        const answer = await this.#ask(kind, id, options);
         if (answer !== undefined) return answer;
       } catch (error) {
         throw this.#failure ?? error;
       }
+    }
+  }
+
+  /** Finds out whether init answers. @throws SESSION_UNRESPONSIVE */
+  async ping(): Promise<void> {
+    if (this.#failure !== undefined) throw this.#failure;
+    await awaitInit(this.#address.initPid, this.#ping());
+  }
+
+  async #ping(): Promise<void> {
+    const channel = await this.#channel(CONTROL, CONNECT_TIMEOUT_MS);
+    await channel.request(FrameKind.list, 0, PING);
+  }
+
+  async #ask(kind: number, id: number, options: CallOptions): Promise<Frame | undefined> {
+    const { key = CONTROL, payload, isPatient = false, onLate } = options;
+    const { initPid } = this.#address;
+    const channel = await awaitInit(initPid, this.#channel(key, CONNECT_TIMEOUT_MS));
+    this.#requestCount += 1;
+    const answering = channel.request(kind, id, payload);
+    if (isPatient) return await answering;
+    return await awaitInit(initPid, answering).catch((error: unknown) => {
+      if (hasCode(error, "SESSION_UNRESPONSIVE")) answering.then(tellLate, ignore);
+      throw error;
+    });
+    function tellLate(answer: Frame | undefined): void {
+      if (answer !== undefined) onLate?.(answer);
     }
   }
 
@@ -93,7 +148,8 @@ export class Connections {
         const leftMs = Math.max(1, endsAtMs - performance.now());
         return await this.track(Channel.open(this.#address, events, leftMs));
       } catch (error) {
-        if (performance.now() >= endsAtMs || this.#isInitGone()) throw error;
+        if (this.isInitGone) throw error;
+        if (performance.now() >= endsAtMs) throw unresponsive(this.#address.initPid, error);
       }
       await delay(CONNECT_RETRY_MS);
     }
@@ -107,9 +163,26 @@ export class Connections {
     return work;
   }
 
-  /** Closes the gate and ends all connections in good order, those of `detach` too. */
+  /**
+   * Closes the gate and ends all connections in good order, those of `detach` too.
+   *
+   * **On failure** the gate is open; connections come again with {@link answered}.
+   *
+   * @throws SESSION_UNRESPONSIVE
+   */
   async quiesce(detach: () => Promise<unknown>): Promise<void> {
-    if (this.#failure !== undefined) throw this.#failure;
+    // Nothing is closed for an init that would not close its side.
+    await this.ping();
+    try {
+      await awaitInit(this.#address.initPid, this.#closeAll(detach));
+    } catch (error) {
+      this.#channels.clear();
+      this.#openGate();
+      throw this.#failure ?? error;
+    }
+  }
+
+  async #closeAll(detach: () => Promise<unknown>): Promise<void> {
     if (this.#gate === undefined) {
       const { promise, resolve } = Promise.withResolvers<void>();
       this.#gate = { opened: promise, open: resolve };
@@ -124,16 +197,35 @@ export class Connections {
     this.#channels.clear();
   }
 
-  /** Connects again and opens the gate. @throws SESSION_ENDED  init does not answer any more. */
+  /** Connects again and opens the gate. @throws SESSION_UNRESPONSIVE  init does not answer. */
   async resume(): Promise<void> {
-    const gate = this.#gate;
-    if (gate === undefined || this.#failure !== undefined) return;
+    if (this.#gate === undefined || this.#failure !== undefined) return;
     try {
-      await this.connect(CONNECT_TIMEOUT_MS);
+      await awaitInit(this.#address.initPid, this.#channel(CONTROL, CONNECT_TIMEOUT_MS));
     } finally {
-      this.#gate = undefined;
-      gate.open();
+      this.#openGate();
     }
+  }
+
+  /** Resolves when init answers again, however long that takes. @throws SESSION_ENDED  it is gone. */
+  async answered(): Promise<void> {
+    for (;;) {
+      if (this.#failure !== undefined) throw this.#failure;
+      try {
+        // Calls that nobody takes would fill up the queue of those that wait to be taken.
+        if (!this.#isInitStill()) return void (await this.#channel(CONTROL, CONNECT_TIMEOUT_MS));
+      } catch {
+        // It is tried again, unless it is gone.
+      }
+      if (this.isInitGone) throw sessionEnded();
+      await delay(RECONNECT_INTERVAL_MS, undefined, { ref: false });
+    }
+  }
+
+  #openGate(): void {
+    const gate = this.#gate;
+    this.#gate = undefined;
+    gate?.open();
   }
 
   /** Drops everything; calls reject with `reason`. */
@@ -141,8 +233,7 @@ export class Connections {
     this.#failure = reason;
     for (const channel of this.#channels.values()) channel.then((each) => each.destroy(), ignore);
     this.#channels.clear();
-    this.#gate?.open();
-    this.#gate = undefined;
+    this.#openGate();
   }
 
   /** Ends one connection that is not needed any more. */
@@ -153,9 +244,14 @@ export class Connections {
   }
 
   /** A process that ends has lost its root before it is collected. */
-  #isInitGone(): boolean {
+  get isInitGone(): boolean {
     const { initPid } = this.#address;
     return initPid !== undefined && !existsSync(`/proc/${initPid}/root`);
+  }
+
+  #isInitStill(): boolean {
+    const { initPid } = this.#address;
+    return initPid !== undefined && findStandstill(initPid) !== null;
   }
 
   #channel(key: string, timeoutMs: number): Promise<Channel> {

@@ -3,7 +3,7 @@
  * their streams, and the model of a screen.
  * It knows nothing of checkpoints; it only lets go of its connections when asked to.
  */
-export { InitLink, type RunInShellOptions } from "./init-link.ts";
+export { InitLink } from "./init-link.ts";
 export type {
   CommandStage,
   CommandState,
@@ -22,4 +22,5 @@ export {
   TerminalReader,
 } from "./readers.ts";
 export { ScreenModel } from "./screen-model.ts";
+export type { RunInShellOptions } from "./script-payloads.ts";
 export { SHELL_FILES } from "./shell-files.ts";

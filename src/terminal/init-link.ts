@@ -1,34 +1,18 @@
-import { WaypointError } from "../errors/index.ts";
+import { constants } from "node:os";
 import type { InitAddress } from "./channel.ts";
-import { CONNECT_TIMEOUT_MS, Connections } from "./connections.ts";
+import { type CallOptions, CONNECT_TIMEOUT_MS, Connections } from "./connections.ts";
 import { encodeNumbers, type Frame, FrameKind } from "./frames.ts";
 import { type InitState, parseCommands, parseTerminals } from "./init-state.ts";
 import { encodeProgram, type ProgramSpec } from "./program-spec.ts";
 import { CommandReader, type Reader, type ReaderHost, TerminalReader } from "./readers.ts";
+import { type RunInShellOptions, scriptPayloads } from "./script-payloads.ts";
 import { SpareChannel } from "./spare-channel.ts";
 
 /** Small enough for init's input buffer to take several, large enough for a paste to be fast. */
 const WRITE_CHUNK_BYTES = 16 * 1024;
-const SCRIPT_CHUNK_BYTES = 60 * 1024;
-/** The largest script of one command. */
-const SCRIPT_BYTES_MAX = 1024 * 1024;
 
 const LIST_TERMINALS = 1;
 const LIST_COMMANDS = 2;
-const SHELL_TTY = 1;
-const SHELL_SHOW = 2;
-const SHELL_POSIX = 4;
-const SHELL_MORE = 8;
-
-/** How a script runs in a terminal's live shell. */
-export interface RunInShellOptions {
-  /** Runs on the terminal itself, without stdout and stderr of its own. @defaultValue false */
-  tty?: boolean;
-  /** Shows prompt, command and output to those who watch the terminal. @defaultValue true */
-  show?: boolean;
-  /** `bash` started with {@link BASH_RC}, or any other shell. */
-  shell: "bash" | "posix" | "zsh" | "fish";
-}
 
 /**
  * Everything the daemon says to one session's first process.
@@ -47,7 +31,8 @@ export class InitLink {
   /**
    * Connects, trying again until init answers.
    *
-   * @throws SESSION_ENDED  it did not answer within `timeoutMs`.
+   * @throws SESSION_UNRESPONSIVE  it did not answer within `timeoutMs`.
+   * @throws SESSION_ENDED         it is gone.
    */
   static async connect(
     socketPath: string,
@@ -72,6 +57,11 @@ export class InitLink {
     return this.#connections.requestCount;
   }
 
+  /** Whether a dump is under way, or about to begin: calls wait. */
+  get isQuiesced(): boolean {
+    return this.#connections.isQuiesced;
+  }
+
   /** Returns all terminals and commands. */
   async list(): Promise<InitState> {
     const [terminals, commands] = await Promise.all([
@@ -84,7 +74,7 @@ export class InitLink {
   /** Starts a program on a new terminal and returns the terminal's id. @throws TOOL_FAILED  it cannot be started. */
   async openTerminal(spec: ProgramSpec & { cols: number; rows: number }): Promise<number> {
     const payload = Buffer.concat([encodeSize(spec.cols, spec.rows), encodeProgram(spec)]);
-    return (await this.#call(FrameKind.openTerminal, 0, payload)).id;
+    return (await this.#call(FrameKind.openTerminal, 0, { payload })).id;
   }
 
   /** Starts the ended program of a terminal again. @throws TOOL_FAILED  it still runs. */
@@ -93,8 +83,10 @@ export class InitLink {
   }
 
   /** Starts a process with pipes of its own and returns the command's id. @throws TOOL_FAILED  it cannot be started. */
-  async spawn(spec: ProgramSpec): Promise<number> {
-    return (await this.#call(FrameKind.spawn, 0, encodeProgram(spec))).id;
+  async spawn(spec: ProgramSpec, signal?: AbortSignal): Promise<number> {
+    const options = { signal, onLate: (answer: Frame) => this.giveUp(answer.id) };
+    const payload = encodeProgram(spec);
+    return (await this.#call(FrameKind.spawn, 0, { ...options, payload })).id;
   }
 
   /**
@@ -110,22 +102,14 @@ export class InitLink {
     script: string,
     options: RunInShellOptions,
   ): Promise<number> {
-    const bytes = Buffer.from(script);
-    if (bytes.length > SCRIPT_BYTES_MAX || bytes.includes(0)) {
-      throw new WaypointError("USAGE_INVALID", "A script is text of at most 1 MiB without NUL.");
-    }
-    const flags =
-      (options.tty === true ? SHELL_TTY : 0) |
-      (options.show === false ? 0 : SHELL_SHOW) |
-      (options.shell === "bash" ? 0 : SHELL_POSIX);
-    const send = (kind: number, id: number, at: number) => {
-      const chunk = bytes.subarray(at, at + SCRIPT_CHUNK_BYTES);
-      const more = at + chunk.length < bytes.length ? SHELL_MORE : 0;
-      return this.#call(kind, id, Buffer.concat([encodeNumbers(flags | more), chunk]));
-    };
-    const { id } = await send(FrameKind.shellCommand, terminalId, 0);
-    for (let at = SCRIPT_CHUNK_BYTES; at < bytes.length; at += SCRIPT_CHUNK_BYTES) {
-      await send(FrameKind.shellAppend, id, at);
+    const { signal } = options;
+    const onLate = (answer: Frame) => this.giveUp(answer.id);
+    const [payload, ...rest] = scriptPayloads(script, options);
+    const { id } = await this.#call(FrameKind.shellCommand, terminalId, {
+      ...{ payload, signal, onLate },
+    });
+    for (const more of rest) {
+      await this.#call(FrameKind.shellAppend, id, { payload: more, signal, onLate });
     }
     return id;
   }
@@ -152,7 +136,9 @@ export class InitLink {
     // A connection of its own: a terminal that takes no input must not hold up other requests.
     return this.#connections.inOrder(`input ${id}`, async (key) => {
       for (let at = 0; at < bytes.length; at += WRITE_CHUNK_BYTES) {
-        await this.#call(FrameKind.write, id, bytes.subarray(at, at + WRITE_CHUNK_BYTES), key);
+        const payload = bytes.subarray(at, at + WRITE_CHUNK_BYTES);
+        // It takes as long as the program does to read what was written before.
+        await this.#call(FrameKind.write, id, { payload, key, isPatient: true });
       }
     });
   }
@@ -160,22 +146,29 @@ export class InitLink {
   /** Ends the input of an own command after what was written. */
   closeInput(id: number): Promise<void> {
     return this.#connections.inOrder(`input ${id}`, async (key) => {
-      await this.#call(FrameKind.closeInput, id, undefined, key);
+      await this.#call(FrameKind.closeInput, id, { key, isPatient: true });
     });
   }
 
   async resize(id: number, cols: number, rows: number): Promise<void> {
-    await this.#call(FrameKind.resize, id, encodeSize(cols, rows));
+    await this.#call(FrameKind.resize, id, { payload: encodeSize(cols, rows) });
   }
 
   /** Signals an own command's process group, or the foreground group of the terminal. @throws TOOL_FAILED  it has ended. */
   async signal(id: number, signalNumber: number): Promise<void> {
-    await this.#call(FrameKind.signal, id, encodeNumbers(signalNumber));
+    await this.#call(FrameKind.signal, id, { payload: encodeNumbers(signalNumber) });
   }
 
   /** Throws away a command's output from now on, and the command itself once it has ended. */
   async discard(id: number): Promise<void> {
     await this.#call(FrameKind.discard, id);
+  }
+
+  /** Ends a command that nobody waits for any more, as soon as init can. */
+  giveUp(id: number): void {
+    void this.signal(id, constants.signals.SIGINT)
+      .then(() => this.discard(id))
+      .catch(() => {}); // It has ended, or the session has.
   }
 
   /** Hangs up a terminal and forgets it. */
@@ -184,22 +177,51 @@ export class InitLink {
     await this.#connections.close(`input ${id}`);
   }
 
-  /** Ends all connections in good order, for a dump; resolves when init has closed them. */
+  /**
+   * Ends all connections in good order, for a dump; resolves when init has closed them.
+   *
+   * **On failure** connections come again when init does.
+   *
+   * @throws SESSION_UNRESPONSIVE  init does not answer, or did not close them.
+   */
   async quiesce(): Promise<void> {
     const detach = () =>
       Promise.all([this.#spare.close(), ...[...this.#readers].map((reader) => reader.detach())]);
-    await this.#connections.quiesce(detach);
-  }
-
-  /** Connects again after a dump. @throws SESSION_ENDED  the first process does not answer any more. */
-  async resume(): Promise<void> {
-    if (!this.#connections.isQuiesced) return;
     try {
-      await this.#connections.resume();
+      await this.#connections.quiesce(detach);
     } catch (error) {
-      this.end(error as Error);
+      void this.#connectAgain();
       throw error;
     }
+  }
+
+  /**
+   * Connects again after a dump. Where init lives but does not answer, that goes on unseen: its
+   * processes may hold somebody's work.
+   *
+   * @throws SESSION_ENDED  the first process is gone.
+   */
+  async resume(): Promise<void> {
+    if (!this.#connections.isQuiesced) return;
+    const isAnswering = await this.#connections.resume().then(
+      () => true,
+      () => false,
+    );
+    if (isAnswering) return this.#attachReaders();
+    const connecting = this.#connectAgain();
+    if (this.#connections.isInitGone) await connecting;
+    if (this.#connections.failure !== undefined) throw this.#connections.failure;
+  }
+
+  /** Connects when init answers, and lets the readers go on; the end of init ends the link. */
+  async #connectAgain(): Promise<void> {
+    await this.#connections.answered().then(
+      () => this.#attachReaders(),
+      (error: Error) => this.end(error),
+    );
+  }
+
+  #attachReaders(): void {
     for (const reader of this.#readers) void this.#connections.track(reader.attach());
   }
 
@@ -219,15 +241,16 @@ export class InitLink {
   ): Promise<T[]> {
     const all: T[] = [];
     for (;;) {
-      const frame = await this.#call(FrameKind.list, 0, encodeNumbers(what, all.at(-1)?.id ?? 0));
+      const payload = encodeNumbers(what, all.at(-1)?.id ?? 0);
+      const frame = await this.#call(FrameKind.list, 0, { payload });
       const page = parse(frame.payload.toString("utf8"));
       if (page.length === 0) return all;
       all.push(...page);
     }
   }
 
-  #call(kind: number, id: number, payload?: Uint8Array, key?: string): Promise<Frame> {
-    return this.#connections.call(kind, id, payload, key);
+  #call(kind: number, id: number, options?: CallOptions): Promise<Frame> {
+    return this.#connections.call(kind, id, options);
   }
 
   #readerHost(): ReaderHost {

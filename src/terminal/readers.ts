@@ -62,6 +62,9 @@ export class Reader {
   /** Connects and reads on where the last connection stopped. */
   async attach(): Promise<void> {
     if (this.feed.isOver) return;
+    // After a dump that was given up: what init still sends there comes first.
+    if (this.#channel !== undefined && !this.#channel.isEnding) return;
+    await this.#channel?.closed;
     try {
       const channel = await this.#host.openChannel((frame) => this.#take(frame));
       this.#channel = channel;

@@ -1,8 +1,14 @@
 import path from "node:path";
-import { openStream } from "../../client/index.ts";
 import { WaypointError } from "../../errors/index.ts";
 import type { Applied, OperationInput } from "../../protocol/index.ts";
-import { type CommandContext, call, type Invocation, note, printLong } from "../context.ts";
+import {
+  type CommandContext,
+  call,
+  callStream,
+  type Invocation,
+  note,
+  printLong,
+} from "../context.ts";
 import { parsePlace } from "../parse-place.ts";
 import { renderPlan } from "../render-plan.ts";
 
@@ -63,12 +69,13 @@ export async function takeBack(
 
 /** A patch goes to standard output as it comes; with --json too, which prints no result then. */
 async function apply(context: CommandContext, input: OperationInput<"apply">): Promise<Applied> {
-  const stream = await openStream(context.stateDir, "apply", input, {});
-  for await (const event of stream) {
-    if (event.kind === "notice") note(context, event.notice);
-    else await context.output.bytes("stdout", event.bytes);
-  }
-  return await stream.result;
+  return await callStream(context, "apply", input, async (stream) => {
+    for await (const event of stream) {
+      if (event.kind === "notice") note(context, event.notice);
+      else await context.output.bytes("stdout", event.bytes);
+    }
+    return await stream.result;
+  });
 }
 
 async function print(

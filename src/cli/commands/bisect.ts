@@ -1,8 +1,8 @@
-import { eachLine, openStream } from "../../client/index.ts";
+import { eachLine } from "../../client/index.ts";
 import { WaypointError } from "../../errors/index.ts";
 import type { BisectEvent, OperationInput } from "../../protocol/index.ts";
 import { EXIT_CODE_NOT_VERIFIED } from "../command-spec.ts";
-import type { Invocation } from "../context.ts";
+import { callStream, type Invocation } from "../context.ts";
 import { renderBisectEvent, renderBisected } from "../render-bisect.ts";
 import { withoutUndefined } from "../session-options.ts";
 
@@ -24,12 +24,13 @@ export async function run({
 }: Invocation<BisectOptions>): Promise<number> {
   const { output, isJson } = context;
   const input = bisectInput(args, rest, options);
-  const stream = await openStream(context.stateDir, "bisect", input);
-  await eachLine(stream, async (event: BisectEvent) => {
-    if (isJson) await output.json(event);
-    else await output.lines(renderBisectEvent(event, output.paint));
+  const found = await callStream(context, "bisect", input, async (stream) => {
+    await eachLine(stream, async (event: BisectEvent) => {
+      if (isJson) await output.json(event);
+      else await output.lines(renderBisectEvent(event, output.paint));
+    });
+    return await stream.result;
   });
-  const found = await stream.result;
   if (isJson) await output.json({ event: "result", ...found });
   else await output.lines(renderBisected(found, output.paint));
   return found.firstBad === null ? EXIT_CODE_NOT_VERIFIED : 0;

@@ -2,6 +2,7 @@ import { StringDecoder } from "node:string_decoder";
 import { readPlaces } from "../../client/index.ts";
 import { WaypointError } from "../../errors/index.ts";
 import type { CommandContext, Invocation } from "../context.ts";
+import { endedBySignals } from "../leaving.ts";
 import { parseMomentPlace } from "../parse-place.ts";
 import { printableLines } from "../text/printable.ts";
 
@@ -10,7 +11,15 @@ const JSON_BYTES_MAX = 64 * 1024 * 1024;
 
 /** Prints files of any moment. */
 export async function run({ context, rest }: Invocation): Promise<undefined> {
-  const content = readPlaces(context.stateDir, rest.map(parseMomentPlace), {});
+  await endedBySignals(
+    "cat",
+    () => {},
+    ({ cancel: signal }) =>
+      print(context, readPlaces(context.stateDir, rest.map(parseMomentPlace), { signal })),
+  );
+}
+
+async function print(context: CommandContext, content: AsyncIterable<Uint8Array>): Promise<void> {
   if (context.isJson) await printJson(context, content);
   else if (context.output.isTerminal) await show(context, content);
   else for await (const bytes of content) await context.output.bytes("stdout", bytes);

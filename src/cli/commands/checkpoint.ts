@@ -1,8 +1,15 @@
-import { eachLine, openStream } from "../../client/index.ts";
+import { eachLine } from "../../client/index.ts";
 import { WaypointError } from "../../errors/index.ts";
 import type { Checkpoint, OperationInput, OperationOutput } from "../../protocol/index.ts";
 import { EXIT_CODE_NOT_PASSED, EXIT_CODE_NOT_VERIFIED } from "../command-spec.ts";
-import { type CommandContext, call, type Invocation, note, printResult } from "../context.ts";
+import {
+  type CommandContext,
+  call,
+  callStream,
+  type Invocation,
+  note,
+  printResult,
+} from "../context.ts";
 import { renderOutput, renderVerdict } from "../render-verification.ts";
 import { withoutUndefined } from "../session-options.ts";
 import { printable } from "../text/printable.ts";
@@ -56,9 +63,10 @@ async function printCaptured(context: CommandContext, input: OperationInput<"che
 /** Prints the checkpoint as soon as it is there, and later what came of its verification. */
 async function printVerified(context: CommandContext, input: OperationInput<"checkpoint">) {
   const { output } = context;
-  const stream = await openStream(context.stateDir, "checkpoint", input);
-  await eachLine(stream, (captured: Checkpoint) => output.lines(renderCheckpoint(captured)));
-  const result = await stream.result;
+  const result = await callStream(context, "checkpoint", input, async (stream) => {
+    await eachLine(stream, (captured: Checkpoint) => output.lines(renderCheckpoint(captured)));
+    return await stream.result;
+  });
   const { verification, verifyError } = result;
   if (verification !== null) {
     const isPassed = verdictOf(result) === 0;

@@ -1,7 +1,8 @@
 import { grepMatches } from "../../client/index.ts";
 import { WaypointError } from "../../errors/index.ts";
 import type { GrepMatch, OperationInput } from "../../protocol/index.ts";
-import { type Invocation, note } from "../context.ts";
+import { type CommandContext, type Invocation, note } from "../context.ts";
+import { type CallEnds, endedBySignals } from "../leaving.ts";
 import { withoutUndefined } from "../session-options.ts";
 import { printable } from "../text/printable.ts";
 import type { Paint } from "../text/style.ts";
@@ -26,12 +27,24 @@ export async function run({
   rest,
   options,
 }: Invocation<GrepOptions>): Promise<number> {
-  const { session, path, ignoreCase, fixed, list } = options;
+  const search = ({ cancel: signal }: CallEnds) => {
+    const { session, path, ignoreCase, fixed, list } = options;
+    const matches = grepMatches(context.stateDir, args[0] ?? "", {
+      signal,
+      ...withoutUndefined({ session, path, ignoreCase, fixed, list }),
+      ...{ in: placesOf(options), checkpoints: rest },
+    });
+    return printMatches(context, matches, list === true);
+  };
+  return await endedBySignals("grep", () => {}, search);
+}
+
+async function printMatches(
+  context: CommandContext,
+  matches: ReturnType<typeof grepMatches>,
+  isList: boolean,
+): Promise<number> {
   const { output, isJson } = context;
-  const matches = grepMatches(context.stateDir, args[0] ?? "", {
-    ...withoutUndefined({ session, path, ignoreCase, fixed, list }),
-    ...{ in: placesOf(options), checkpoints: rest },
-  });
   for (let next = await matches.next(); ; next = await matches.next()) {
     if (next.done === true) {
       const { unread } = next.value;
@@ -41,8 +54,7 @@ export async function run({
       return next.value.matches > 0 ? 0 : EXIT_CODE_NOTHING_FOUND;
     }
     if (isJson) await output.json(next.value);
-    else
-      await output.lines([renderMatch(next.value, { isList: list === true, paint: output.paint })]);
+    else await output.lines([renderMatch(next.value, { isList, paint: output.paint })]);
   }
 }
 

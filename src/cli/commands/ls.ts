@@ -62,8 +62,9 @@ function renderDisk({ disk, limits }: Session): string {
 const DISK_LEFT_BYTES = 1024 * 1024;
 
 /** A session that has come up against a limit says so: something in it failed, or was slow. */
-function renderState({ state, limitsHit, disk }: Session, paint: Paint): string {
+function renderState({ state, limitsHit, disk, silence }: Session, paint: Paint): string {
   const word = paint(state === "running" ? "green" : "yellow", state);
+  if (silence !== null) return `${word}, ${paint("yellow", printable(silence))}`;
   const hits = [
     ...(limitsHit !== null && limitsHit.memory > 0 ? ["memory"] : []),
     ...(limitsHit !== null && limitsHit.pids > 0 ? ["pids"] : []),

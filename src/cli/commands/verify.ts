@@ -1,8 +1,8 @@
-import { eachLine, openStream } from "../../client/index.ts";
+import { eachLine } from "../../client/index.ts";
 import { WaypointError } from "../../errors/index.ts";
 import type { OperationInput, Verified } from "../../protocol/index.ts";
 import { EXIT_CODE_NOT_PASSED, EXIT_CODE_NOT_VERIFIED } from "../command-spec.ts";
-import type { Invocation } from "../context.ts";
+import { callStream, type Invocation } from "../context.ts";
 import { renderVerified } from "../render-verification.ts";
 import { withoutUndefined } from "../session-options.ts";
 
@@ -21,12 +21,14 @@ export async function run({
 }: Invocation<VerifyOptions>): Promise<number> {
   const { output, isJson } = context;
   const input = verifyInput(rest, afterDashes, options);
-  const stream = await openStream(context.stateDir, "verify", input);
-  await eachLine(stream, async (verified: Verified) => {
-    if (isJson) await output.json(verified);
-    else await output.lines(renderVerified(verified, output.paint));
+  const summary = await callStream(context, "verify", input, async (stream) => {
+    await eachLine(stream, async (verified: Verified) => {
+      if (isJson) await output.json(verified);
+      else await output.lines(renderVerified(verified, output.paint));
+    });
+    return await stream.result;
   });
-  const { results, passed, failed, notVerified } = await stream.result;
+  const { results, passed, failed, notVerified } = summary;
   const [only] = results;
   if (results.length === 1 && only?.error?.hint != null && !isJson) output.note(only.error.hint);
   if (results.length > 1 && !isJson) {

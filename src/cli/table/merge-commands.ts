@@ -66,6 +66,7 @@ export const MERGE_COMMANDS: readonly CommandSpec[] = [
       ...REFERENCE_ERRORS,
       "LINEAGE_UNRELATED",
       "SESSION_WRONG_STATE",
+      "SESSION_UNRESPONSIVE",
       "APPLY_CONFLICT",
       "APPLY_UNFINISHED",
       "CRIU_DUMP_FAILED",

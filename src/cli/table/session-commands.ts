@@ -126,7 +126,13 @@ export const SESSION_COMMANDS: readonly CommandSpec[] = [
       ["waypoint attach web", "Work in the session web"],
       ["waypoint attach web --detach-keys ctrl-a,q", "Leave with Ctrl-a, then q"],
     ],
-    errors: ["SESSION_NOT_FOUND", "REFERENCE_AMBIGUOUS", "SESSION_ENDED", "SESSION_WRONG_STATE"],
+    errors: [
+      "SESSION_NOT_FOUND",
+      "REFERENCE_AMBIGUOUS",
+      "SESSION_ENDED",
+      "SESSION_WRONG_STATE",
+      "SESSION_UNRESPONSIVE",
+    ],
     load: () => import("../commands/attach.ts"),
   },
   {
@@ -135,7 +141,8 @@ export const SESSION_COMMANDS: readonly CommandSpec[] = [
     description:
       "It runs in the session's live shell, so cd and export persist for the next call, and " +
       "reads nothing: give -i for a pipe or a file on standard input. " +
-      "Ctrl-C interrupts the command; a second Ctrl-C leaves it alone.",
+      "Ctrl-C interrupts the command; a second Ctrl-C leaves it alone, as do SIGTERM and SIGHUP " +
+      "where it goes on after them for five seconds.",
     arguments: [SESSION, ["<command...>", "Program and arguments, or one line of shell; after --"]],
     options: [
       {
@@ -178,7 +185,12 @@ export const SESSION_COMMANDS: readonly CommandSpec[] = [
     summary: "List the processes of a session",
     arguments: [SESSION],
     examples: [["waypoint ps web", "Processes with the ids that they have inside"]],
-    errors: ["SESSION_NOT_FOUND", "REFERENCE_AMBIGUOUS", "SESSION_WRONG_STATE"],
+    errors: [
+      "SESSION_NOT_FOUND",
+      "REFERENCE_AMBIGUOUS",
+      "SESSION_WRONG_STATE",
+      "SESSION_UNRESPONSIVE",
+    ],
     load: () => import("../commands/ps.ts"),
   },
   {
@@ -207,6 +219,7 @@ export const SESSION_COMMANDS: readonly CommandSpec[] = [
       "SESSION_NOT_FOUND",
       "REFERENCE_AMBIGUOUS",
       "SESSION_WRONG_STATE",
+      "SESSION_UNRESPONSIVE",
       "PORT_IN_USE",
       "FORWARD_REFUSED",
       "FORWARD_NOT_FOUND",
@@ -219,7 +232,12 @@ export const SESSION_COMMANDS: readonly CommandSpec[] = [
     arguments: [SESSION],
     options: [{ flags: "--no-checkpoint", description: "Do not checkpoint it first" }],
     examples: [["waypoint stop web", "Checkpoint it, then end its processes"]],
-    errors: ["SESSION_NOT_FOUND", "SESSION_WRONG_STATE", "CRIU_DUMP_FAILED"],
+    errors: [
+      "SESSION_NOT_FOUND",
+      "SESSION_WRONG_STATE",
+      "SESSION_UNRESPONSIVE",
+      "CRIU_DUMP_FAILED",
+    ],
     load: () => import("../commands/stop.ts"),
   },
   {

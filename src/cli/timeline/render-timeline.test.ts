@@ -68,6 +68,7 @@ function session(id: string, name: string, head: string): Session {
     pid: 1,
     address: null,
     memoryBytes: null,
+    silence: null,
     filling: false,
     shell: null,
     disk: null,

@@ -83,7 +83,7 @@ export async function copyFiles(
     dropsPrivileges: session === null,
   };
   const target = into ?? open.use(requireParent(root, targetPath));
-  const job = new CopyJob(target.fd, rules, { id: ports.newId(), signal: peer.gone });
+  const job = new CopyJob(target.fd, rules, { id: ports.newId(), signal: peer.cancelled });
   for (const source of sources) {
     job.rules = source.isOfMachine ? { ...rules, owner: rules.owner ?? ROOT_OWNER } : rules;
     const name = into === null ? splitPath(targetPath).name : source.name;

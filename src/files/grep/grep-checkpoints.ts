@@ -29,7 +29,7 @@ class Search {
   constructor(input: Input, peer: StreamPeer) {
     this.#input = input;
     this.#peer = peer;
-    this.grep = new Grep(input, peer.gone);
+    this.grep = new Grep(input, peer.cancelled);
     this.#isWanted = pathFilter(input.path, matchesGlob);
   }
 
@@ -128,7 +128,7 @@ export async function grepCheckpoints(
     input.in === "outputs" || (input.in === "both" && input.path === undefined);
   const standing = new Standing(selection);
   for (const [place, searched] of selection.searched.entries()) {
-    if (peer.gone.aborted) throw new WaypointError("CANCELLED", "The client left.");
+    peer.cancelled.throwIfAborted();
     search.result.checkpoints += 1;
     if (input.in !== "outputs")
       await searchFiles(search, { searched, place, standing }, peer, ports);
@@ -145,7 +145,7 @@ async function searchFiles(
 ): Promise<void> {
   const { id } = searched.row;
   try {
-    await withNewVersions(searched, { ports, signal: peer.gone }, async (found) => {
+    await withNewVersions(searched, { ports, signal: peer.cancelled }, async (found) => {
       await search.files(searched.row, found.versions, ({ rawPath }) => standing.until(rawPath));
       standing.note(found, place);
       for (const [what, why] of Object.entries(found.unknown)) {
@@ -153,7 +153,7 @@ async function searchFiles(
       }
     });
   } catch (error) {
-    if (peer.gone.aborted) throw new WaypointError("CANCELLED", "The client left.");
+    peer.cancelled.throwIfAborted();
     const failure = toWaypointError(error);
     if (failure.code === "DEADLINE_EXCEEDED") throw failure;
     search.unread(`files of ${id}: ${failure.message}`);

@@ -56,7 +56,7 @@ export async function applyCheckpoint(
   await using to = await openCheckpoint(row, ports);
   await using from = await openFresh(row, ports);
   using files = { ...bothFiles(from, to) };
-  const found = await findFileChanges({ from, to }, { ports, signal: peer.gone }, files);
+  const found = await findFileChanges({ from, to }, { ports, signal: peer.cancelled }, files);
   const changes = splitChanges(found.changes, files, mapping.under);
   const applied = await findApplied(row, mapping, journal, ports.catalog);
   const wishes = await wishesOf(changes, { mapping, row, applied }, ports);
@@ -68,7 +68,7 @@ export async function applyCheckpoint(
       labels: { ours: "this machine", base: "base", theirs: row.id },
       scratchDir: journal.dirOf(id),
       directoryAt: (path) => directoryAt(files.to, mapping.toSession(path)),
-      signal: peer.gone,
+      signal: peer.cancelled,
     });
     for (const [what, reason] of Object.entries(found.unknown)) peer.notice(`${what}: ${reason}`);
     const result = {
@@ -81,7 +81,7 @@ export async function applyCheckpoint(
     const job = new CopyJob(
       directory.fd,
       { owner: null, dropsPrivileges: true },
-      { id, signal: peer.gone },
+      { id, signal: peer.cancelled },
     );
     const destination = { kind: "machine", directory: mapping.directory } as const;
     const operation = await carryOutApply(

@@ -43,7 +43,7 @@ export async function sendPatch(
   const patchPath = path.join(scratchDir, "patch");
   await compare(scratchDir, patchPath);
   for await (const chunk of createReadStream(patchPath)) {
-    if (peer.gone.aborted) throw new WaypointError("CANCELLED", "The client left.");
+    peer.cancelled.throwIfAborted();
     await peer.send("stdout", chunk as Buffer);
   }
 }

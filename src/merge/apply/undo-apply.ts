@@ -36,7 +36,7 @@ export async function undoApply(
       const plan = await makePlan(wishesOf(record, journal), target, {
         onConflict: input.force ? "theirs" : "refuse",
         labels: { ours: "now", base: "applied", theirs: "before" },
-        ...{ scratchDir: journal.dirOf(id), directoryAt: () => null, signal: peer.gone },
+        ...{ scratchDir: journal.dirOf(id), directoryAt: () => null, signal: peer.cancelled },
       });
       const { checkpoint, destination } = record;
       const where = destination.kind === "machine" ? toText(destination.directory) : "";
@@ -49,7 +49,7 @@ export async function undoApply(
         return { ...describePlan(plan), ...facts };
       }
       const rules = { owner: null, dropsPrivileges: false };
-      const job = new CopyJob(target.rootFd, rules, { id, signal: peer.gone });
+      const job = new CopyJob(target.rootFd, rules, { id, signal: peer.cancelled });
       const row = { id: checkpoint, session: record.session };
       const undoes = record.operation;
       const what = { row, id, undoes, destination, target, journal, job };

@@ -60,7 +60,7 @@ export async function mergeCheckpoint(
   await using to = await openCheckpoint(checkpoint, ports);
   using open = new DisposableStack();
   const files = { from: open.use(new MomentFiles(from)), to: open.use(new MomentFiles(to)) };
-  const found = await findFileChanges({ from, to }, { ports, signal: peer.gone }, files);
+  const found = await findFileChanges({ from, to }, { ports, signal: peer.cancelled }, files);
   const shared = session.binds.map(({ target }) => fromText(target));
   const changes = splitChanges(found.changes, files, ["/"]).filter(
     ({ path }) => path !== "/" && !shared.some((bind) => isAtOrBelow(path, bind)),
@@ -87,7 +87,7 @@ export async function mergeCheckpoint(
         const entry = files.to.find(`/${path}`);
         return entry?.directory == null ? null : versionOfEntry(entry);
       },
-      signal: peer.gone,
+      signal: peer.cancelled,
     });
     const holders = holdersOf(plan, live.pid, ports);
     const facts = {
@@ -101,7 +101,7 @@ export async function mergeCheckpoint(
     refuseConflicts(plan, true);
     if (plan.steps.length === 0) return { ...describePlan(plan), ...result };
     const rules = { owner: null, dropsPrivileges: false };
-    const job = new CopyJob(root.fd, rules, { id, signal: peer.gone });
+    const job = new CopyJob(root.fd, rules, { id, signal: peer.cancelled });
     const at = new Date().toISOString();
     const record = {
       ...({ id, kind: "merge", at, session: session.id, checkpoint: checkpoint.id } as const),

@@ -1,0 +1,126 @@
+import { readFileSync } from "node:fs";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { findRunningCriu, type RunningCriu } from "../../src/criu/index.ts";
+import type { Checkpoint, Session } from "../../src/index.ts";
+import { finished, runCommand, startCommand } from "../support/command-line.ts";
+import { eventually, openTestWaypoint, type TestWaypoint } from "../support/test-waypoint.ts";
+
+/** Enough memory that a dump and a restore of it can be seen. */
+const HOLD_MEMORY =
+  "python3 -c 'import time; x = bytearray(b\"x\" * (150 << 20)); time.sleep(9999)' &";
+
+let own: TestWaypoint;
+let session: Session;
+let first: Checkpoint;
+
+beforeAll(async () => {
+  process.env["WAYPOINT_LAZY_RESTORE"] = "off";
+  own = await openTestWaypoint();
+  delete process.env["WAYPOINT_LAZY_RESTORE"];
+  session = await own.waypoint.new({ name: "web" });
+  await session.exec(HOLD_MEMORY);
+  await session.exec("marker=first");
+  first = await session.checkpoint();
+  await session.exec("marker=live");
+});
+
+afterAll(async () => {
+  await own?.[Symbol.asyncDispose]();
+});
+
+const findCriu = (command: RunningCriu["command"]) =>
+  findRunningCriu((argument) => argument.startsWith(`${own.stateDir}/`)).find(
+    (each) => each.command === command,
+  );
+
+const checkpoints = async () => {
+  const { checkpoints: all } = await own.waypoint.log();
+  return all.map(({ id }) => id);
+};
+
+/** Starts a command, and signals it when CRIU is at work for it and stands still meanwhile. */
+async function signalDuring(args: string[], at: RunningCriu["command"], signal: NodeJS.Signals) {
+  const child = startCommand(own.stateDir, args);
+  const ended = finished(child);
+  const criu = await eventually(
+    "CRIU",
+    () => findCriu(at),
+    (found) => found !== undefined,
+  );
+  process.kill(criu?.pid as number, "SIGSTOP");
+  child.kill(signal);
+  // The client has told the daemon when it has handled the signal; it waits for the answer then.
+  await eventually(
+    "the signal to be handled",
+    () => pendingSignals(child.pid ?? 0),
+    (n) => n === 0,
+  );
+  process.kill(criu?.pid as number, "SIGCONT");
+  return await ended;
+}
+
+function pendingSignals(pid: number): number {
+  const status = readFileSync(`/proc/${pid}/status`, "utf8");
+  return Number.parseInt(/^ShdPnd:\s+(\S+)/m.exec(status)?.[1] ?? "0", 16);
+}
+
+test.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)(
+  "a checkpoint that %s cancels is undone, and says so",
+  async (signal) => {
+    const before = await checkpoints();
+
+    const { exitCode, stderr } = await signalDuring(["checkpoint", "web"], "dump", signal);
+
+    expect({ exitCode, stderr }).toEqual({
+      exitCode: 130,
+      stderr: "Error: The operation was cancelled; what it had begun was undone.\n",
+    });
+    expect(await checkpoints()).toEqual(before);
+    expect((await session.info()).head).toBe(first.id);
+    expect((await session.exec("echo $marker")).stdout).toBe("live\n");
+  },
+);
+
+test("a restore that is cancelled leaves the session and its timeline as they were", async () => {
+  const before = await checkpoints();
+  const pid = (await session.info()).pid;
+
+  const args = ["restore", "web", first.id, "--yes"];
+  const { exitCode, stderr } = await signalDuring(args, "restore", "SIGINT");
+
+  expect({ exitCode, stderr }).toEqual({
+    exitCode: 130,
+    stderr: "Error: The operation was cancelled; what it had begun was undone.\n",
+  });
+  expect((await session.info()).pid).toBe(pid);
+  expect((await session.exec("echo $marker")).stdout).toBe("live\n");
+  await eventually("the same checkpoints", checkpoints, (now) => now.join() === before.join());
+});
+
+test("a fork that is cancelled leaves no session", async () => {
+  const { exitCode } = await signalDuring(["fork", first.id], "restore", "SIGINT");
+
+  expect(exitCode).toBe(130);
+  expect((await own.waypoint.sessions()).map(({ name }) => name)).toEqual(["web"]);
+});
+
+test("what waits for its turn is cancelled at once, and what has the turn is not disturbed", async () => {
+  const holding = startCommand(own.stateDir, ["checkpoint", "web", "--name", "kept"]);
+  const held = finished(holding);
+  const criu = await eventually(
+    "a dump",
+    () => findCriu("dump"),
+    (found) => found !== undefined,
+  );
+  process.kill(criu?.pid as number, "SIGSTOP");
+  const cancel = new AbortController();
+  const waiting = session.checkpoint({ name: "never", cancel: cancel.signal });
+
+  cancel.abort();
+
+  await expect(waiting).rejects.toMatchObject({ code: "CANCELLED" });
+  process.kill(criu?.pid as number, "SIGCONT");
+  expect(await held).toMatchObject({ exitCode: 0 });
+  expect((await runCommand(own.stateDir, ["show", "kept"])).exitCode).toBe(0);
+  expect((await runCommand(own.stateDir, ["show", "never"])).exitCode).toBe(10);
+});
