@@ -42,7 +42,11 @@ export async function testCheckpoint(
   const { command, timeoutMs, timeoutMeans, record } = request;
   const signal = AbortSignal.any([signals.unneeded, signals.gone]);
   try {
-    const verification = await runInFork(checkpoint, { command, timeoutMs, signal }, ports);
+    const verification = await runInFork(
+      checkpoint,
+      { command, timeoutMs, signal, by: "bisect" },
+      ports,
+    );
     const verdict = judge(checkpoint, verification, timeoutMeans);
     if (record && verdict !== "skip") await keepVerification(checkpoint.id, verification, ports);
     return { kind: "told", verdict, verification, isReused: false };

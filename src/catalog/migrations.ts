@@ -101,4 +101,6 @@ export const MIGRATIONS: readonly string[] = [
   // A session's share of the store.
   `ALTER TABLE sessions ADD COLUMN diskLimitBytes INTEGER;
    ALTER TABLE checkpoints ADD COLUMN diskLimitBytes INTEGER;`,
+  // Which command marks a checkpoint follows from who asked for it.
+  "ALTER TABLE verifications ADD COLUMN by TEXT NOT NULL DEFAULT 'verify';",
 ];

@@ -11,7 +11,7 @@ const ANSWER_OUTPUT_CHARACTERS_MAX = 2 * 1024 * 1024;
 export interface ToldBeside {
   /** Its story in brief. */
   story: Pick<StoryRow, "summary" | "intent" | "intentSource"> | undefined;
-  /** The newest one. */
+  /** The newest verdict of its own verify command. */
   verification: VerificationRow | undefined;
 }
 
@@ -37,9 +37,9 @@ export function describeCheckpoints(
   { catalog }: EnginePorts,
 ): Checkpoint[] {
   const stories = new Map(catalog.stories.all().map((row) => [row.checkpoint, row]));
-  const newest = catalog.verifications.newest();
+  const verdicts = catalog.verifications.verdicts();
   return rows.map((row) =>
-    describeCheckpoint(row, { story: stories.get(row.id), verification: newest.get(row.id) }),
+    describeCheckpoint(row, { story: stories.get(row.id), verification: verdicts.get(row.id) }),
   );
 }
 
@@ -60,7 +60,7 @@ export async function showCheckpoint(
   return {
     ...describeCheckpoint(row, {
       story: inBrief(changes.summary, story.intent),
-      verification: verifications[0],
+      verification: ports.catalog.verifications.verdicts(row.id).get(row.id),
     }),
     verifications: withinAnswer(verifications),
     changes: { ...changes, summary: summaryOf(row, changes.summary) },

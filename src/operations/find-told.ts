@@ -1,4 +1,4 @@
-import type { Checkpoint, OperationParsedInput } from "../protocol/index.ts";
+import { type Checkpoint, type OperationParsedInput, verdictOf } from "../protocol/index.ts";
 import type { EnginePorts } from "../session/index.ts";
 
 type Asked = Pick<OperationParsedInput<"log">, "path" | "package" | "grep" | "verified">;
@@ -67,9 +67,8 @@ const byText: Question = async ({ grep }, { catalog: { stories, verifications } 
 const byVerification: Question = async ({ verified }) => {
   if (verified === undefined) return null;
   const fits = ({ verification }: Checkpoint) => {
-    if (verification === null) return verified === "never";
-    const isPassing = verification.exitCode === 0 && !verification.timedOut;
-    return verified === (isPassing ? "passing" : "failing");
+    const verdict = verification === null ? null : verdictOf(verification);
+    return verified === (verdict ?? "never");
   };
   return { fits, isUnknown: () => false };
 };

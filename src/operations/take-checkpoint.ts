@@ -31,7 +31,11 @@ export async function takeCheckpoint(
   if (input.verify === undefined) return describe(row, ports);
   // A restore of what was just captured must not wait for a long test.
   ports.standbys.refresh();
-  const request = { command: input.verify, timeoutMs: input.verifyTimeoutMs };
+  const request = {
+    command: input.verify,
+    timeoutMs: input.verifyTimeoutMs,
+    by: "checkpoint" as const,
+  };
   if (!input.verifyWait) {
     verifyInBackground(row, request, ports);
     return describe(row, ports);

@@ -22,7 +22,7 @@ export async function verify(
   const { command, timeoutMs } = input;
   const results = await verifyMany(
     checkpoints,
-    { command, timeoutMs, signal: peer.cancelled },
+    { command, timeoutMs, signal: peer.cancelled, by: "verify" },
     {
       atOnce: input.atOnce ?? availableParallelism(),
       onResult: (verified) => sendLine(peer, verified),

@@ -44,7 +44,9 @@ export const checkpointSchema = z.object({
   stage: stageSchema,
   verification: verificationSchema
     .nullable()
-    .describe("The newest one; `null` where it was never verified. `log` has little of its output"),
+    .describe(
+      "The newest verdict of its own verify command, `null` where there is none: it makes the ✓ or ✗. `log` has little of its output",
+    ),
   changes: z.object({
     summary: z.string().describe("What changed, in brief; empty until the story is ready"),
   }),

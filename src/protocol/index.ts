@@ -85,7 +85,9 @@ export {
   storySchema,
 } from "./story.ts";
 export { boundedSize } from "./terminal-size.ts";
+export { verdictOf } from "./verdict.ts";
 export {
+  type AskedBy,
   type FullVerification,
   fullVerificationSchema,
   type Verification,

@@ -8,6 +8,10 @@ const VERIFY_TIMEOUT_MS_MAX = 86_400_000;
 /** Checkpoints that one call verifies at most. */
 const CHECKPOINTS_MAX = 1000;
 
+/** Who asked for a verification: `checkpoint --verify`, `verify`, or a search. */
+const askedBySchema = z.enum(["checkpoint", "verify", "bisect"]);
+export type AskedBy = z.infer<typeof askedBySchema>;
+
 /** Result of a command that was run against exactly one checkpoint. */
 export const verificationSchema = z.object({
   command: z.string(),
@@ -15,6 +19,11 @@ export const verificationSchema = z.object({
   durationMs: z.number(),
   at: instantSchema,
   timedOut: z.boolean().describe("It was ended because it took too long"),
+  by: askedBySchema
+    .default("verify")
+    .describe(
+      "`checkpoint --verify`, `verify`, or a bisect, whose answers never mark a checkpoint",
+    ),
   output: z
     .string()
     .describe("What it printed, stdout and stderr in order; the end of it, where that was long"),

@@ -1,7 +1,7 @@
 import type { CheckpointRow } from "../catalog/index.ts";
 import { openThrowawayFork, type ThrowawayFork } from "../checkpoint/index.ts";
 import { hasCode, WaypointError } from "../errors/index.ts";
-import type { FullVerification } from "../protocol/index.ts";
+import type { AskedBy, FullVerification } from "../protocol/index.ts";
 import { type EnginePorts, quoteCommand, TailOutput } from "../session/index.ts";
 import { startBeside, startInFork } from "./start-in-fork.ts";
 import type { RunHandle } from "./verification-runs.ts";
@@ -18,6 +18,8 @@ export interface VerifyRequest {
   /** One word: a line of shell; several: a program and its arguments. */
   command: readonly string[];
   timeoutMs: number;
+  /** Who asks. */
+  by: AskedBy;
   /** Gives up: the fork goes with everything in it. */
   signal: AbortSignal;
 }
@@ -80,6 +82,7 @@ async function runOnce(
     ...end,
     durationMs: Math.round(performance.now() - startedAtMs),
     at,
+    by: request.by,
     // SQLite takes a NUL for the end of a text.
     output: output.text().replaceAll("\0", "\uFFFD"),
     outputBytes: output.bytes,

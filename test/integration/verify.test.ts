@@ -107,7 +107,9 @@ test("what takes too long is ended with everything it started, and recorded", as
     timedOut: true,
   });
   expect(checkpoint.info.verification?.output).toContain("begun\n");
-  expect((await own.waypoint.show(checkpoint)).verification).toMatchObject({ timedOut: true });
+  const shown = await own.waypoint.show(checkpoint);
+  expect(shown.verifications).toMatchObject([{ timedOut: true }]);
+  expect(shown.verification).toBeNull();
 });
 
 test("many are verified at once, each result comes as it is there, and one by one they count", async () => {
@@ -155,16 +157,37 @@ test("the command line verifies many, and says how many passed", async () => {
   expect(without.stderr).toContain("Put -- before the command");
 });
 
-test("all verifications of a checkpoint are kept; the newest one counts", async () => {
+test("all verifications of a checkpoint are kept; what its own command said last marks it", async () => {
   const checkpoint = await session.checkpoint();
   await checkpoint.verify("exit 1");
   await checkpoint.verify("echo good");
 
   const { verification, verifications } = await checkpoint.show();
 
-  expect(verification).toMatchObject({ command: "echo good", exitCode: 0 });
+  expect(verification).toMatchObject({ command: "exit 1", exitCode: 1 });
   expect(verifications.map(({ command }) => command)).toEqual(["echo good", "exit 1"]);
   expect(verifications[0]).toMatchObject({ output: "good\n", outputBytes: 5 });
+});
+
+test("a typo, a signal, a timeout, another command and a search leave the mark of a checkpoint", async () => {
+  const checkpoint = await session.checkpoint({ verify: ["test -e /root/server.py"] });
+  const before = await session.checkpoint({ filesOnly: true });
+  const marked = async () => (await checkpoint.show()).verification;
+  expect(await marked()).toMatchObject({ command: "test -e /root/server.py", exitCode: 0 });
+
+  await checkpoint.verify("npmm test");
+  await checkpoint.verify("kill -9 $$");
+  await checkpoint.verify("sleep 1000", { timeoutMs: 300 });
+  await checkpoint.verify("false");
+  await runCommand(own.stateDir, ["bisect", checkpoint.id, before.id, "--", "npmm test"]);
+  await runCommand(own.stateDir, ["bisect", checkpoint.id, before.id, "--", "false"]);
+
+  expect(await marked()).toMatchObject({ command: "test -e /root/server.py", exitCode: 0 });
+  const log = await runCommand(own.stateDir, ["log", session.name]);
+  expect(log.stdout).toMatch(new RegExp(`✓ ${checkpoint.id.slice(0, 6)}`));
+  const { stdout } = await runCommand(own.stateDir, ["show", checkpoint.id]);
+  expect(stdout).toMatch(/- npmm test, exit code 127/);
+  expect(stdout).toMatch(/✗ false, exit code 1/);
 });
 
 test("of a long output the end is kept, in the order in which it was printed", async () => {

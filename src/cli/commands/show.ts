@@ -38,7 +38,7 @@ export function renderCheckpoint(
   shown: OperationOutput<"show">,
   { nowMs, isRemoved, paint }: { nowMs: number; isRemoved: boolean; paint: Paint },
 ): string[] {
-  const { verification, host } = shown;
+  const { host } = shown;
   const fields: [string, string][] = [
     ["Checkpoint", shown.id],
     ["Name", shown.name === null ? "-" : printable(shown.name)],
@@ -55,7 +55,7 @@ export function renderCheckpoint(
     ["Pause", `${formatDuration(shown.pauseMs)} of ${formatDuration(shown.totalMs)}`],
     ["Memory", formatSize(shown.memoryBytes)],
     ["Changes", shown.changes.summary === "" ? "-" : printable(shown.changes.summary)],
-    ["Verified", verification === null ? "never" : renderVerdict(verification, paint)],
+    ["Verified", renderMark(shown, paint)],
     ["Host", `Linux ${printable(host.kernel)} ${host.arch}, CRIU ${printable(host.criu)}`],
     ["Limits", renderLimits(shown.limits)],
     // Where they lie is in the daemon's own mounts, which a person does not see.
@@ -79,6 +79,14 @@ function renderLimits({ memoryBytes, cpus, pids }: SessionLimits): string {
     ...(pids === null ? [] : [`${pids} processes`]),
   ];
   return parts.length === 0 ? "-" : parts.join(", ");
+}
+
+function renderMark(
+  { verification, verifications }: OperationOutput<"show">,
+  paint: Paint,
+): string {
+  if (verification !== null) return renderVerdict(verification, paint);
+  return verifications.length === 0 ? "never" : "no verdict of a command of its own";
 }
 
 /** All verifications, newest first, each with the end of what it printed. */

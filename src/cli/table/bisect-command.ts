@@ -8,8 +8,8 @@ export const BISECT_COMMAND: CommandSpec = {
     "Runs the command in throw-away forks of checkpoints between GOOD, where it passes, and BAD, where " +
     "it fails and which descends from it; both are tried first. As for `git bisect run`, exit code " +
     "0 means good, 125 that this checkpoint cannot be tested, any other below 128 bad, and from 128 " +
-    "on the search stops. What the command said is kept beside the checkpoints, as by `verify`, " +
-    "but for skips. Ctrl-C leaves no fork.",
+    "on the search stops. What the command said is kept to be used again, " +
+    "but for skips, and marks no checkpoint. Ctrl-C leaves no fork.",
   arguments: [
     ["<good>", "Checkpoint at which the command passes, as in `waypoint show`", parseReference],
     ["<bad>", "Checkpoint at which it fails", parseReference],

@@ -25,7 +25,9 @@ export const VERIFY_COMMAND: CommandSpec = {
   description:
     "The command runs in the shell of that very moment, and nothing it does to files, processes or " +
     "memory reaches the session. The result is kept beside the checkpoint, where `show` and `log` " +
-    "tell it; the newest one counts.",
+    "tell it. The ✓ or ✗ of a checkpoint is what its own command said last: that of `checkpoint " +
+    "--verify`, else the first one here that came to a verdict. Exit codes from 126 on, signals and " +
+    "timeouts are none.",
   arguments: [["[checkpoint...]", "Checkpoints, each as in `waypoint show`"]],
   usageEnd: "-- <command...>",
   options: [

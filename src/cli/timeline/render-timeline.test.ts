@@ -100,6 +100,7 @@ const PASSED = {
   durationMs: 1,
   at: at(4),
   timedOut: false,
+  by: "verify" as const,
   output: "",
 };
 
