@@ -25,6 +25,7 @@ export { openFresh } from "./fresh-moment.ts";
 export { indexMissingStories } from "./index-missing-stories.ts";
 export { type Moment, type MomentRef, openCheckpoint, openMoment } from "./moment.ts";
 export { readStory } from "./read-story.ts";
+export { requirePath } from "./require-path.ts";
 export { scheduleStory } from "./schedule-story.ts";
 export { serveStories } from "./serve-stories.ts";
 export { readShellContext } from "./shell/shell-context.ts";

@@ -10,6 +10,7 @@ import {
   type MomentFiles,
   openMoment,
   type RawPath,
+  requirePath,
   shellDirectory,
 } from "../story/index.ts";
 
@@ -64,23 +65,7 @@ export function requirePaths(
   { paths }: RestoreParts,
   moments: readonly { moment: Moment; files: MomentFiles }[],
 ): void {
-  for (const named of paths) {
-    const rawPath = fromText(named);
-    const bind = moments
-      .flatMap(({ moment }) => moment.origin.binds)
-      .find(({ target }) => isAtOrBelow(rawPath, fromText(target)));
-    if (bind !== undefined) {
-      throw new WaypointError("FILE_REFUSED", `${named} is in a bind, which is never captured.`, {
-        hint: `It is the directory ${bind.source} of the host; put it back there.`,
-        detail: { path: named, source: bind.source },
-      });
-    }
-    if (moments.some(({ files }) => files.find(rawPath) !== null)) continue;
-    throw new WaypointError("FILE_NOT_FOUND", `There is no ${named}, neither now nor then.`, {
-      hint: "A path is absolute, or begins where the session's shell is. `waypoint browse` shows what is there.",
-      detail: { path: named },
-    });
-  }
+  for (const named of paths) requirePath(named, moments);
 }
 
 async function directoryOf(session: SessionRow, ports: EnginePorts): Promise<string> {

@@ -91,3 +91,18 @@ test("the timeline and a checkpoint tell what changed in brief", async () => {
   expect(JSON.parse(log.stdout).checkpoints[1].changes).toEqual({ summary: "+1 ~1 files" });
   expect(show.stdout).toMatch(/^Changes: +\+1 ~1 files$/m);
 });
+
+test("a relative path begins where the shell was, and one that is on neither side is an error", async () => {
+  await waypoint("exec", "web", "--", "cd /srv");
+  const relative = await waypoint("diff", "before", "web", "file", "--name-only");
+  const absolute = await waypoint("diff", "before", "web", "/srv/file", "--name-only");
+  const typo = await waypoint("diff", "before", "web", "fiel");
+  const nowhere = await waypoint("diff", "before", "web", "/srv/fiel");
+
+  expect(relative).toEqual(absolute);
+  expect(relative.stdout).toContain("/srv/file");
+  for (const { code, stdout, stderr } of [typo, nowhere]) {
+    expect({ code, stdout }).toEqual({ code: 10, stdout: "" });
+    expect(stderr).toContain("There is no /srv/fiel in ");
+  }
+});

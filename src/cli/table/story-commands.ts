@@ -100,7 +100,10 @@ export const STORY_COMMANDS: readonly CommandSpec[] = [
     arguments: [
       ["<from>", "A checkpoint, as in `waypoint show`, or a session: as it is now", parseReference],
       ["<to>", "The same", parseReference],
-      ["[path]", "Only what lies at or below this path of the session"],
+      [
+        "[path]",
+        "Only what lies at or below this path; a relative one begins where the session's shell was",
+      ],
     ],
     options: [
       { flags: "--stat", description: "List what differs, without the lines of texts" },

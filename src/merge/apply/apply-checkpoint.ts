@@ -10,6 +10,7 @@ import {
   openCheckpoint,
   openFresh,
   type RawPath,
+  requirePath,
   toText,
 } from "../../story/index.ts";
 import { carryOut } from "../carry-out.ts";
@@ -56,6 +57,12 @@ export async function applyCheckpoint(
   await using to = await openCheckpoint(row, ports);
   await using from = await openFresh(row, ports);
   using files = { ...bothFiles(from, to) };
+  for (const each of mapping.under) {
+    requirePath(toText(each), [
+      { moment: from, files: files.from },
+      { moment: to, files: files.to },
+    ]);
+  }
   const found = await findFileChanges({ from, to }, { ports, signal: peer.cancelled }, files);
   const changes = splitChanges(found.changes, files, mapping.under);
   const applied = await findApplied(row, mapping, journal, ports.catalog);
