@@ -174,3 +174,11 @@ test("a large file that a person has deleted since is in conflict, however it wa
     detail: { conflicts: [{ kind: "changed-deleted" }] },
   });
 });
+
+test("a path that is in neither the session nor its base is an error, and nothing is written", async () => {
+  await session.checkpoint();
+
+  const applied = apply({ paths: [{ path: `${dir}/no-such-thing` }] });
+
+  await expect(applied).rejects.toMatchObject({ code: "FILE_NOT_FOUND" });
+});

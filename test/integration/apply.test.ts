@@ -297,11 +297,3 @@ test.each([
     rmSync(mounted, { recursive: true });
   }
 });
-
-test("a path that is in neither the session nor its base is an error, and nothing is written", async () => {
-  await session.checkpoint();
-
-  const applied = apply({ paths: [{ path: `${dir}/no-such-thing` }] });
-
-  await expect(applied).rejects.toMatchObject({ code: "FILE_NOT_FOUND" });
-});
