@@ -2,19 +2,22 @@ import type { CheckpointRow } from "../catalog/index.ts";
 import type { ImagesPart } from "../store/index.ts";
 import type { EnginePorts } from "./ports.ts";
 
-/** From this size on memory is compared beside the restore, which would have to wait too long for it. */
-const BESIDE_BYTES_MIN = 64 * 1024 ** 2;
+/** From this size on memory is compared by itself: a lazy restore does not wait for it. */
+const APART_BYTES_MIN = 64 * 1024 ** 2;
+/** And beside CRIU, whose work it would lengthen too much; holding tasks back costs a little, too. */
+const BESIDE_BYTES_MIN = 256 * 1024 ** 2;
 
 /** Whether the images of a restore are what was captured. No process may run before that is known. */
 export interface ImageCheck {
   /** Resolves when all that CRIU decides by is known to be right. @throws CHECKPOINT_INCOMPLETE */
   first: Promise<void>;
   /**
-   * Begins to compare what is left, beside the restore; `null` where nothing is.
+   * Compares what is left, or begins to: then it returns how to wait for the end of that.
    *
    * @param isLazy  the pages server compares what it brings.
+   * @throws CHECKPOINT_INCOMPLETE
    */
-  beginRest: (isLazy: boolean) => Promise<void> | null;
+  compareRest: (isLazy: boolean) => Promise<(() => Promise<void>) | null>;
   /** Resolves when nothing reads the images any more. @throws CHECKPOINT_INCOMPLETE */
   settle: () => Promise<void>;
 }
@@ -27,7 +30,8 @@ export function beginImageCheck(
 ): ImageCheck {
   if (imagesSums === null) {
     logger.info("images without sums are not compared", { checkpoint: id });
-    return { first: Promise.resolve(), beginRest: () => null, settle: () => Promise.resolve() };
+    const done = () => Promise.resolve();
+    return { first: done(), compareRest: () => Promise.resolve(null), settle: done };
   }
   const begun: Promise<void>[] = [];
   const begin = (part: ImagesPart) => {
@@ -38,10 +42,16 @@ export function beginImageCheck(
     begun.push(check);
     return check;
   };
-  const isBeside = memoryBytes >= BESIDE_BYTES_MIN;
+  const isApart = memoryBytes >= APART_BYTES_MIN;
   return {
-    first: begin(isBeside ? "rest" : "all"),
-    beginRest: (isLazy) => (isBeside && !isLazy ? begin("pages") : null),
+    first: begin(isApart ? "rest" : "all"),
+    compareRest: async (isLazy) => {
+      if (!isApart || isLazy) return null;
+      const check = begin("pages");
+      if (memoryBytes >= BESIDE_BYTES_MIN) return () => check;
+      await check;
+      return null;
+    },
     settle: async () => {
       const outcomes = await Promise.allSettled(begun);
       const failure = outcomes.find((outcome) => outcome.status === "rejected");
@@ -58,6 +68,7 @@ export async function requireUndamaged(
   if (checkpoint.content === "files") return;
   using held = ports.store.images.hold(ports.store.checkpointPaths(checkpoint.id));
   const check = beginImageCheck(checkpoint, held.imagesDir, ports);
-  check.beginRest(false);
+  // What it finds, settling tells.
+  await check.compareRest(false).catch(() => {});
   await check.settle();
 }

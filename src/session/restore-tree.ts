@@ -72,9 +72,9 @@ async function restoreChecked(
       : startFilling(instanceId, { session, checkpoint, imagesDir }, ports),
     check.first,
   ]);
+  const held = holdUntil([network.settle, await check.compareRest(isLazy)]);
   const cgroupFiles = ports.limits.create(instanceId, session);
   const rootDir = mountFiles(session, instanceId, choice, ports);
-  const held = holdUntil([network.settle, check.beginRest(isLazy)]);
   const restoring = ports.criu.restore({
     criu: settings.criu,
     netnsPath: namespace?.netnsPath ?? null,
@@ -97,13 +97,11 @@ async function restoreChecked(
 }
 
 /** No program runs before its network is as it was and its memory is known to be right. */
-function holdUntil(
-  work: readonly ((() => Promise<void>) | Promise<void> | null)[],
-): (() => Promise<void>) | null {
+function holdUntil(work: readonly ((() => Promise<void>) | null)[]): (() => Promise<void>) | null {
   const parts = work.filter((part) => part !== null);
   if (parts.length === 0) return null;
   return async () => {
-    await settleAll(parts.map((part) => (typeof part === "function" ? part() : part)));
+    await settleAll(parts.map((part) => part()));
   };
 }
 
