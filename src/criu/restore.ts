@@ -48,9 +48,7 @@ export interface RestoreOptions {
   failedLogsDir?: string;
   /** Is told of a failure whose reason passes, before the one other try. */
   onRetry?: (error: WaypointError) => void;
-  /** Memory that is to be read. @defaultValue 0 */
-  memoryBytes?: number;
-  /** @defaultValue a minute, and more by `memoryBytes` */
+  /** @defaultValue a minute */
   timeoutMs?: number;
 }
 
@@ -131,7 +129,7 @@ async function restoreOnce(options: RestoreOptions): Promise<RestoreResult> {
         ...(socketsMoved === null ? {} : { WAYPOINT_SOCKETS_MOVED: socketsMoved }),
         ...(terminals.length === 0 ? {} : { WAYPOINT_TERMINALS: asWords(terminals) }),
       },
-      timeoutMs: options.timeoutMs ?? timeoutFor(options.memoryBytes),
+      timeoutMs: options.timeoutMs ?? timeoutFor(),
       endLeft: (ending) => endLeftProcesses({ ...options, command: "restore" }, ending),
     }),
   );

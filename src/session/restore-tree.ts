@@ -85,7 +85,6 @@ async function restoreChecked(
     workDir: workDirOf(instanceId),
     isLazy,
     onRetry: ({ detail }) => ports.logger.warn("restoring again", { instanceId, ...detail }),
-    memoryBytes: checkpoint.memoryBytes,
     failedLogsDir: settings.layout.failedLogsDir,
     ...(held === null ? {} : { beforeResume: { hookPath: settings.resumeHookPath, run: held } }),
     ...(park === undefined ? {} : { park }),
