@@ -6,7 +6,7 @@ import { cutShort, type EnginePorts, endInstance, workDirOf } from "../session/i
 import { releaseNamespace } from "./enter-namespace.ts";
 
 /** What hangs must not keep the daemon from ending, nor the sessions that come after it. */
-export const STEP_TIMEOUT_MS = 30_000;
+export const STEP_TIMEOUT_MS = 15_000;
 
 /** Steps of an end: each is tried, whatever became of those before. */
 export class Steps {
