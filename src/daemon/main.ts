@@ -19,7 +19,7 @@ import {
 import { standbyFromEnvironment } from "./standby-settings.ts";
 
 /** How Node runs the process that builds stories; a story takes more than this in no usual case. */
-const STORY_NODE_FLAGS = ["--max-old-space-size=512", "--max-semi-space-size=4"];
+const STORY_NODE_FLAGS = ["--max-old-space-size=640", "--max-semi-space-size=4"];
 /** Descriptor on which whoever started the daemon learns that it is ready, or why not. */
 const READY_FD = 3;
 

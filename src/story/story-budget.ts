@@ -2,7 +2,7 @@ const MEBIBYTE = 1024 ** 2;
 
 /** What building one story may take; what needs more is left out ({@link leftOutStory}). */
 export const STORY_TIME_MS_MAX = 120_000;
-export const STORY_BYTES_MAX = 768 * MEBIBYTE;
+export const STORY_BYTES_MAX = 1024 * MEBIBYTE;
 /** A story as it crosses from its process to the daemon. */
 export const STORY_ANSWER_CHARACTERS_MAX = 64 * MEBIBYTE;
 /** How often a story that goes beyond is tried. */

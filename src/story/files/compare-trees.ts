@@ -1,3 +1,4 @@
+import { getHeapStatistics } from "node:v8";
 import { WaypointError } from "../../errors/index.ts";
 import { compareEntries, type InodeFacts, type InodeOf, isSameInode } from "./compare-entries.ts";
 import type { MergedDirectory, OverlayTree, TreeEntry } from "./overlay-tree.ts";
@@ -6,8 +7,13 @@ import type { RawChange } from "./raw-change.ts";
 import { joinRaw, type RawPath } from "./raw-path.ts";
 import { type TouchedPaths, touchedAt, touchedIn, UNTOUCHED } from "./touched-paths.ts";
 
+/** What one takes while all are compared, with names of 200 characters. */
+const BYTES_PER_CHANGE = 6 * 1024;
 /** More than this is no difference that anyone reads; it would only fill the memory. */
-const CHANGES_MAX = 500_000;
+const CHANGES_MAX = Math.min(
+  500_000,
+  Math.floor(getHeapStatistics().heap_size_limit / BYTES_PER_CHANGE),
+);
 
 /** What guides a comparison: where the two trees can differ, and what has moved. */
 export interface TreeChanges extends InodeFacts {

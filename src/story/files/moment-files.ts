@@ -6,6 +6,8 @@ import type { Moment } from "../moment.ts";
 import { linkTarget, type MergedDirectory, OverlayTree, type TreeEntry } from "./overlay-tree.ts";
 import { fromText, isAtOrBelow, type RawPath, toBytes, toText } from "./raw-path.ts";
 
+const MEBIBYTE = 1024 ** 2;
+
 /** As many links as the kernel follows. */
 const LINKS_FOLLOWED_MAX = 40;
 
@@ -146,5 +148,7 @@ export function openEntry({ hostPath }: Pick<TreeEntry, "hostPath">): Promise<Fi
 }
 
 function tooLarge(rawPath: RawPath, bytesMax: number): string {
-  return `${toText(rawPath)} has more than ${Math.round(bytesMax / 1024 ** 2)} MiB.`;
+  const bound =
+    bytesMax < MEBIBYTE ? `${bytesMax} bytes` : `${Math.round(bytesMax / MEBIBYTE)} MiB`;
+  return `${toText(rawPath)} has more than ${bound}.`;
 }
