@@ -171,6 +171,8 @@ inPrivateNamespace(import.meta.filename, { title, network: false }, () => {
 
   test("Waypoint's own state is hidden also where it lies on another mount", async () => {
     mkdirSync("/mnt/data/tmp");
+    // No state directory lies below what somebody else could swap.
+    sh("chown 0:0 /mnt/data; chmod 755 /mnt/data");
     const before = process.env["TMPDIR"];
     process.env["TMPDIR"] = "/mnt/data/tmp";
     await using second = await openTestWaypoint({ storeBytes: 1024 ** 3 });
