@@ -90,11 +90,11 @@ test("a store that is nearly full has none", async () => {
     storeBytes: 1024 * MEBIBYTE,
     standby: { policy: "head" },
   });
-  const session = await own.waypoint.new();
+  const session = await own.waypoint.new({ diskBytes: 900 * MEBIBYTE });
   const point = await session.checkpoint();
   await untilReady(session, point);
 
-  await session.exec("head -c 600M /dev/urandom >/root/big; sync /root/big");
+  await session.exec("head -c 720M /dev/urandom >/root/big; sync /root/big");
 
   await eventually(
     "the standby to go",
