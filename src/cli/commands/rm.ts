@@ -4,6 +4,7 @@ import { confirm } from "../confirm.ts";
 import { type CommandContext, call, type Invocation, printResult } from "../context.ts";
 import { parseReference } from "../parse-values.ts";
 import { printable } from "../text/printable.ts";
+import { tryEach } from "../try-each.ts";
 
 interface RmOptions {
   force?: boolean;
@@ -11,16 +12,36 @@ interface RmOptions {
   files?: boolean;
 }
 
-/** Removes a session, the files of one, or checkpoints. */
+/** Removes sessions, the files of sessions, or checkpoints. */
 export async function run({ context, rest, options }: Invocation<RmOptions>): Promise<undefined> {
   const names = rest.map(parseReference);
-  const [name = "", ...others] = names;
+  if (options.files === true) {
+    await tryEach(names, (name) => removeFiles(name, options, context));
+    return;
+  }
   const { sessions } = await call(context, "ls", {});
-  const isSession =
-    others.length === 0 &&
+  const isSession = (name: string) =>
     sessions.some((session) => session.name === name || session.id.startsWith(name));
-  if (options.files === true) return await removeFiles(name, options, context);
-  if (isSession) return await removeSession(name, options, context);
+  const checkpoints = names.filter((name) => !isSession(name));
+  const steps = new Map([
+    // All at once, and first: web@~4 is another one when web@~3 is gone.
+    ...(checkpoints.length === 0
+      ? []
+      : [[checkpoints.join(" "), () => removeOthers(checkpoints, options, context)] as const]),
+    ...names
+      .filter(isSession)
+      .map((name) => [name, () => removeSession(name, options, context)] as const),
+  ]);
+  await tryEach([...steps.keys()], async (name) => steps.get(name)?.());
+}
+
+/** Removes what no session is called; a single name that is nothing may have been meant as one. */
+async function removeOthers(
+  names: readonly string[],
+  options: RmOptions,
+  context: CommandContext,
+): Promise<undefined> {
+  const [name = "", ...others] = names;
   try {
     await removeCheckpoints(names, options, context);
   } catch (error) {

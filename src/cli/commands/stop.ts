@@ -1,13 +1,20 @@
-import { call, type Invocation, printResult } from "../context.ts";
+import { type CommandContext, call, type Invocation, printResult } from "../context.ts";
 import { printable } from "../text/printable.ts";
+import { tryEach } from "../try-each.ts";
 
-/** Ends a session's processes. */
+/** Ends the processes of sessions. */
 export async function run({
   context,
-  args,
-  options,
+  rest,
+  options: { checkpoint },
 }: Invocation<{ checkpoint: boolean }>): Promise<undefined> {
-  const input = { session: args[0] ?? "", checkpoint: options.checkpoint };
+  await tryEach(rest, (session) => stop({ session, checkpoint }, context));
+}
+
+async function stop(
+  input: { session: string; checkpoint: boolean },
+  context: CommandContext,
+): Promise<void> {
   const result = await call(context, "stop", input);
   await printResult(context, result, ({ session, checkpoint }) => [
     `Session ${printable(session.name)} is stopped; its files and checkpoints are kept.`,

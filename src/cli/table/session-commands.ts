@@ -229,7 +229,8 @@ export const SESSION_COMMANDS: readonly CommandSpec[] = [
   {
     name: "stop",
     summary: "End a session's processes and keep its files and checkpoints",
-    arguments: [SESSION],
+    description: "Each name is tried; the exit code is that of the first failure.",
+    arguments: [["<sessions...>", "Sessions: name, id or a unique prefix of the id"]],
     options: [{ flags: "--no-checkpoint", description: "Do not checkpoint it first" }],
     examples: [["waypoint stop web", "Checkpoint it, then end its processes"]],
     errors: [
@@ -242,13 +243,14 @@ export const SESSION_COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: "rm",
-    summary: "Remove a session with its files and checkpoints, or single checkpoints",
+    summary: "Remove sessions with their files and checkpoints, or single checkpoints",
     description:
-      "One name is a session, if there is one of that name; several are checkpoints. " +
+      "A name is a session, if there is one of that name, else a checkpoint. Checkpoints are removed " +
+      "all or none, each session is tried; the exit code is that of the first failure. " +
       "Asks first on a terminal. With a session, checkpoints that forks descend from are kept. " +
       "The children of a checkpoint get its parent; one that a session stands on, or that an undo " +
       "goes back to, is removed with --force only.",
-    arguments: [["<names...>", "One session, or one or more checkpoints"]],
+    arguments: [["<names...>", "Sessions, or checkpoints"]],
     options: [
       { flags: "-f, --force", description: "Also what runs, is browsed or is needed" },
       { flags: "--files", description: "Only the files of a session that does not run" },
