@@ -3,6 +3,8 @@ import type { GitObject } from "./git-pack.ts";
 
 /** No calendar goes further. */
 const SECONDS_MAX = 8.64e12;
+/** Of headers and of the message: what is told stands at their beginning. */
+const PART_BYTES_MAX = 16 * 1024;
 /** Longest subject that is told. */
 const SUBJECT_CHARACTERS_MAX = 500;
 
@@ -20,7 +22,7 @@ export interface GitCommit {
 /** @throws Error  the object is no commit. */
 export function parseCommit(id: string, { type, content }: GitObject): GitCommit {
   const end = content.indexOf("\n\n");
-  const headers = content.subarray(0, end === -1 ? content.length : end);
+  const headers = content.subarray(0, Math.min(end === -1 ? content.length : end, PART_BYTES_MAX));
   const fields = [...headers.toString("latin1").matchAll(/^([a-z]+) (.*)$/gm)];
   const values = (name: string) =>
     fields.flatMap(([, key, value = ""]) => (key === name ? [value] : []));
@@ -28,7 +30,7 @@ export function parseCommit(id: string, { type, content }: GitObject): GitCommit
   if (type !== "commit" || tree === undefined) throw new Error(`${id} is no commit`);
   const decode = decoderOf(values("encoding")[0]);
   const [, , seconds = "0"] = /^(.*) (\d+) [-+]\d+$/.exec(values("committer")[0] ?? "") ?? [];
-  const message = end === -1 ? "" : decode(content.subarray(end + 2));
+  const message = end === -1 ? "" : decode(content.subarray(end + 2).subarray(0, PART_BYTES_MAX));
   return {
     id,
     tree,

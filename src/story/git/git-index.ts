@@ -13,6 +13,10 @@ const SKIP_WORKTREE = 0x4000;
 const INTENT_TO_ADD = 0x2000;
 const SUBMODULE_MODE = 0o160000;
 const DIRECTORY_MODE = 0o040000;
+/** Linux opens no longer path. */
+const PATH_BYTES_MAX = 4096;
+/** Version 4 shares beginnings of paths: a small file can hold very long ones. */
+const PATHS_BYTES_MAX = 8 * 1024 * 1024;
 /** Extensions without which the entries are not what they seem. */
 const NEEDED: readonly string[] = ["link", "sdir"];
 
@@ -46,6 +50,7 @@ export function parseIndex(bytes: Buffer, hashBytes: number, entriesMax: number)
   const entries: IndexEntry[] = [];
   let isUnsettled = false;
   let at = HEADER_BYTES;
+  let pathsBytes = 0;
   for (let path = ""; entries.length < count; ) {
     const idAt = at + STAT_BYTES;
     const flags = bytes.readUInt16BE(idAt + hashBytes);
@@ -55,6 +60,8 @@ export function parseIndex(bytes: Buffer, hashBytes: number, entriesMax: number)
     const name =
       version === 4 ? compressedName(bytes, nameAt, path) : plainName(bytes, nameAt, flags);
     path = name.path;
+    pathsBytes += path.length;
+    if (pathsBytes > PATHS_BYTES_MAX) throw new Error("the paths in its index are too long");
     isUnsettled ||= (flags & STAGE_MASK) !== 0 || (extended & INTENT_TO_ADD) !== 0;
     const mode = bytes.readUInt32BE(at + 24);
     if (mode === DIRECTORY_MODE) throw new Error("its index is sparse");
@@ -102,10 +109,10 @@ function hashTree(
       at += 1;
       continue;
     }
-    const directory = path.slice(0, slash + 1);
+    // What stands before is the same in all of them.
     let next = at + 1;
-    while (next < end && entries[next]?.path.startsWith(directory) === true) next += 1;
-    const inner = hashTree(entries, at, next, directory.length, hashBytes);
+    while (next < end && entries[next]?.path.startsWith(`${name}/`, prefixLength)) next += 1;
+    const inner = hashTree(entries, at, next, slash + 1, hashBytes);
     parts.push(treeLine(DIRECTORY_MODE, name), inner);
     at = next;
   }
@@ -118,8 +125,8 @@ function treeLine(mode: number, name: RawPath): Buffer {
 
 function plainName(bytes: Buffer, at: number, flags: number) {
   const length = flags & NAME_MASK;
-  const end = length === NAME_MASK ? bytes.indexOf(0, at) : at + length;
-  if (end < at || end >= bytes.length) throw new Error("its index is damaged");
+  const end = length === NAME_MASK ? endOfText(bytes, at) : at + length;
+  if (end >= bytes.length) throw new Error("its index is damaged");
   return { path: bytes.toString("latin1", at, end), end };
 }
 
@@ -132,10 +139,20 @@ function compressedName(bytes: Buffer, start: number, last: RawPath) {
     byte = bytes[at++] ?? 0;
     dropped = (dropped + 1) * 128 + (byte & 0x7f);
   }
-  const end = bytes.indexOf(0, at);
-  if (end === -1 || dropped > last.length) throw new Error("its index is damaged");
-  const kept = last.slice(0, last.length - dropped);
+  const end = endOfText(bytes, at);
+  const keptLength = last.length - dropped;
+  if (keptLength < 0 || keptLength + end - at > PATH_BYTES_MAX) {
+    throw new Error("its index is damaged");
+  }
+  const kept = last.slice(0, keptLength);
   return { path: kept + bytes.toString("latin1", at, end), end: end + 1 };
+}
+
+/** Returns where the NUL behind a path is. @throws Error  there is none near enough */
+function endOfText(bytes: Buffer, at: number): number {
+  const end = bytes.subarray(at, at + PATH_BYTES_MAX + 1).indexOf(0);
+  if (end === -1) throw new Error("its index is damaged");
+  return at + end;
 }
 
 /** One to eight zero bytes end an entry at a multiple of eight. */

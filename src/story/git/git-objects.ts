@@ -1,13 +1,15 @@
 import { inflateSync } from "node:zlib";
 import { type MomentFiles, openEntry } from "../files/moment-files.ts";
 import { joinRaw, type RawPath } from "../files/raw-path.ts";
-import { type GitObject, GitPack } from "./git-pack.ts";
+import { type GitObject, GitPack, ReadRoom } from "./git-pack.ts";
 
 /** Larger objects are not read: commits are small. */
 const OBJECT_BYTES_MAX = 4 * 1024 * 1024;
 const ALTERNATES_BYTES_MAX = 64 * 1024;
 /** Directories of objects, borrowed ones with them. */
 const DIRECTORIES_MAX = 10;
+/** Each takes two descriptors; git itself joins them when there are more than 50. */
+const PACKS_MAX = 128;
 /** One that needs others by id, which need others again. */
 const DEPTH_MAX = 50;
 
@@ -37,14 +39,18 @@ export class GitObjects implements AsyncDisposable {
   }
 
   /** Returns an object, or `null` where it is not there. @throws Error  it is damaged. */
-  async read(id: string, depth = 0): Promise<GitObject | null> {
+  read(id: string): Promise<GitObject | null> {
+    return this.#readWithin(id, new ReadRoom(OBJECT_BYTES_MAX), 0);
+  }
+
+  async #readWithin(id: string, room: ReadRoom, depth: number): Promise<GitObject | null> {
     if (depth > DEPTH_MAX) throw new Error("an object is made of too many others");
     const loosePath = await this.#findLoose(id);
     if (loosePath !== null) return await this.#readLoose(loosePath);
     for (const pack of await this.#openPacks(id.length / 2)) {
       const offset = await pack.find(Buffer.from(id, "hex"));
       if (offset === null) continue;
-      return await pack.read(offset, OBJECT_BYTES_MAX, (other) => this.read(other, depth + 1));
+      return await pack.read(offset, room, (other) => this.#readWithin(other, room, depth + 1));
     }
     return null;
   }
@@ -80,6 +86,7 @@ export class GitObjects implements AsyncDisposable {
         const index = stem === null ? null : this.#files.find(`${stem}.idx`);
         const pack = stem === null ? null : this.#files.find(`${stem}.pack`);
         if (index?.type !== "file" || pack?.type !== "file") continue;
+        if (packs.length === PACKS_MAX) throw new Error(`it has more than ${PACKS_MAX} packs`);
         const handles = [opened.use(await openEntry(index)), opened.use(await openEntry(pack))];
         const [indexFile, packFile] = handles as [(typeof handles)[0], (typeof handles)[0]];
         packs.push(await GitPack.open(indexFile, packFile, hashBytes));

@@ -7,6 +7,10 @@ const INDEX_HEAD_BYTES = 8;
 const HEADER_BYTES_MAX = 64;
 /** Longer chains of differences are refused; git makes none. */
 const DELTAS_MAX = 4096;
+/** Differences and what they make, all together, for one object: commits are small. */
+const CHAIN_BYTES_MAX = 64 * 1024 * 1024;
+/** So much of an index is read at once. */
+const NAMES_BYTES_MAX = 64 * 1024;
 /** Twice what git needs for any object of this size that compresses badly. */
 const CHUNK_BYTES_MIN = 4096;
 
@@ -20,6 +24,23 @@ const TYPES: readonly (string | undefined)[] = [undefined, "commit", "tree", "bl
 export interface GitObject {
   type: string;
   content: Buffer;
+}
+
+/** What may still be read for one object, whatever other objects and packs it takes. */
+export class ReadRoom {
+  readonly objectBytesMax: number;
+  #chainBytesLeft = CHAIN_BYTES_MAX;
+
+  constructor(objectBytesMax: number) {
+    this.objectBytesMax = objectBytesMax;
+  }
+
+  /** @throws Error  there is no room for one more of this size. */
+  take(sizeBytes: number): void {
+    if (sizeBytes > this.objectBytesMax) throw new Error("an object is too large");
+    this.#chainBytesLeft -= sizeBytes;
+    if (this.#chainBytesLeft < 0) throw new Error("an object is made of too many differences");
+  }
 }
 
 /** One pack of objects with its index, read in small parts: packs can be huge. */
@@ -60,37 +81,49 @@ export class GitPack implements AsyncDisposable {
     const first = bucket === 0 ? 0 : this.#fanout.readUInt32BE((bucket - 1) * 4);
     const count = this.#fanout.readUInt32BE(bucket * 4) - first;
     if (count <= 0) return null;
-    const namesAt = INDEX_HEAD_BYTES + FANOUT_BYTES;
-    const names = await readAt(
-      this.#index,
-      namesAt + first * this.#hashBytes,
-      count * this.#hashBytes,
-    );
-    const index = search(names, id);
-    return index === null ? null : await this.#offsetOf(first + index);
+    const index = await this.#search(id, first, first + count);
+    return index === null ? null : await this.#offsetOf(index);
   }
 
-  /** @throws Error  it is damaged, or larger than `bytesMax`. */
+  /** @throws Error  it is damaged, or there is not enough room for it. */
   async read(
     offset: number,
-    bytesMax: number,
+    room: ReadRoom,
     readById: (id: string) => Promise<GitObject | null>,
   ): Promise<GitObject> {
     const deltas: Buffer[] = [];
     for (let at = offset; ; ) {
-      const entry = await this.#readEntry(at, bytesMax);
+      const entry = await this.#readEntry(at, room);
       if (entry.baseOffset === null && entry.baseId === null) {
-        return applyAll({ type: entry.type, content: entry.content }, deltas, bytesMax);
+        return applyAll({ type: entry.type, content: entry.content }, deltas, room);
       }
       deltas.push(entry.content);
       if (deltas.length > DELTAS_MAX) throw new Error("an object is made of too many differences");
       if (entry.baseId !== null) {
         const base = await readById(entry.baseId);
         if (base === null) throw new Error("an object lacks what it differs from");
-        return applyAll(base, deltas, bytesMax);
+        return applyAll(base, deltas, room);
       }
       at = entry.baseOffset ?? 0;
     }
+  }
+
+  /** Halves what may hold the name until it is short enough to be read: an index can be huge. */
+  async #search(id: Buffer, first: number, end: number): Promise<number | null> {
+    const readNames = (from: number, count: number) => {
+      const at = INDEX_HEAD_BYTES + FANOUT_BYTES + from * this.#hashBytes;
+      return readAt(this.#index, at, count * this.#hashBytes);
+    };
+    let [low, high] = [first, end];
+    while ((high - low) * this.#hashBytes > NAMES_BYTES_MAX) {
+      const middle = Math.floor((low + high) / 2);
+      const name = await readNames(middle, 1);
+      if (name.length < this.#hashBytes) throw new Error("the index of a pack is damaged");
+      if (name.compare(id) <= 0) low = middle;
+      else high = middle;
+    }
+    const index = search(await readNames(low, high - low), id);
+    return index === null ? null : low + index;
   }
 
   async #offsetOf(index: number): Promise<number> {
@@ -102,7 +135,7 @@ export class GitPack implements AsyncDisposable {
     return Number((await readAt(this.#index, largeAt, 8)).readBigUInt64BE(0));
   }
 
-  async #readEntry(offset: number, bytesMax: number) {
+  async #readEntry(offset: number, room: ReadRoom) {
     const header = await readAt(this.#pack, offset, HEADER_BYTES_MAX);
     let [at, byte] = [1, header[0] ?? 0];
     const kind = (byte >> 4) & 7;
@@ -111,7 +144,7 @@ export class GitPack implements AsyncDisposable {
       byte = header[at++] ?? 0;
       sizeBytes += (byte & 0x7f) * scale;
     }
-    if (sizeBytes > bytesMax) throw new Error("an object is too large");
+    room.take(sizeBytes);
     let [baseOffset, baseId]: [number | null, string | null] = [null, null];
     if (kind === OFFSET_DELTA) {
       byte = header[at++] ?? 0;
@@ -146,13 +179,16 @@ export class GitPack implements AsyncDisposable {
   }
 }
 
-function applyAll(base: GitObject, deltas: Buffer[], bytesMax: number): GitObject {
+/** Takes the differences away one by one, so that none is kept longer than it is needed. */
+function applyAll(base: GitObject, deltas: Buffer[], room: ReadRoom): GitObject {
   let { content } = base;
-  for (const delta of deltas.reverse()) content = applyDelta(content, delta, bytesMax);
+  for (let delta = deltas.pop(); delta !== undefined; delta = deltas.pop()) {
+    content = applyDelta(content, delta, room);
+  }
   return { type: base.type, content };
 }
 
-function applyDelta(base: Buffer, delta: Buffer, bytesMax: number): Buffer {
+function applyDelta(base: Buffer, delta: Buffer, room: ReadRoom): Buffer {
   let at = 0;
   const varint = () => {
     let value = 0;
@@ -164,33 +200,34 @@ function applyDelta(base: Buffer, delta: Buffer, bytesMax: number): Buffer {
   };
   varint(); // the size of what it differs from
   const sizeBytes = varint();
-  if (sizeBytes > bytesMax) throw new Error("an object is too large");
-  const parts: Buffer[] = [];
-  for (let made = 0; at < delta.length; ) {
+  room.take(sizeBytes);
+  const content = Buffer.alloc(sizeBytes);
+  let made = 0;
+  while (at < delta.length) {
     const code = delta[at++] ?? 0;
     if (code === 0) throw new Error("a pack is damaged");
-    let [from, count] = [0, code];
+    let [source, from, count] = [delta, at, code];
     if (code & 0x80) {
-      count = 0;
+      [source, from, count] = [base, 0, 0];
       for (let bit = 0; bit < 4; bit++)
         if (code & (1 << bit)) from += (delta[at++] ?? 0) * 256 ** bit;
       for (let bit = 0; bit < 3; bit++) {
         if (code & (16 << bit)) count += (delta[at++] ?? 0) * 256 ** bit;
       }
       count ||= 0x10000;
-      parts.push(base.subarray(from, from + count));
     } else {
-      parts.push(delta.subarray(at, at + count));
       at += count;
     }
+    const copied = source.copy(content, made, from, from + count);
+    if (copied < count) throw new Error("a pack is damaged");
     made += count;
-    if (made > sizeBytes) throw new Error("a pack is damaged");
   }
-  return Buffer.concat(parts);
+  if (made < sizeBytes) throw new Error("a pack is damaged");
+  return content;
 }
 
 function search(names: Buffer, id: Buffer): number | null {
-  let [low, high] = [0, names.length / id.length];
+  let [low, high] = [0, Math.floor(names.length / id.length)];
   while (low < high) {
     const middle = Math.floor((low + high) / 2);
     const order = names.compare(id, 0, id.length, middle * id.length, (middle + 1) * id.length);

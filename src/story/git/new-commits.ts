@@ -7,6 +7,9 @@ const COMMITS_MAX = 500;
 /** With more new ones than this the oldest are not looked at. */
 const WALKED_MAX = 5000;
 
+/** Parents that wait to be walked to; a commit of one object may name tens of thousands. */
+const WAITING_MAX = 50_000;
+
 /** The repository at both moments, and how to tell what was there already. */
 export interface CommitQuestion {
   before: GitRepository | null;
@@ -50,6 +53,7 @@ async function walk(
 ): Promise<{ commits: Map<string, GitCommit>; isWhole: boolean }> {
   const commits = new Map<string, GitCommit>();
   const seen = new Set<string>();
+  let isWhole = true;
   const waiting: (string | GitCommit)[] = [...starts].sort();
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
     await pace.breathe();
@@ -62,7 +66,11 @@ async function walk(
     if (before !== null && (await before.has(next))) continue;
     const commit = await after.commit(next);
     if (commit === null || isLeftOut(commit)) continue;
-    waiting.push(commit, ...commit.parents.toReversed());
+    waiting.push(commit);
+    for (const parent of commit.parents.toReversed()) {
+      if (waiting.length < WAITING_MAX) waiting.push(parent);
+      else isWhole = false;
+    }
   }
-  return { commits, isWhole: seen.size < WALKED_MAX };
+  return { commits, isWhole: isWhole && seen.size < WALKED_MAX };
 }
