@@ -175,7 +175,7 @@ export class BashPrinter {
       const action = this.#memory.pointer(clause + 16);
       const end = CASE_ENDS[this.#memory.integer(clause + 24)] ?? ";;";
       lines.push(`${INDENT}${this.#words.list(this.#memory.pointer(clause + 8), " | ")})`);
-      if (action !== 0) lines.push(...this.#body(action).split("\n").map(indent));
+      if (action !== 0) lines.push(this.#body(action).split("\n").map(indent).join("\n"));
       lines.push(`${INDENT}${end}`);
     }
     return [...lines, "esac"].join("\n");

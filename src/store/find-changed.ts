@@ -54,7 +54,7 @@ export function inodesBelow(directory: string): Set<bigint> {
     if (stats === undefined) continue;
     found.add(stats.ino);
     if (stats.isDirectory()) {
-      waiting.push(...readdirSync(each).map((name) => path.join(each, name)));
+      for (const name of readdirSync(each)) waiting.push(path.join(each, name));
     }
   }
   return found;

@@ -156,9 +156,7 @@ function refusal(frame: Frame): WaypointError {
   const detail = { errno, id: frame.id };
   if (errno === constants.errno.ENOSPC || errno === constants.errno.EDQUOT) {
     return new WaypointError("STORE_FULL", "The session's filesystem has no room left.", {
-      hint:
-        "Remove files with `waypoint exec NAME --shell own -- rm …`, which needs no room, or a " +
-        "checkpoint that has removed ones (`waypoint rm CHECKPOINT`).",
+      hint: "Remove files with `waypoint exec NAME --shell own -- rm …`, which needs no room.",
       detail,
     });
   }

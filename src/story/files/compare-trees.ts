@@ -103,8 +103,8 @@ export class TreeComparison {
     const areDirectories = before.entry.directory !== null && after.entry.directory !== null;
     const isReplaced = before.entry.directory !== null || after.entry.directory !== null;
     if (isReplaced && !areDirectories) {
-      this.#deleted.push(before);
-      this.#added.push(after);
+      this.#wait(this.#deleted, before);
+      this.#wait(this.#added, after);
       return;
     }
     const what = await compareEntries(before.entry, after.entry, this.#changes, this.#pace);
@@ -122,11 +122,12 @@ export class TreeComparison {
 
   async #compareDirectories(pair: DirectoryPair): Promise<void> {
     for (const name of this.#namesToCompare(pair)) {
+      await this.#pace.breathe();
       const before = this.#lookIn(this.#from, pair.before, name);
       const after = this.#lookIn(this.#to, pair.after, name);
       if (before === null) {
-        if (after !== null) this.#added.push(after);
-      } else if (after === null) this.#deleted.push(before);
+        if (after !== null) this.#wait(this.#added, after);
+      } else if (after === null) this.#wait(this.#deleted, before);
       else await this.#compareBoth(before, after, null);
     }
   }
@@ -142,7 +143,9 @@ export class TreeComparison {
     if (isSameBase && (isSameUpper || isCopiedUp || isOfBase)) {
       return new Set([...before.touched.children.keys(), ...after.touched.children.keys()]);
     }
-    return new Set([...this.#from.names(before.directory), ...this.#to.names(after.directory)]);
+    const names = this.#from.namesIn(before.directory);
+    for (const name of this.#to.namesIn(after.directory)) names.add(name);
+    return names;
   }
 
   #lookIn(tree: OverlayTree, side: Side, name: RawPath): (Lone & { touched: TouchedPaths }) | null {
@@ -167,7 +170,7 @@ export class TreeComparison {
     }
     const { path, entry } = added;
     this.#note({ change: "added", path, from: null, before: null, after: entry, what: [] });
-    this.#added.push(...this.#childrenOf(this.#to, added));
+    await this.#addChildren(this.#added, this.#to, added);
   }
 
   /** Finds what an entry was before it came here, if that is where it was no more. */
@@ -185,27 +188,35 @@ export class TreeComparison {
     if (this.#renamedFrom.has(deleted.path)) return;
     const { path, entry } = deleted;
     this.#note({ change: "deleted", path, from: null, before: entry, after: null, what: [] });
-    this.#deleted.push(...this.#childrenOf(this.#from, deleted));
+    await this.#addChildren(this.#deleted, this.#from, deleted);
   }
 
-  #childrenOf(tree: OverlayTree, { path, entry }: Lone): Lone[] {
-    if (entry.directory === null) return [];
+  async #addChildren(waiting: Lone[], tree: OverlayTree, { path, entry }: Lone): Promise<void> {
+    if (entry.directory === null) return;
     const side = { path, directory: entry.directory, inode: entry, touched: UNTOUCHED };
-    return tree
-      .names(entry.directory)
-      .map((name) => this.#lookIn(tree, side, name))
-      .filter((child) => child !== null);
+    for (const name of tree.namesIn(entry.directory)) {
+      await this.#pace.breathe();
+      const child = this.#lookIn(tree, side, name);
+      if (child !== null) this.#wait(waiting, child);
+    }
+  }
+
+  /** What waits differs, whatever it turns out to be. */
+  #wait(waiting: Lone[], lone: Lone): void {
+    requireRoom(waiting);
+    waiting.push(lone);
   }
 
   #note(change: RawChange): void {
-    if (this.#found.length >= CHANGES_MAX) {
-      throw new WaypointError(
-        "STORE_FAILED",
-        `More than ${CHANGES_MAX.toLocaleString("en")} paths differ.`,
-      );
-    }
+    requireRoom(this.#found);
     this.#found.push(change);
   }
+}
+
+function requireRoom({ length }: readonly unknown[]): void {
+  if (length < CHANGES_MAX) return;
+  const message = `More than ${CHANGES_MAX.toLocaleString("en")} paths differ.`;
+  throw new WaypointError("STORE_FAILED", message);
 }
 
 function sideOf({ path, entry, touched }: Lone & { touched: TouchedPaths }): Side {

@@ -94,15 +94,21 @@ export class OverlayTree implements Disposable {
 
   /** Returns the names that a directory shows. */
   names(directory: MergedDirectory): RawPath[] {
-    const { upper, base } = directory;
-    const names = new Set(base === null ? [] : list(base));
-    if (upper !== null) for (const name of list(upper)) names.add(name);
-    if (upper === null) return [...names];
-    return [...names].filter((name) => {
+    const { upper } = directory;
+    const names = [...this.namesIn(directory)];
+    if (upper === null) return names;
+    return names.filter((name) => {
       const upperPath = `${upper}/${name}`;
       const upperStat = stat(upperPath);
       return upperStat === null || !isWhiteout(upperStat, upperPath, directory);
     });
+  }
+
+  /** Returns the names in the layers of a directory: those of whiteouts too, which have no child. */
+  namesIn({ upper, base }: MergedDirectory): Set<RawPath> {
+    const names = new Set(base === null ? [] : list(base));
+    if (upper !== null) for (const name of list(upper)) names.add(name);
+    return names;
   }
 
   #baseEntry(basePath: RawPath): TreeEntry | null {

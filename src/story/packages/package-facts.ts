@@ -62,7 +62,7 @@ async function listBelow(
   for (let at = waiting.pop(); at !== undefined; at = waiting.pop()) {
     const here = files.directory(at);
     if (here === null) continue;
-    for (const name of here.tree.names(here.directory)) {
+    for (const name of here.tree.namesIn(here.directory)) {
       await pace.breathe();
       const entry = here.tree.child(here.directory, name);
       if (entry === null) continue;
