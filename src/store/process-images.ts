@@ -97,14 +97,16 @@ export class ProcessImages {
    * Returns the directory with a checkpoint's process images, which stays where it is until the result
    * is disposed of.
    *
+   * @param options.isUse  somebody may well ask for them again soon. @defaultValue true
    * @throws CHECKPOINT_INCOMPLETE
    */
-  hold(paths: CheckpointPaths): { imagesDir: string } & Disposable {
+  hold(paths: CheckpointPaths, { isUse = true } = {}): { imagesDir: string } & Disposable {
     const imagesDir = this.locate(paths);
     const key = paths.memoryImagesDir;
     const note = (change: number) => {
-      const { holders = 0 } = this.#uses.get(key) ?? {};
-      this.#uses.set(key, { holders: holders + change, lastAtMs: performance.now() });
+      const { holders = 0, lastAtMs = Number.NEGATIVE_INFINITY } = this.#uses.get(key) ?? {};
+      const usedAtMs = isUse ? performance.now() : lastAtMs;
+      this.#uses.set(key, { holders: holders + change, lastAtMs: usedAtMs });
     };
     note(1);
     return { imagesDir, [Symbol.dispose]: () => note(-1) };
@@ -143,7 +145,7 @@ export class ProcessImages {
   async sum(paths: CheckpointPaths): Promise<string | null> {
     const isInMemory = existsSync(path.join(paths.memoryImagesDir, INVENTORY));
     if (!isInMemory && !this.isInStore(paths)) return null;
-    using held = this.hold(paths);
+    using held = this.hold(paths, { isUse: false });
     try {
       return await makeSums(this.#sumsPlace(paths, held.imagesDir));
     } catch (error) {
