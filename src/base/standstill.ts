@@ -54,8 +54,9 @@ export function unresponsive(initPid: number | undefined, cause?: unknown): Wayp
   return new WaypointError("SESSION_UNRESPONSIVE", `The session's first process ${why}.`, {
     hint:
       wayOut(standstill, initPid) +
-      "`waypoint checkpoint --files-only` captures the files all the same, `waypoint restore` " +
-      "goes back, `waypoint rm --force` ends the session.",
+      "`waypoint checkpoint --files-only` captures the files all the same, `waypoint restore " +
+      "--lose-processes` goes back (undo then has the files alone), `waypoint rm --force` ends " +
+      "the session.",
     detail: { initPid: initPid ?? null, standstill },
     cause,
   });

@@ -46,7 +46,7 @@ export async function runRound(
     for (let place = left.shift(); place !== undefined; place = left.shift()) {
       if (failure !== undefined || !isNeeded(place)) continue;
       try {
-        if (signal.aborted) throw new WaypointError("CANCELLED", "The client left.");
+        if (signal.aborted) throw new WaypointError("CANCELLED", "The operation was cancelled.");
         await tryOne(place);
       } catch (error) {
         running.delete(place);

@@ -46,7 +46,7 @@ function isRefused(error: unknown): boolean {
 
 /** Someone whose session cannot be captured must still be able to go back, knowing what is lost. */
 function withWayOut(error: unknown): unknown {
-  const wayOut = isRefused(error)
+  const wayOut = hasCode(error, "CRIU_DUMP_FAILED")
     ? "`--lose-processes` restores all the same; undo then has the files alone."
     : hasCode(error, "STORE_FULL")
       ? "`--without-undo` restores without keeping what is there now."

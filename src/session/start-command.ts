@@ -51,7 +51,7 @@ export async function startInTime(
     stop.removeEventListener("abort", onStop);
   }
   starting.then((commandId) => link.giveUp(commandId)).catch(() => {});
-  if (peer.gone.aborted) throw new WaypointError("CANCELLED", "The client left.");
+  if (peer.gone.aborted) throw new WaypointError("CANCELLED", "The operation was cancelled.");
   if (!link.isQuiesced && findStandstill(pid) !== null) throw unresponsive(pid);
   return null;
 }

@@ -156,7 +156,9 @@ function refusal(frame: Frame): WaypointError {
   const detail = { errno, id: frame.id };
   if (errno === constants.errno.ENOSPC || errno === constants.errno.EDQUOT) {
     return new WaypointError("STORE_FULL", "The session's filesystem has no room left.", {
-      hint: "Remove files with `waypoint exec NAME --shell own -- rm …`, which needs no room.",
+      hint:
+        "Remove files with `waypoint exec NAME --shell own -- rm …`, which needs no room, or a " +
+        "checkpoint that has removed ones (`waypoint rm CHECKPOINT`).",
       detail,
     });
   }

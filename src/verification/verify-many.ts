@@ -25,7 +25,8 @@ export async function verifyMany(
     for (let next = left.shift(); next !== undefined; next = left.shift()) {
       const [index, checkpoint] = next;
       const verified = await verifyOne(checkpoint, request, ports);
-      if (request.signal.aborted) throw new WaypointError("CANCELLED", "The client left.");
+      if (request.signal.aborted)
+        throw new WaypointError("CANCELLED", "The operation was cancelled.");
       results[index] = verified;
       await options.onResult(verified);
     }

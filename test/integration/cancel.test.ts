@@ -81,6 +81,18 @@ test.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)(
   },
 );
 
+test("a verification that is cancelled says so", async () => {
+  const args = ["verify", first.id, "--", "true"];
+
+  const { exitCode, stderr } = await signalDuring(args, "restore", "SIGINT");
+
+  expect({ exitCode, stderr }).toEqual({
+    exitCode: 130,
+    stderr: "Error: The operation was cancelled.\n",
+  });
+  expect((await own.waypoint.sessions()).map(({ name }) => name)).toEqual(["web"]);
+});
+
 test("a restore that is cancelled leaves the session and its timeline as they were", async () => {
   const before = await checkpoints();
   const pid = (await session.info()).pid;

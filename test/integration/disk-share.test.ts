@@ -55,6 +55,11 @@ test("with its share used up nothing new begins in it, but it can go back", asyn
 
   const { undo } = await greedy.restore(good);
 
+  // Its files are few again, but the checkpoint that was taken first has the others.
+  expect((await failureOf(own, ["exec", "greedy", "--", "true"])).error).toMatchObject({
+    code: "STORE_FULL",
+    hint: expect.stringContaining("waypoint rm CHECKPOINT"),
+  });
   const { stdout } = await greedy.exec("echo $MARK; ls /srv", { shell: "own" });
   expect(stdout).toBe("\nfile\n");
   expect((await greedy.undo()).checkpoint).toBe(undo);

@@ -84,6 +84,11 @@ test("a session whose first process is traced says so, keeps its files and can b
   expect(await inSeconds(session.checkpoint())).toMatchObject(TRACED);
   expect(await inSeconds(session.stop())).toMatchObject(TRACED);
   const files = await session.checkpoint({ filesOnly: true });
+  const plain = await inSeconds(session.restore(files));
+  expect(plain).toMatchObject(TRACED);
+  expect(plain).toMatchObject({
+    hint: expect.stringContaining("`waypoint restore --lose-processes` goes back"),
+  });
   expect((await session.info()).silence).toMatch(/^is traced by process \d+/);
   expect(await inSeconds(session.restore(files, { loseProcesses: true }))).toMatchObject({
     checkpoint: files.id,

@@ -84,6 +84,9 @@ export class CopyJob {
   /** @throws CANCELLED  the client has gone. */
   throwIfGone(): void {
     if (!this.#signal.aborted) return;
-    throw new WaypointError("CANCELLED", "The client left; what was copied before is whole.");
+    throw new WaypointError(
+      "CANCELLED",
+      "The operation was cancelled; what was copied before is whole.",
+    );
   }
 }

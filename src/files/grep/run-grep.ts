@@ -146,7 +146,7 @@ export class Grep {
   }
 
   #throwIfGone(): void {
-    if (this.#signal.aborted) throw new WaypointError("CANCELLED", "The client left.");
+    if (this.#signal.aborted) throw new WaypointError("CANCELLED", "The operation was cancelled.");
   }
 }
 
