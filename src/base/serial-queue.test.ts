@@ -88,3 +88,14 @@ test("a task that runs learns that it was cancelled, and the one behind it does 
   await expect(first).rejects.toThrow("cancelled");
   await expect(second).resolves.toBeUndefined();
 });
+
+test("a task that was cancelled before it came to the queue does not wait there", async () => {
+  const queues = new SerialQueues();
+  const gate = Promise.withResolvers<void>();
+  const first = queues.run("a", () => gate.promise);
+  const signal = AbortSignal.abort(new Error("cancelled"));
+
+  await expect(queues.run("a", () => Promise.resolve(), signal)).rejects.toThrow("cancelled");
+  gate.resolve();
+  await first;
+});

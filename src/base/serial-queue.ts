@@ -34,6 +34,8 @@ export class SerialQueues {
       if (!hasBegun) left.reject(signal.reason);
     };
     signal.addEventListener("abort", onAbort, { once: true });
+    // It may have been aborted before anybody listened.
+    if (signal.aborted) onAbort();
     try {
       return await Promise.race([mine, left.promise]);
     } finally {
