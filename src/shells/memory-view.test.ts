@@ -20,6 +20,9 @@ const WORDS = {
 const TEXTS = { 512: "A", 528: "A", 544: "1" };
 const ROOTS = { variables: 0x08, functions: 0 };
 
+/** What ends a text of a mebibyte. */
+const END = { address: 1024 ** 2, bytes: Buffer.from([0]) };
+
 test("an exported variable is found in its table", () => {
   expect(readBashVariables(memoryOf(WORDS, TEXTS), ROOTS)).toEqual(new Map([["A", "1"]]));
 });
@@ -58,4 +61,15 @@ test("texts and numbers are read across stretches and beyond 32 bits", () => {
   expect(memory.pointer(0x10)).toBe(high);
   expect(() => memory.pointer(0x14)).toThrow("nothing is known");
   expect(() => memory.text(high - 1)).toThrow("nothing is known");
+});
+
+test("texts of one memory are handed out until they are 16 MiB together", () => {
+  const mebibyte = 1024 ** 2;
+  const memory = new MemoryView([{ address: 0, bytes: Buffer.alloc(mebibyte, "a") }, END]);
+
+  for (let number = 0; number < 16; number += 1) {
+    expect(memory.text(1)).toHaveLength(mebibyte - 1);
+  }
+
+  expect(() => memory.text(1)).toThrow("the texts of the shell are too long");
 });

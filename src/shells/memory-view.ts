@@ -7,11 +7,15 @@ export interface MemoryStretch {
 /** Longest text that is read from memory; a variable may be as long as its shell likes. */
 const TEXT_BYTES_MAX = 1024 * 1024;
 
+/** Of all texts that one view hands out: many variables can share one text. */
+const TEXTS_BYTES_MAX = 16 * 1024 * 1024;
+
 /** Reads numbers and texts at addresses of a process, from what is there of its memory. */
 export class MemoryView {
   readonly #stretches: readonly MemoryStretch[];
   /** Neighbours are read one after the other more often than not. */
   #last: MemoryStretch | undefined;
+  #textBytesLeft = TEXTS_BYTES_MAX;
 
   constructor(stretches: readonly MemoryStretch[]) {
     this.#stretches = [...stretches].sort((left, right) => left.address - right.address);
@@ -29,13 +33,16 @@ export class MemoryView {
     return bytes.readUInt32LE(offset) + bytes.readUInt32LE(offset + 4) * 2 ** 32;
   }
 
-  /** Returns the text that ends with a NUL. @throws Error  there is none. */
+  /** Returns the text that ends with a NUL. @throws Error  there is none, or was too much before. */
   text(address: number): string {
     const parts: Buffer[] = [];
     for (let at = address; at - address < TEXT_BYTES_MAX; ) {
       const { bytes, offset } = this.#locate(at, 1);
       const end = bytes.indexOf(0, offset);
-      parts.push(bytes.subarray(offset, end === -1 ? bytes.length : end));
+      const part = bytes.subarray(offset, end === -1 ? bytes.length : end);
+      this.#textBytesLeft -= part.length;
+      if (this.#textBytesLeft < 0) throw new Error("the texts of the shell are too long");
+      parts.push(part);
       if (end !== -1) return Buffer.concat(parts).toString("utf8");
       at += bytes.length - offset;
     }

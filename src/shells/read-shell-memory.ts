@@ -26,6 +26,8 @@ export interface ShellState {
 const BASH_SYMBOLS = ["global_variables", "shell_functions"] as const;
 const ENVIRON = "environ";
 const VARIABLES_MAX = 100_000;
+/** Of all functions together, as they are written: many can share their commands. */
+const FUNCTIONS_CHARACTERS_MAX = 16 * 1024 * 1024;
 /** Functions of Waypoint's own shell integration. */
 const OWN_PREFIX = "__waypoint_";
 
@@ -65,11 +67,16 @@ async function readBash(shell: ShellMemory, memory: MemoryView): Promise<ShellSt
 
 function printFunctions(memory: MemoryView, bodies: ReadonlyMap<string, number>) {
   const printer = new BashPrinter(memory);
-  return new Map(
-    [...bodies]
-      .filter(([name]) => !name.startsWith(OWN_PREFIX))
-      .map(([name, body]) => [name, printer.printFunction(name, body)]),
-  );
+  const printed = new Map<string, string>();
+  let charactersLeft = FUNCTIONS_CHARACTERS_MAX;
+  for (const [name, body] of bodies) {
+    if (name.startsWith(OWN_PREFIX)) continue;
+    const text = printer.printFunction(name, body);
+    charactersLeft -= text.length;
+    if (charactersLeft < 0) throw new Error("the functions of the shell are too long");
+    printed.set(name, text);
+  }
+  return printed;
 }
 
 /** zsh keeps the environment of the programs that it starts up to date in libc's `environ`. */
