@@ -1,4 +1,10 @@
-import { asRecord, type FoundPackage, type PackageFileFinder, parseJson } from "./package-file.ts";
+import {
+  asRecord,
+  type FoundPackage,
+  LIST_BYTES_MAX,
+  type PackageFileFinder,
+  parseJson,
+} from "./package-file.ts";
 
 const LOCK = /^(.*)\/Cargo\.lock$/;
 const INSTALLED = /^(.*)\/\.crates2\.json$/;
@@ -9,11 +15,21 @@ const FOREIGN = /\/(?:registry\/src|git\/checkouts|target\/package|vendor)\//;
 export const findCargoFile: PackageFileFinder = (rawPath) => {
   const [, installDir] = INSTALLED.exec(rawPath) ?? [];
   if (installDir !== undefined) {
-    return { manager: "cargo", environment: installDir, list: listInstalled };
+    return {
+      manager: "cargo",
+      environment: installDir,
+      bytesMax: LIST_BYTES_MAX,
+      list: listInstalled,
+    };
   }
   const [, project] = LOCK.exec(rawPath) ?? [];
   if (project === undefined || FOREIGN.test(rawPath)) return null;
-  return { manager: "cargo", environment: project || "/", list: listLock };
+  return {
+    manager: "cargo",
+    environment: project || "/",
+    bytesMax: LIST_BYTES_MAX,
+    list: listLock,
+  };
 };
 
 function listInstalled(content: Buffer): FoundPackage[] {

@@ -1,6 +1,9 @@
 import type { FoundPackage, PackageFileFinder } from "./package-file.ts";
 
 const STATUS = /^(.*)\/var\/lib\/dpkg\/(?:status|status\.d\/([^/]+))$/;
+const STATUS_BYTES_MAX = 32 * 1024 * 1024;
+/** Debian has not as many. */
+const ENTRIES_MAX = 100_000;
 /** Third word of Status of what is not there, or only as settings. */
 const ABSENT: ReadonlySet<string> = new Set(["not-installed", "config-files", "half-installed"]);
 /** A field, a continued one, or the end of a stanza. */
@@ -17,6 +20,7 @@ export const findDpkgFile: PackageFileFinder = (rawPath) => {
   return {
     manager: "dpkg",
     environment: match[1] || null,
+    ...(isSingle ? {} : { bytesMax: STATUS_BYTES_MAX }),
     list: (content) => listStatus(content.toString("utf8"), isSingle),
   };
 };
@@ -57,6 +61,7 @@ function stanzas(text: string): Map<string, string>[] {
   for (const [, name, value = ""] of text.matchAll(fields)) {
     if (name !== undefined) stanza.set(name, value.trimEnd());
     else if (stanza.size > 0) {
+      if (found.length === ENTRIES_MAX) throw new Error(`it has more than ${ENTRIES_MAX} entries`);
       found.push(stanza);
       stanza = new Map();
     }

@@ -13,6 +13,7 @@ export const findGemFile: PackageFileFinder = (rawPath) => {
   return {
     manager: "gem",
     environment: SYSTEM.test(directory) ? null : directory || "/",
+    bytesMax: 0,
     list: () => [{ name, version }],
   };
 };

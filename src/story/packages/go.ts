@@ -13,7 +13,7 @@ export const findGoFile: PackageFileFinder = (rawPath) => {
       version: unescapeModule(version),
       isDependency: true,
     };
-    return { manager: "go", environment: goPath || "/", list: () => [found] };
+    return { manager: "go", environment: goPath || "/", bytesMax: 0, list: () => [found] };
   }
   const [, project] = MODULE_FILE.exec(rawPath) ?? [];
   if (project === undefined || FOREIGN.test(rawPath)) return null;

@@ -2,9 +2,8 @@ import type { BothFiles } from "../files/find-file-changes.ts";
 import type { RawPath } from "../files/raw-path.ts";
 import { EXTENDED_STATES, listAutomatic } from "./dpkg.ts";
 import { listAsked } from "./npm.ts";
+import { LIST_BYTES_MAX } from "./package-file.ts";
 import type { SlotChange } from "./package-slots.ts";
-
-const FILE_BYTES_MAX = 16 * 1024 * 1024;
 
 /**
  * Marks the changes of packages that nobody asked for: apt keeps a list of them, a project of npm
@@ -14,17 +13,29 @@ export async function markDependencies(
   changes: readonly SlotChange[],
   files: BothFiles,
 ): Promise<SlotChange[]> {
-  const marks = new Map<string, Promise<(key: string) => boolean>>();
-  return await Promise.all(
-    changes.map(async (change) => {
-      const { manager, environment, key, isDependency } = change;
-      if (manager !== "dpkg" && manager !== "npm") return change;
-      const id = `${manager} ${environment ?? ""}`;
-      const mark = marks.get(id) ?? tellsDependencies(manager, environment, files);
-      marks.set(id, mark);
-      return { ...change, isDependency: isDependency || (await mark)(key) };
-    }),
-  );
+  const marked: SlotChange[] = [];
+  // One after the other: what the files of all projects tell would be too much at once.
+  for (const [{ manager, environment }, ofOne] of byEnvironment(changes)) {
+    const tells =
+      manager === "dpkg" || manager === "npm"
+        ? await tellsDependencies(manager, environment, files)
+        : () => false;
+    for (const change of ofOne) {
+      marked.push({ ...change, isDependency: change.isDependency || tells(change.key) });
+    }
+  }
+  return marked;
+}
+
+function byEnvironment(changes: readonly SlotChange[]): Iterable<[SlotChange, SlotChange[]]> {
+  const grouped = new Map<string, [SlotChange, SlotChange[]]>();
+  for (const change of changes) {
+    const id = `${change.manager} ${change.environment ?? ""}`;
+    const known = grouped.get(id);
+    if (known === undefined) grouped.set(id, [change, [change]]);
+    else known[1].push(change);
+  }
+  return grouped.values();
 }
 
 async function tellsDependencies(
@@ -57,7 +68,7 @@ async function unite(
 
   async function readList(side: BothFiles["from"]): Promise<Set<string> | null> {
     try {
-      const content = await side.read(rawPath, FILE_BYTES_MAX);
+      const content = await side.read(rawPath, LIST_BYTES_MAX);
       return content === null ? null : list(content);
     } catch {
       return null; // It only says which of the packages deserve to be named.

@@ -3,6 +3,7 @@ import {
   asRecord,
   asText,
   type FoundPackage,
+  LIST_BYTES_MAX,
   type PackageFileFinder,
   parseJson,
 } from "./package-file.ts";
@@ -30,7 +31,13 @@ export const findNpmFile: PackageFileFinder = (rawPath) => {
   const project = LOCK.exec(rawPath)?.[1];
   if (project === undefined || rawPath.includes("/node_modules/")) return null;
   const list = (content: Buffer) => listLock(parseJson(content));
-  return { manager: "npm", environment: project || "/", list, isDeclaration: true };
+  return {
+    manager: "npm",
+    environment: project || "/",
+    bytesMax: LIST_BYTES_MAX,
+    list,
+    isDeclaration: true,
+  };
 };
 
 /** Returns the package.json of a package that is a link to a directory elsewhere, or `null`. */

@@ -54,6 +54,15 @@ test("dpkg's database is read, without what has left only its settings", () => {
   ]).toEqual(["a:amd64", "a:all"]);
 });
 
+test("a database of dpkg with more entries than there are packages is refused", () => {
+  const entries = (count: number) =>
+    Buffer.from("Package: x\nStatus: install ok installed\nVersion: 1\n\n".repeat(count));
+  const file = findDpkgFile("/var/lib/dpkg/status");
+
+  expect(file?.list(entries(100_000))).toHaveLength(100_000);
+  expect(() => file?.list(entries(100_001))).toThrow("it has more than 100000 entries");
+});
+
 test("a damaged database of dpkg is refused with what is wrong", () => {
   const list = (text: string) => () => told(findDpkgFile, "/var/lib/dpkg/status", text);
 

@@ -11,11 +11,18 @@ export interface FoundPackage {
   isDependency?: boolean;
 }
 
+/** Of what one package says of itself; so many bytes are read of several files at once. */
+export const PACKAGE_BYTES_MAX = 1024 * 1024;
+/** Of a list of a project's packages. As an object it takes twenty times that. */
+export const LIST_BYTES_MAX = 8 * 1024 * 1024;
+
 /** One file that tells which packages there are. */
 export interface PackageFile {
   manager: PackageChange["manager"];
   /** The project or environment it belongs to; `null` for the system's. */
   environment: RawPath | null;
+  /** Larger ones are not read; `0` where its path tells all. @defaultValue PACKAGE_BYTES_MAX */
+  bytesMax?: number;
   /**
    * Returns the packages that its content tells of.
    *

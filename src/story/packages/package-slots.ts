@@ -24,15 +24,20 @@ interface Slot {
   after: Set<string>;
 }
 
+/** Versions of packages at one place or another: more than anyone looks through. */
+const VERSIONS_MAX = 200_000;
+
 /** What package files told before and after, joined: whatever one file took away, another may have. */
 export class PackageSlots {
   readonly #slots = new Map<string, Slot>();
+  #versionsLeft = VERSIONS_MAX;
 
+  /** @throws Error  all files together tell of too many packages. */
   add(file: PackageFile, before: readonly FoundPackage[], after: readonly FoundPackage[]): void {
-    for (const found of before) this.#slotOf(file, found).before.add(found.version);
+    for (const found of before) this.#note(this.#slotOf(file, found).before, found);
     for (const found of after) {
       const slot = this.#slotOf(file, found);
-      slot.after.add(found.version);
+      this.#note(slot.after, found);
       slot.isDependency = found.isDependency === true;
     }
   }
@@ -47,16 +52,29 @@ export class PackageSlots {
     });
   }
 
+  #note(versions: Set<string>, { version }: FoundPackage): void {
+    if (versions.has(version)) return;
+    if (this.#versionsLeft === 0) throw new Error("there are too many packages to be told");
+    this.#versionsLeft -= 1;
+    versions.add(detached(version));
+  }
+
   #slotOf({ manager, environment }: PackageFile, found: FoundPackage): Slot {
     const { name, key = name, isDependency = false } = found;
     const id = [manager, environment ?? "", key].join("\0");
     const known = this.#slots.get(id);
     if (known !== undefined) return known;
     const sides = { before: new Set<string>(), after: new Set<string>() };
-    const slot = { manager, environment, key, name, isDependency, ...sides };
+    const texts = { key: detached(key), name: detached(name) };
+    const slot = { manager, environment, ...texts, isDependency, ...sides };
     this.#slots.set(id, slot);
     return slot;
   }
+}
+
+/** Part of a text keeps all of it in memory; a copy does not. */
+function detached(text: string): string {
+  return Buffer.from(text).toString();
 }
 
 /** One version in place of one other is an upgrade; of several nobody can say which took whose. */

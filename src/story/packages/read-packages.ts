@@ -14,7 +14,12 @@ import { findGoFile } from "./go.ts";
 import { markDependencies } from "./mark-dependencies.ts";
 import { findNpmFile, linkedPackageJson } from "./npm.ts";
 import { listFacts, type PathFact } from "./package-facts.ts";
-import type { FoundPackage, PackageFile, PackageFileFinder } from "./package-file.ts";
+import {
+  type FoundPackage,
+  PACKAGE_BYTES_MAX,
+  type PackageFile,
+  type PackageFileFinder,
+} from "./package-file.ts";
 import { PackageSlots, type SlotChange } from "./package-slots.ts";
 import { findPipFile } from "./pip.ts";
 import { summarizePackages } from "./summarize-packages.ts";
@@ -22,16 +27,22 @@ import { summarizePackages } from "./summarize-packages.ts";
 const FINDERS: readonly PackageFileFinder[] = [
   ...[findDpkgFile, findNpmFile, findPipFile, findCargoFile, findGemFile, findGoFile],
 ];
-/** No database of packages is larger. */
-const FILE_BYTES_MAX = 64 * 1024 * 1024;
-/** So many files are read at once. */
+/** So many small files are read at once; of others one. */
 const PARALLEL_READS = 32;
+/** Of all files together. */
+const READ_BYTES_MAX = 512 * 1024 * 1024;
+/** More files that cannot be read are counted. */
+const UNREADABLE_MAX = 100;
 /** A longer list is cut. */
 const LIST_BYTES_MAX = 2 * 1024 * 1024;
 
 /** A file that tells of packages, and both its sides. */
 interface ChangedFile extends PathFact {
   file: PackageFile;
+}
+
+interface ReadRoom {
+  bytesLeft: number;
 }
 
 /** The packages that differ, read from the package files among those that changed. */
@@ -91,35 +102,62 @@ async function readSlots(
   };
   const told = changed.filter((each) => each.file.isDeclaration !== true || !isInstalled(each));
   const slots = new PackageSlots();
-  for (let at = 0; at < told.length; at += PARALLEL_READS) {
+  const room: ReadRoom = { bytesLeft: READ_BYTES_MAX };
+  let unreadable = 0;
+  for (const batch of batches(told)) {
     await pace.breathe();
-    const batch = told.slice(at, at + PARALLEL_READS);
     await Promise.all(
       batch.map(async (each) => {
         try {
-          const before = await list(each, each.before, files.from);
-          const after = await list(each, each.after, files.to);
+          const before = await list(each, each.before, files.from, room);
+          const after = await list(each, each.after, files.to, room);
           slots.add(each.file, before, after);
         } catch (error) {
+          unreadable += 1;
+          if (unreadable > UNREADABLE_MAX) return;
           const reason = error instanceof Error ? error.message : String(error);
           unknown[`packages in ${toText(each.path)}`] = `it cannot be read: ${reason}`;
         }
       }),
     );
   }
+  const others = unreadable - UNREADABLE_MAX;
+  if (others > 0) unknown["packages in other files"] = `${others} more cannot be read`;
   return slots;
+}
+
+/** Files that are read at once: many small ones, or one that may be large. */
+function* batches(changed: readonly ChangedFile[]): Iterable<ChangedFile[]> {
+  let small: ChangedFile[] = [];
+  for (const each of changed) {
+    if (bytesMaxOf(each.file) > PACKAGE_BYTES_MAX) yield [each];
+    else small.push(each);
+    if (small.length < PARALLEL_READS) continue;
+    yield small;
+    small = [];
+  }
+  if (small.length > 0) yield small;
+}
+
+function bytesMaxOf({ bytesMax = PACKAGE_BYTES_MAX }: PackageFile): number {
+  return bytesMax;
 }
 
 async function list(
   { path, file }: ChangedFile,
   entry: TreeEntry | null,
   files: BothFiles["from"],
+  room: ReadRoom,
 ): Promise<FoundPackage[]> {
   if (entry === null) return [];
+  const bytesMax = bytesMaxOf(file);
+  if (bytesMax === 0) return entry.type === "file" ? file.list(Buffer.alloc(0)) : [];
+  if (room.bytesLeft < 0) throw new Error("too much was read of others");
   const content =
     entry.type === "symlink"
-      ? await files.read(`${path}/package.json`, FILE_BYTES_MAX)
-      : await readEntry(entry, path, FILE_BYTES_MAX);
+      ? await files.read(`${path}/package.json`, bytesMax)
+      : await readEntry(entry, path, bytesMax);
+  room.bytesLeft -= content?.length ?? 0;
   return content === null ? [] : file.list(content);
 }
 
