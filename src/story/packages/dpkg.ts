@@ -57,7 +57,7 @@ function listStatus(text: string, isSingle: boolean): FoundPackage[] {
 function stanzas(text: string): Map<string, string>[] {
   const found: Map<string, string>[] = [];
   let stanza = new Map<string, string>();
-  const fields = /^(Package|Status|Version|Architecture|Auto-Installed): *(.*)$|^$/gm;
+  const fields = /^(Package|Status|Version|Architecture|Auto-Installed): *(.*)$|^\n+/gm;
   for (const [, name, value = ""] of text.matchAll(fields)) {
     if (name !== undefined) stanza.set(name, value.trimEnd());
     else if (stanza.size > 0) {
