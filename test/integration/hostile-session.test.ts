@@ -83,6 +83,21 @@ const TRAPS: Record<string, string> = {
     printf '\\377tOc\\0\\0\\0\\2' > app/.git/objects/pack/pack-1.idx
     head -c 1024 /dev/zero | tr '\\0' '\\377' >> app/.git/objects/pack/pack-1.idx
     printf 'PACK\\0\\0\\0\\2\\377\\377\\377\\377' > app/.git/objects/pack/pack-1.pack`,
+  "very many files of packages that are just as large as they may be": `
+    for n in $(seq 1500); do mkdir -p app/node_modules/p$n; truncate -s 1M app/node_modules/p$n/package.json; done
+    for n in $(seq 30); do mkdir -p lock$n; truncate -s 8M lock$n/package-lock.json lock$n/Cargo.lock; done
+    mkdir -p root/var/lib/dpkg; yes a: | head -c 33554432 > root/var/lib/dpkg/status`,
+  "an index of version 4 with paths that add up, and as many packs as are opened, with huge indexes": `
+    mkdir -p app/.git/objects/pack app/.git/refs; printf '%040d' 0 | tr 0 1 > app/.git/HEAD
+    python3 -c 'import struct
+body = bytes(62) + b"\\0" + b"a/" * 2047 + b"\\0" + (bytes(62) + b"\\1b\\0") * 2047
+open("app/.git/index", "wb").write(b"DIRC" + struct.pack(">II", 4, 2048) + body + bytes(20))
+for n in range(128):
+  pack = "app/.git/objects/pack/pack-%d" % n
+  open(pack + ".pack", "w").close()
+  with open(pack + ".idx", "wb") as index:
+    index.write(b"\\377tOc\\0\\0\\0\\2" + bytes(17 * 4) + struct.pack(">I", 40000000) * 239)
+    index.truncate(1200000000)'`,
   "very many files with long names": `
     python3 -c 'for n in range(${FILES}): open("%0200d" % n, "w").close()'`,
   "a text of one line without an end": `
