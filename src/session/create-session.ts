@@ -11,6 +11,7 @@ import { makeUpName, requireValidName } from "./names.ts";
 import type { EnginePorts } from "./ports.ts";
 import { requireUsableLimits } from "./session-limits.ts";
 import { requireDirectory } from "./shell.ts";
+import { waitForPrompt } from "./wait-for-prompt.ts";
 
 /**
  * Starts a session with a fresh shell.
@@ -79,6 +80,7 @@ export async function createSession(
       });
     });
     adoptInstance(live, ports);
+    await waitForPrompt(live, { isFirst: true });
     return describeSession(session, ports);
   });
 }

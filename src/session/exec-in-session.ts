@@ -14,6 +14,7 @@ import { isLimited, tellHits, withEndReason } from "./session-limits.ts";
 import { sessionShell } from "./shell.ts";
 import { startInTime } from "./start-command.ts";
 import type { StreamPeer } from "./stream-peer.ts";
+import { waitForPrompt } from "./wait-for-prompt.ts";
 
 /** Shells that end one after the other are somebody's doing. */
 const TRIES_MAX = 3;
@@ -27,7 +28,8 @@ type ExecOutput = OperationOutput<"exec">;
  * Runs a command in a session and streams its output, stdout and stderr apart.
  *
  * In the live shell, what it does to the shell persists: directory, variables, functions, jobs.
- * The end of the command is the end of the call; processes that it leaves go on. A client that goes
+ * The end of the command, and the prompt after it, is the end of the call; processes that it leaves
+ * go on. A client that goes
  * away interrupts its command.
  *
  * @throws SESSION_WRONG_STATE  the session is not running.
@@ -48,6 +50,7 @@ export async function execInSession(
   try {
     const result = await runCommand({ session, live, entry }, input, peer, ports);
     entry.end(result.exitCode);
+    if (input.shell === "live" && !peer.gone.aborted) await waitForPrompt(live);
     return result;
   } finally {
     entry.end(null);
