@@ -24,8 +24,8 @@ test("a session cannot put another session's init in the place of its own", asyn
   const outcome = attacker.exec("hostname");
 
   await expect(outcome).rejects.toMatchObject({
-    code: "SESSION_WRONG_STATE",
-    message: "Session attacker runs but does not answer.",
+    code: "SESSION_UNRESPONSIVE",
+    message: expect.stringContaining("first process"),
   });
   const filesOnly = await attacker.checkpoint({ filesOnly: true });
   expect(filesOnly.info.content).toBe("files");
