@@ -3,7 +3,7 @@ import { call, type Invocation, printResult } from "../context.ts";
 import { renderBinds } from "../render-binds.ts";
 import { tellAutomatic } from "../tell-automatic.ts";
 import { printable } from "../text/printable.ts";
-import { formatAge, formatSize } from "../text/quantities.ts";
+import { formatAge, formatDuration, formatSize } from "../text/quantities.ts";
 import type { Paint } from "../text/style.ts";
 import { type Column, layoutTable } from "../text/table.ts";
 
@@ -49,7 +49,7 @@ export function renderSessions(
   return [...layoutTable(COLUMNS, rows), ...(told.length === 0 ? [] : ["", ...told])];
 }
 
-/** A session that had to wait less than this for its share of the processors is not at its limit. */
+/** A session that had to wait less than this for its share of the processors was not held up by it. */
 const HELD_BACK_SHOWN_MS = 1_000;
 
 function renderDisk({ disk, limits }: Session): string {
@@ -61,16 +61,30 @@ function renderDisk({ disk, limits }: Session): string {
 /** A session with less left of its share of the store can write no more, as a rule. */
 const DISK_LEFT_BYTES = 1024 * 1024;
 
-/** A session that has come up against a limit says so: something in it failed, or was slow. */
-function renderState({ state, limitsHit, disk, silence }: Session, paint: Paint): string {
+/**
+ * Says how a session is. What it has come up against stands in the past, for something in it failed
+ * then, or was slow; only what it takes of the store is known as it is now.
+ */
+export function renderState(
+  { state, limitsHit, disk, silence }: Pick<Session, "state" | "limitsHit" | "disk" | "silence">,
+  paint: Paint,
+): string {
   const word = paint(state === "running" ? "green" : "yellow", state);
   if (silence !== null) return `${word}, ${paint("yellow", printable(silence))}`;
+  const isFull = disk !== null && disk.usedBytes + DISK_LEFT_BYTES > disk.shareBytes;
+  const { memory = 0, pids = 0, cpuHeldBackMs = 0 } = limitsHit ?? {};
   const hits = [
-    ...(limitsHit !== null && limitsHit.memory > 0 ? ["memory"] : []),
-    ...(limitsHit !== null && limitsHit.pids > 0 ? ["pids"] : []),
-    ...(disk !== null && disk.usedBytes + DISK_LEFT_BYTES > disk.shareBytes ? ["disk"] : []),
-    ...(limitsHit !== null && limitsHit.cpuHeldBackMs >= HELD_BACK_SHOWN_MS ? ["cpus"] : []),
+    ...(memory > 0 ? [`memory ${times(memory)}`] : []),
+    ...(pids > 0 ? [`pids ${times(pids)}`] : []),
+    ...(cpuHeldBackMs >= HELD_BACK_SHOWN_MS ? [`cpus for ${formatDuration(cpuHeldBackMs)}`] : []),
   ];
-  if (hits.length === 0) return word;
-  return `${word}, ${paint("yellow", `at its limit: ${hits.join(", ")}`)}`;
+  const told = [
+    ...(isFull ? ["at its limit: disk"] : []),
+    ...(hits.length > 0 ? [`was at its limit: ${hits.join(", ")}`] : []),
+  ];
+  return [word, ...told.map((each) => paint("yellow", each))].join(", ");
+}
+
+function times(count: number): string {
+  return count === 1 ? "once" : `${count.toLocaleString("en")} times`;
 }
