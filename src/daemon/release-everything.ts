@@ -55,6 +55,7 @@ export async function releaseEverything(ports: EnginePorts): Promise<void> {
   await steps.run("end what is held", () => releaseHeld(ports));
   await steps.run("end standbys", () => ports.standbys.close());
   await steps.run("end the copying of images", () => ports.memoryImages.close());
+  await steps.run("end what no session is noted for", () => endStrays(ports));
   await steps.run("finish in the background", () => ports.background.idle());
   await steps.run("stop reading stories", () => ports.stories.stop());
   await steps.run("end the builder of stories", () => ports.storyBuilder.close());
@@ -64,6 +65,17 @@ export async function releaseEverything(ports: EnginePorts): Promise<void> {
     const pid = pids.get(id) ?? null;
     // Its row has no process any more when that has ended.
     if (pid !== null && ports.catalog.instance(instance ?? "")?.pid === pid) throw left(name, pid);
+  }
+}
+
+/**
+ * Ends trees that the catalog does not lead to: on a store that broke, a session may be noted as ended
+ * while it lives, and what lives holds the store.
+ */
+async function endStrays({ sandbox, settings, logger }: EnginePorts): Promise<void> {
+  for (const pid of sandbox.findInitsBelow(settings.layout.storeDir)) {
+    logger.warn("a session that was not noted is ended", { pid });
+    await sandbox.killTree(pid, sandbox.startTicks(pid) ?? 0);
   }
 }
 

@@ -26,6 +26,7 @@ export {
   type UpperOptions,
 } from "./prepare-upper.ts";
 export {
+  findInitsBelow,
   findInitsByUpper,
   haltTree,
   killTree,

@@ -102,20 +102,32 @@ export function haltTree(initHostPid: number, expectedStartTicks: number): void 
   }
 }
 
+const UPPER_OPTION = "upperdir=";
+
 /** Lists the PID 1 of every session whose root overlay has this upper directory. */
 export function findInitsByUpper(upperDir: string): number[] {
-  const needle = `upperdir=${upperDir}`;
+  return findInits((upper) => upper === upperDir);
+}
+
+/** Lists the PID 1 of every session whose root overlay has its upper directory below this one. */
+export function findInitsBelow(directory: string): number[] {
+  return findInits((upper) => upper.startsWith(`${directory}/`));
+}
+
+function findInits(isWanted: (upperDir: string) => boolean): number[] {
   return hostPids().filter((hostPid) => {
     const root = readProc(hostPid, "mountinfo")
       ?.split("\n")
       .find((line) => line.split(" ")[4] === "/");
-    if (root === undefined || !hasOption(root, needle)) return false;
-    return innerPid(hostPid) === 1;
+    const upperDir = root === undefined ? undefined : upperDirOf(root);
+    return upperDir !== undefined && isWanted(upperDir) && innerPid(hostPid) === 1;
   });
 }
 
-function hasOption(mountLine: string, option: string): boolean {
-  return mountLine.split(" - ")[1]?.split(/[ ,]/).includes(option) ?? false;
+function upperDirOf(mountLine: string): string | undefined {
+  const options = mountLine.split(" - ")[1]?.split(/[ ,]/) ?? [];
+  const named = options.find((option) => option.startsWith(UPPER_OPTION));
+  return named?.slice(UPPER_OPTION.length);
 }
 
 function hasEnded(hostPid: number, expectedStartTicks: number): boolean {
