@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { isSystemError } from "../../src/base/index.ts";
 import { findRunningCriu, type RunningCriu } from "../../src/criu/index.ts";
@@ -92,16 +92,33 @@ test.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)(
 );
 
 test("a verification that is cancelled says so", async () => {
-  const args = ["verify", first.id, "--", "true"];
+  const verifying = startCommand(own.stateDir, ["verify", first.id, "--", "sleep 98765"]);
+  const ended = finished(verifying);
+  await eventually("the command to run", () => isRunning(SLEEPING), Boolean);
 
-  const { exitCode, stderr } = await signalDuring(args, "restore", "SIGINT");
+  verifying.kill("SIGINT");
 
-  expect({ exitCode, stderr }).toEqual({
+  expect(await ended).toMatchObject({
     exitCode: 130,
     stderr: "Error: The operation was cancelled.\n",
   });
+  expect(isRunning(SLEEPING)).toBe(false);
   expect((await own.waypoint.sessions()).map(({ name }) => name)).toEqual(["web"]);
 });
+
+/** As the kernel has it. */
+const SLEEPING = ["sleep", "98765", ""].join("\0");
+
+/** Tells whether a process of the machine has this command line. */
+function isRunning(commandLine: string): boolean {
+  return readdirSync("/proc").some((pid) => {
+    try {
+      return /^\d+$/.test(pid) && readFileSync(`/proc/${pid}/cmdline`, "latin1") === commandLine;
+    } catch {
+      return false; // It has ended meanwhile.
+    }
+  });
+}
 
 test("a restore that is cancelled leaves the session and its timeline as they were", async () => {
   const before = await checkpoints();
