@@ -103,6 +103,7 @@ export const forwardSchema = z.object({
   listening: z
     .boolean()
     .describe("False when another program has taken the port meanwhile, or `to` does not run"),
+  answered: z.boolean().describe("Whether a program in the session listens on its port now"),
 });
 export type Forward = z.infer<typeof forwardSchema>;
 

@@ -9,6 +9,7 @@ export { findUser, type SessionUser, userNames } from "./find-user.ts";
 export { findHidden, hiddenBelow } from "./hidden-places.ts";
 export { findHostMounts } from "./host-mounts.ts";
 export { launchInit } from "./launch-init.ts";
+export { isListeningOn } from "./live-sockets.ts";
 export { lookAtTree, type TreeLook } from "./look-at-tree.ts";
 export {
   isBindPresent,

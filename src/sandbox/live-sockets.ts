@@ -64,6 +64,16 @@ export function readLiveSockets(owners: readonly Owner[]) {
   return { listeners: [...listeners, ...unixListeners(first, pids)], connections };
 }
 
+/** Tells whether any program listens on a TCP port in the network of this process. */
+export function isListeningOn(hostPid: number, port: number): boolean {
+  return ["tcp", "tcp6"].some((table) =>
+    tableLines(hostPid, table).some(
+      ([, local = "", , state = ""]) =>
+        Number.parseInt(state, 16) === STATE.listen && parseEnd(local).port === port,
+    ),
+  );
+}
+
 function unixListeners(hostPid: number, pids: ReadonlyMap<string, number>): LiveListener[] {
   return tableLines(hostPid, "unix").flatMap((fields) => {
     const [, , , flags = "0", type = "0", , inode = "", ...name] = fields;

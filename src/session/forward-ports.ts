@@ -179,7 +179,12 @@ async function listen(row: ForwardRow, ports: EnginePorts): Promise<number> {
 function describeForward(row: ForwardRow, ports: EnginePorts): Forward {
   const nameOf = (id: string) => ports.catalog.session(id)?.name ?? id;
   const toName = row.to === null ? null : nameOf(row.to);
-  return { ...row, sessionName: nameOf(row.session), toName, listening: isOpen(row, ports) };
+  const behind = ports.live.get(row.session);
+  return {
+    ...row,
+    ...{ sessionName: nameOf(row.session), toName, listening: isOpen(row, ports) },
+    answered: behind !== undefined && ports.sandbox.isListeningOn(behind.pid, row.port),
+  };
 }
 
 function refuseHostNetwork(session: SessionRow, { port, to }: WantedForward): void {

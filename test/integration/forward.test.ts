@@ -62,6 +62,7 @@ test.each([
   const forward = await session.forward(3000);
 
   expect(forward).toMatchObject({ session: session.id, port: 3000, listening: true });
+  expect(forward.answered).toBe(true);
   expect(await wordAt(forward)).toBe("first");
 });
 
@@ -249,3 +250,19 @@ async function collect(socket: Socket): Promise<string> {
   for await (const chunk of socket) text += String(chunk);
   return text;
 }
+
+test("of a port at which nothing listens in the session that is said, and no more once it does", async () => {
+  const session = await own.waypoint.new({ net: "none" });
+
+  const made = await runCommand(own.stateDir, ["forward", session.name, "3999"]);
+  const listed = await runCommand(own.stateDir, ["forward", session.name]);
+
+  expect(made.stdout).toContain("Nothing listens on port 3999 in the session yet.");
+  expect(listed.stdout).toMatch(/3999 .*nothing listens in the session/);
+  await session.exec("python3 -m http.server 3999 --bind 127.0.0.1 >/dev/null 2>&1 &");
+  await eventually(
+    "a server",
+    () => session.forwards(),
+    ([forward]) => forward?.answered === true,
+  );
+});

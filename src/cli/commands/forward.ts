@@ -39,6 +39,7 @@ export async function run({
   const forward = await call(context, "forward", input);
   await printResult(context, forward, (made) => [
     `Port ${made.port} of ${printable(made.sessionName)} is 127.0.0.1:${made.hostPort} ${made.toName === null ? "here" : `in ${printable(made.toName)}`}.`,
+    ...(made.answered ? [] : [`Nothing listens on port ${made.port} in the session yet.`]),
   ]);
 }
 
@@ -65,12 +66,17 @@ function portMissing(): WaypointError {
 
 function renderForwards(forwards: readonly Forward[]): string[] {
   if (forwards.length === 0) return ["No ports are forwarded."];
-  const rows = forwards.map(({ sessionName, port, hostPort, toName, listening }) => [
-    printable(sessionName),
-    String(port),
-    `127.0.0.1:${hostPort}`,
-    toName === null ? "this machine" : printable(toName),
-    listening ? "listening" : toName === null ? "taken by another program" : "not listening",
+  const rows = forwards.map((forward) => [
+    printable(forward.sessionName),
+    String(forward.port),
+    `127.0.0.1:${forward.hostPort}`,
+    forward.toName === null ? "this machine" : printable(forward.toName),
+    renderState(forward),
   ]);
   return layoutTable(COLUMNS, rows);
+}
+
+function renderState({ listening, answered, toName }: Forward): string {
+  if (!listening) return toName === null ? "taken by another program" : "not listening";
+  return answered ? "listening" : "nothing listens in the session";
 }
