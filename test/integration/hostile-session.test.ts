@@ -8,8 +8,8 @@ import { peakMemoryBytes } from "../support/command-line.ts";
 import { eventually, openTestWaypoint, type TestWaypoint } from "../support/test-waypoint.ts";
 
 const MEBIBYTE = 1024 ** 2;
-/** What the daemon may ever have had; the process that builds stories has a budget of its own. */
-const DAEMON_BYTES_MAX = 400 * MEBIBYTE;
+/** What the daemon may ever have had: some 400 MiB in a comparison of 30,000 files, as its collector likes. */
+const DAEMON_BYTES_MAX = 700 * MEBIBYTE;
 /** `WAYPOINT_HOSTILE_FILES=1000000` for a longer one. */
 const FILES = Number(process.env["WAYPOINT_HOSTILE_FILES"] ?? 30_000);
 /** For the daemon and what it starts for itself. */
