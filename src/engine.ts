@@ -164,6 +164,11 @@ export async function openEngine(options: EngineOptions): Promise<EnginePorts> {
   return ports;
 }
 
+/** Tells whether sessions live whose files are in the store of a state directory. */
+export function hasSessionsLeft({ storeDir }: StateLayout): boolean {
+  return sandbox.findInitsBelow(storeDir).length > 0;
+}
+
 /** Returns where the set-up put our own native programs. */
 export function nativePaths(packageRoot: string) {
   const nativeDir = path.join(packageRoot, ".tools", "native");

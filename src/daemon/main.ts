@@ -4,7 +4,7 @@ import path from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { closeToOthers, createLogger, STATE_DIR_DEFAULT, stateLayout } from "../base/index.ts";
-import { nativePaths, openEngine } from "../engine.ts";
+import { hasSessionsLeft, nativePaths, openEngine } from "../engine.ts";
 import { toWaypointError } from "../errors/index.ts";
 import { requireHost } from "../host/index.ts";
 import { closeInheritedOnExec } from "../kernel/index.ts";
@@ -15,6 +15,7 @@ import {
   hostNamespacePath,
   isInsideNamespace,
   mountRun,
+  releaseNamespace,
 } from "./enter-namespace.ts";
 import { standbyFromEnvironment } from "./standby-settings.ts";
 
@@ -102,6 +103,14 @@ function surviveDefects(logger: ReturnType<typeof createLogger>): void {
   process.on("unhandledRejection", (reason) => logger.error("unhandled rejection", reason));
 }
 
+/** A start that failed leaves no mounts; sessions of an earlier daemon keep theirs. */
+async function leaveNothing(): Promise<void> {
+  if (!isInsideNamespace() || hasSessionsLeft(layout)) return;
+  await releaseNamespace(layout).catch((error: unknown) => {
+    process.stderr.write(`The mounts of ${layout.stateDir} stay: ${String(error)}\n`);
+  });
+}
+
 function tellStarter(message: object): void {
   try {
     writeSync(READY_FD, `${JSON.stringify(message)}\n`);
@@ -116,6 +125,7 @@ try {
   process.exit(0);
 } catch (thrown) {
   const error = toWaypointError(thrown);
+  await leaveNothing();
   tellStarter({ error: error.toJSON() });
   process.stderr.write(
     `Error: ${error.message}\n${error.hint === null ? "" : `Hint: ${error.hint}\n`}`,
