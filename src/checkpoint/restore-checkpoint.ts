@@ -246,8 +246,8 @@ async function needsWhatIsHeld(
 ): Promise<boolean> {
   if (!mayNeedWhatIsHeld(session, checkpoint)) return false;
   if (session.net === "host") return true;
-  const imagesDir = store.images.locate(store.checkpointPaths(checkpoint.id));
-  const locked = await criu.readLockedFiles(imagesDir);
+  using held = store.images.hold(store.checkpointPaths(checkpoint.id));
+  const locked = await criu.readLockedFiles(held.imagesDir);
   return locked.some((path) =>
     checkpoint.binds.some(({ target }) => path === target || path.startsWith(`${target}/`)),
   );

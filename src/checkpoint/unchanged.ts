@@ -69,15 +69,16 @@ async function settle(
     last = activity;
     if (!isSettled || activity === null) continue;
     if (!isSameWait(before, activity, live.pid)) return null;
-    if (await ports.criu.hasAlarm(imagesDirOf(checkpointId, ports))) return null;
+    if (await hasAlarm(checkpointId, ports)) return null;
     const files = ports.store.filesOfCheckpoint(checkpointId);
     return { checkpoints: new Set([checkpointId]), activity, files };
   }
   return null;
 }
 
-function imagesDirOf(checkpointId: string, { store }: EnginePorts): string {
-  return store.images.locate(store.checkpointPaths(checkpointId));
+async function hasAlarm(checkpointId: string, { criu, store }: EnginePorts): Promise<boolean> {
+  using held = store.images.hold(store.checkpointPaths(checkpointId), { isUse: false });
+  return await criu.hasAlarm(held.imagesDir);
 }
 
 interface SettleOptions {

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, statfsSync, statSync } from "node:fs";
+import { existsSync, readdirSync, rmSync, statfsSync, statSync } from "node:fs";
 import { link, mkdir, readdir, rename, rm } from "node:fs/promises";
 import path from "node:path";
 import { isSystemError } from "../base/index.ts";
@@ -248,6 +248,8 @@ export class ProcessImages {
     const { holders = 0 } = this.#uses.get(memoryImagesDir) ?? {};
     if (holders > 0 || !existsSync(imagesDir)) return;
     this.#uses.delete(memoryImagesDir);
+    // At once, so that nobody is sent to what is about to go.
+    rmSync(path.join(memoryImagesDir, INVENTORY), { force: true });
     await rm(memoryImagesDir, { recursive: true, force: true });
   }
 

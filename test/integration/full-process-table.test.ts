@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { isSystemError } from "../../src/base/index.ts";
 import type { Checkpoint, Session } from "../../src/index.ts";
 import { cgroupMounts } from "../../src/limits/index.ts";
 import { failureOf } from "../support/failing-command.ts";
@@ -32,14 +33,34 @@ class DaemonGroup {
     this.#write("pids.max", "max");
   }
 
-  /** What lives in it goes on outside of it. */
-  remove(): void {
+  /** What lives in it goes on outside of it; the daemon may start something meanwhile. */
+  async remove(): Promise<void> {
+    await eventually(
+      "an empty group",
+      () => {
+        this.#moveAll();
+        return this.#isRemoved();
+      },
+      (isRemoved) => isRemoved,
+    );
+  }
+
+  #moveAll(): void {
     for (const pid of this.#read("cgroup.procs").split("\n").filter(Boolean)) {
       if (existsSync(`/proc/${pid}`)) {
         writeFileSync(path.join(this.#parent, "cgroup.procs"), pid);
       }
     }
-    rmdirSync(this.#directory);
+  }
+
+  #isRemoved(): boolean {
+    try {
+      rmdirSync(this.#directory);
+      return true;
+    } catch (error) {
+      if (isSystemError(error, "EBUSY")) return false;
+      throw error;
+    }
   }
 
   #read(file: string): string {
@@ -66,7 +87,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   group?.leaveAllRoom();
-  group?.remove();
+  await group?.remove();
   await own?.[Symbol.asyncDispose]();
 });
 

@@ -16,6 +16,8 @@ describe("a restore", () => {
   test("that fails leaves the session standing where it stood", async () => {
     const session = await own.waypoint.new({});
     const broken = await session.checkpoint({ durable: true });
+    // Else both would share their images.
+    await session.exec("X=1");
     const newest = await session.checkpoint({ durable: true });
     await cutImagesShort(own, broken);
 
