@@ -1,4 +1,6 @@
 import type { CheckpointRow, StoryRow, TimelineRow, VerificationRow } from "../catalog/index.ts";
+import type { ImageProcess } from "../criu/index.ts";
+import { hasCode } from "../errors/index.ts";
 import type { Checkpoint, Intent, OperationOutput } from "../protocol/index.ts";
 import { type EnginePorts, limitsOf } from "../session/index.ts";
 import { readStory } from "../story/index.ts";
@@ -49,12 +51,7 @@ export async function showCheckpoint(
   ports: EnginePorts,
 ): Promise<OperationOutput<"show">> {
   const row = await requireCaptured(wanted, ports).catch(() => wanted);
-  const processes =
-    row.content === "full" && row.heldBy === null
-      ? await ports.criu.readImageProcesses(
-          ports.store.images.locate(ports.store.checkpointPaths(row.id)),
-        )
-      : [];
+  const processes = await readProcesses(row, ports);
   const { checkpoint: _, changes, ...story } = await readStory(row, ports);
   const verifications = ports.catalog.verifications.of(row.id);
   return {
@@ -65,12 +62,28 @@ export async function showCheckpoint(
     verifications: withinAnswer(verifications),
     changes: { ...changes, summary: summaryOf(row, changes.summary) },
     story,
-    processes: processes.map(({ pid, command }) => ({ pid, command })),
+    processes: processes?.map(({ pid, command }) => ({ pid, command })) ?? null,
     binds: [...row.binds],
     host: { kernel: row.kernel, criu: row.criu, arch: row.arch },
     limits: limitsOf(row),
     diskPath: ports.store.checkpointPaths(row.id).checkpointDir,
   };
+}
+
+/** Damaged images are not in the way of everything else that a checkpoint tells. */
+async function readProcesses(
+  { id, content, heldBy }: CheckpointRow,
+  { criu, store, logger }: EnginePorts,
+): Promise<ImageProcess[] | null> {
+  if (content !== "full" || heldBy !== null) return [];
+  try {
+    using held = store.images.hold(store.checkpointPaths(id), { isUse: false });
+    return await criu.readImageProcesses(held.imagesDir);
+  } catch (error) {
+    if (!hasCode(error, "CHECKPOINT_INCOMPLETE")) throw error;
+    logger.error("read the processes of a checkpoint", error, { checkpointId: id });
+    return null;
+  }
 }
 
 function inBrief(summary: string, intent: Intent | null): ToldBeside["story"] {

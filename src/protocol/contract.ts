@@ -152,7 +152,10 @@ export const CONTRACT = {
         .omit({ checkpoint: true, changes: true })
         .describe("What it tells besides the changes"),
       verifications: z.array(fullVerificationSchema).describe("All that are kept, newest first"),
-      processes: z.array(z.object({ pid: z.number().int(), command: z.string() })),
+      processes: z
+        .array(z.object({ pid: z.number().int(), command: z.string() }))
+        .nullable()
+        .describe("What it would bring back; null when the images of that cannot be read"),
       host: z.object({ kernel: z.string(), criu: z.string(), arch: z.string() }),
       binds: z.array(bindSchema).describe("Directories of the host that it does not hold"),
       limits: limitsSchema.describe("What a session that is made from it may use"),

@@ -89,6 +89,18 @@ test("a damaged checkpoint leaves the session that goes back to it as it was", a
   expect((await session.exec("echo $MARK")).stdout).toBe("kept\n");
 });
 
+test("one whose processes cannot be read is shown all the same", async () => {
+  const [pstree] = (await listImages(own, checkpoint)).filter(({ name }) => name === "pstree.img");
+  // The first byte tells what kind of image it is.
+  const place = { path: (pstree as { path: string }).path, offset: 0, bit: 3 };
+  await flipBits(own, [place]);
+
+  expect(await checkpoint.show()).toMatchObject({ id: checkpoint.id, processes: null });
+
+  await flipBits(own, [place]);
+  expect((await checkpoint.show()).processes).toContainEqual({ pid: 1, command: "init" });
+});
+
 test("sums that were changed or are gone are refused, too", async () => {
   const path = `${own.stateDir}/store/checkpoints/${checkpoint.id}/images.sums`;
   const place = { path, offset: 40, bit: 0 };

@@ -101,10 +101,10 @@ function renderVerifications(
   ]);
 }
 
-function renderProcesses(
-  processes: readonly { pid: number; command: string }[],
-  paint: Paint,
-): string[] {
+function renderProcesses(processes: OperationOutput<"show">["processes"], paint: Paint): string[] {
+  if (processes === null) {
+    return headed("Running", ["unknown: the images of its processes cannot be read"], paint);
+  }
   if (processes.length === 0) return [];
   const rows = processes.map(({ pid, command }) => [String(pid), printable(command)]);
   const columns = [{ title: "PID", align: "right" }, { title: "COMMAND" }] as const;
