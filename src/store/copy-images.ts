@@ -1,7 +1,7 @@
 import { getSystemErrorName } from "node:util";
 import { runProcess } from "../base/index.ts";
 import { WaypointError } from "../errors/index.ts";
-import type { CheckpointPaths } from "./process-images.ts";
+import type { CheckpointPaths } from "./checkpoint-paths.ts";
 
 /** Far beyond what the largest session takes on a slow disk; a program that hangs must end. */
 const TIMEOUT_MS = 3_600_000;

@@ -4,9 +4,10 @@
  * docs/FORMAT.md has the layout, docs/notes/btrfs the facts.
  */
 
+export type { CheckpointPaths } from "./checkpoint-paths.ts";
 export type { ImagesPart } from "./image-sums.ts";
 export { openStore, openStoreForReading, type StoreLimits } from "./open-store.ts";
-export type { CheckpointPaths, ImagePrograms, ProcessImages } from "./process-images.ts";
+export type { ImagePrograms, ProcessImages } from "./process-images.ts";
 export type { SubvolumeChanges } from "./send-difference.ts";
 export type { ScratchSubvolume } from "./snapshots.ts";
 export { Store } from "./store.ts";

@@ -2,7 +2,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { type CheckpointPaths, ProcessImages } from "./process-images.ts";
+import type { CheckpointPaths } from "./checkpoint-paths.ts";
+import { ProcessImages } from "./process-images.ts";
 
 let directory: string;
 let images: ProcessImages;

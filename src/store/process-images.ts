@@ -5,23 +5,10 @@ import { isSystemError } from "../base/index.ts";
 import { WaypointError } from "../errors/index.ts";
 import { explainDiskError } from "../kernel/index.ts";
 import { createSnapshot, createSubvolume, isSubvolume } from "./btrfs-ioctl.ts";
+import type { CheckpointPaths } from "./checkpoint-paths.ts";
 import { copyImages } from "./copy-images.ts";
 import { findDamage, type ImagesPart, makeSums, type SumsPlace } from "./image-sums.ts";
 import { spareMemoryBytes } from "./spare-memory.ts";
-
-/** Where the parts of a checkpoint lie. */
-export interface CheckpointPaths {
-  checkpointDir: string;
-  /** Read-only snapshot of the instance's subvolume. */
-  snapshotPath: string;
-  /** Process images in the store, once they are durable. */
-  imagesDir: string;
-  /** Process images in memory, until they are durable and room is needed. */
-  memoryImagesDir: string;
-  /** Sums of the process images, wherever they lie. */
-  sumsPath: string;
-  manifestPath: string;
-}
 
 /** The first file that CRIU writes, and the one without which nothing can be restored. */
 const INVENTORY = "inventory.img";

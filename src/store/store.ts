@@ -13,6 +13,7 @@ import {
   isSubvolume,
   lastChange,
 } from "./btrfs-ioctl.ts";
+import type { CheckpointPaths } from "./checkpoint-paths.ts";
 import { hasChangedInode, inodesBelow } from "./find-changed.ts";
 import {
   type InstancePaths,
@@ -25,7 +26,7 @@ import {
 } from "./instance-layers.ts";
 import { readManifestFile, writeManifestFile } from "./manifest-file.ts";
 import { replaceOwnFiles } from "./own-files.ts";
-import { type CheckpointPaths, type ImagePrograms, ProcessImages } from "./process-images.ts";
+import { type ImagePrograms, ProcessImages } from "./process-images.ts";
 import { readSessionFiles, writeSessionFile } from "./session-files.ts";
 import { SessionShares, type ShareOwner } from "./session-shares.ts";
 import { Snapshots } from "./snapshots.ts";
