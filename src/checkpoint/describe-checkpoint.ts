@@ -70,17 +70,18 @@ export async function showCheckpoint(
   };
 }
 
-/** Damaged images are not in the way of everything else that a checkpoint tells. */
+/** Images that are damaged, or of a newer Waypoint, are not in the way of everything else that a checkpoint tells. */
 async function readProcesses(
   { id, content, heldBy }: CheckpointRow,
   { criu, store, logger }: EnginePorts,
 ): Promise<ImageProcess[] | null> {
   if (content !== "full" || heldBy !== null) return [];
   try {
+    store.requireKnown(id);
     using held = store.images.hold(store.checkpointPaths(id), { isUse: false });
     return await criu.readImageProcesses(held.imagesDir);
   } catch (error) {
-    if (!hasCode(error, "CHECKPOINT_INCOMPLETE")) throw error;
+    if (!hasCode(error, "CHECKPOINT_INCOMPLETE") && !hasCode(error, "FORMAT_TOO_NEW")) throw error;
     logger.error("read the processes of a checkpoint", error, { checkpointId: id });
     return null;
   }

@@ -31,12 +31,16 @@ export function scheduleHeld(checkpointId: string, ports: EnginePorts): void {
  * Returns a checkpoint that can be restored and forked, when what holds it has been dumped.
  *
  * @throws CRIU_DUMP_FAILED  CRIU refused it; `undo` still goes back to the processes themselves.
+ * @throws FORMAT_TOO_NEW  a newer Waypoint has written it.
  */
 export async function requireCaptured(
   row: CheckpointRow,
   ports: EnginePorts,
 ): Promise<CheckpointRow> {
-  if (row.heldBy === null) return row;
+  if (row.heldBy === null) {
+    ports.store.requireKnown(row.id);
+    return row;
+  }
   await captureHeld(row.id, ports);
   return ports.catalog.checkpoint(row.id) ?? row;
 }

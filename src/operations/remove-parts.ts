@@ -20,6 +20,7 @@ import { withSession } from "./with-session.ts";
  * same call again finishes.
  *
  * @throws CHECKPOINT_NOT_FOUND  nothing is removed.
+ * @throws FORMAT_TOO_NEW  a newer Waypoint has written a child; nothing is removed.
  * @throws CHECKPOINT_IN_USE     something needs one of them and `force` was not given; nothing is
  * removed.
  */
@@ -45,6 +46,7 @@ async function removeRows(
   if (!force) for (const row of rows) requireUnused(row, ports);
   await endBrowsing(ids, force, ports);
   const { children, sessions } = lineWithout(ids, catalog);
+  for (const { id } of children) store.requireKnown(id);
   // The store is the truth: first nothing in it refers to them, then they are gone from it.
   for (const child of children) {
     if (child.heldBy === null) await store.writeManifest(child.id, toManifest(child));

@@ -1,4 +1,3 @@
-import { requireKnownManifest } from "../base/index.ts";
 import type { CheckpointRow } from "../catalog/index.ts";
 import { fromManifest, scheduleDurable, scheduleHeld, shownOfNewer } from "../checkpoint/index.ts";
 import { hasCode } from "../errors/index.ts";
@@ -85,7 +84,7 @@ async function recoverCheckpoints(ports: EnginePorts): Promise<void> {
 /** What a newer Waypoint has written is not written again. */
 function isKnown(id: string, { store }: EnginePorts): boolean {
   try {
-    requireKnownManifest(store.readManifest(id));
+    store.requireKnown(id);
     return true;
   } catch (error) {
     return !hasCode(error, "FORMAT_TOO_NEW");

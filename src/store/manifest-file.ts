@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { rename, writeFile } from "node:fs/promises";
-import { isSystemError } from "../base/index.ts";
+import { isSystemError, requireKnownManifest } from "../base/index.ts";
 import { explainDiskError } from "../kernel/index.ts";
 
 /** Writes a checkpoint's manifest, atomically for readers. @throws STORE_FULL */
@@ -22,4 +22,16 @@ export function readManifestFile(manifestPath: string): unknown {
     if (isSystemError(error, "ENOENT", "ENOTDIR")) return null;
     throw error;
   }
+}
+
+/** Refuses what a newer Waypoint has written; a damaged manifest is not newer. @throws FORMAT_TOO_NEW */
+export function requireKnownManifestFile(manifestPath: string, checkpointId: string): void {
+  let manifest: unknown;
+  try {
+    manifest = readManifestFile(manifestPath);
+  } catch {
+    // The catalog has what it said.
+    return;
+  }
+  requireKnownManifest(manifest, checkpointId);
 }

@@ -2,7 +2,6 @@ import { existsSync, mkdirSync, readdirSync } from "node:fs";
 import { mkdir, readdir, rm } from "node:fs/promises";
 import path from "node:path";
 import type { StateLayout } from "../base/index.ts";
-import { requireKnownManifest } from "../base/index.ts";
 import { explainDiskError } from "../kernel/index.ts";
 import {
   createSnapshot,
@@ -24,7 +23,7 @@ import {
   makeLayersAt,
   renewWorkDirs,
 } from "./instance-layers.ts";
-import { readManifestFile, writeManifestFile } from "./manifest-file.ts";
+import { readManifestFile, requireKnownManifestFile, writeManifestFile } from "./manifest-file.ts";
 import { replaceOwnFiles } from "./own-files.ts";
 import { type ImagePrograms, ProcessImages } from "./process-images.ts";
 import { readSessionFiles, writeSessionFile } from "./session-files.ts";
@@ -117,7 +116,7 @@ export class Store {
    * subvolume, with which the kernel refuses the mount (docs/notes/overlayfs).
    */
   async createInstanceFrom(instanceId: string, checkpointId: string): Promise<InstancePaths> {
-    requireKnownManifest(this.readManifest(checkpointId));
+    this.requireKnown(checkpointId);
     const paths = this.instancePaths(instanceId);
     const { snapshotPath } = this.checkpointPaths(checkpointId);
     this.#orFull("restore a checkpoint", () =>
@@ -131,10 +130,7 @@ export class Store {
     }
   }
 
-  /**
-   * Gives an instance what Waypoint itself keeps in a session, as a checkpoint has it: the processes
-   * of that checkpoint have it open.
-   */
+  /** Gives an instance Waypoint's own files of a checkpoint, whose processes have them open. */
   async takeOwnFiles(instanceId: string, checkpointId: string): Promise<void> {
     const { upperDir } = this.instancePaths(instanceId);
     const { snapshotPath } = this.checkpointPaths(checkpointId);
@@ -255,6 +251,11 @@ export class Store {
   /** Returns the manifest, or `null` where there is none (a capture that never finished). */
   readManifest(checkpointId: string): unknown {
     return readManifestFile(this.checkpointPaths(checkpointId).manifestPath);
+  }
+
+  /** Whoever opens a checkpoint asks here first. @throws FORMAT_TOO_NEW  a newer Waypoint wrote it. */
+  requireKnown(checkpointId: string): void {
+    requireKnownManifestFile(this.checkpointPaths(checkpointId).manifestPath, checkpointId);
   }
 
   /**

@@ -33,16 +33,17 @@ export interface Moment extends AsyncDisposable {
 /** A moment that a user named: a checkpoint, or a session as it is now. */
 export type MomentRef = { checkpoint: CheckpointRow } | { session: SessionRow };
 
-/** Opens what a user named. @throws CHECKPOINT_INCOMPLETE | STORE_FULL */
+/** Opens what a user named. @throws CHECKPOINT_INCOMPLETE | FORMAT_TOO_NEW | STORE_FULL */
 export async function openMoment(ref: MomentRef, ports: StoryPorts): Promise<Moment> {
   return "checkpoint" in ref
     ? await openCheckpoint(ref.checkpoint, ports)
     : await openSession(ref.session, ports);
 }
 
-/** Opens a checkpoint. @throws CHECKPOINT_INCOMPLETE  its snapshot is gone. */
+/** Opens a checkpoint. @throws CHECKPOINT_INCOMPLETE  its snapshot is gone. | FORMAT_TOO_NEW */
 export async function openCheckpoint(row: CheckpointRow, ports: StoryPorts): Promise<Moment> {
   if (row.heldBy !== null) return openHeld(row, row.heldBy, ports);
+  ports.store.requireKnown(row.id);
   const paths = ports.store.checkpointPaths(row.id);
   if (!ports.store.snapshots.exists(paths.snapshotPath)) {
     throw new WaypointError("CHECKPOINT_INCOMPLETE", `The files of checkpoint ${row.id} are gone.`);

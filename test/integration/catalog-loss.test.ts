@@ -5,6 +5,8 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { callOperation } from "../../src/client/index.ts";
 import { eventually, openTestWaypoint, type TestWaypoint } from "../support/test-waypoint.ts";
 
+const TOO_NEW = "FORMAT_TOO_NEW";
+
 let own: TestWaypoint;
 
 beforeAll(async () => {
@@ -61,8 +63,11 @@ test("a damaged catalog is kept aside and made anew", async () => {
   await found.remove({ force: true });
 });
 
-test("a checkpoint of a newer Waypoint is shown, refused when it is used, and kept", async () => {
+test("a checkpoint of a newer Waypoint is shown, kept, and refused by whatever reads it", async () => {
   const session = await own.waypoint.new({ name: "newer", net: "none" });
+  await session.exec("X=1; echo text >/root/file");
+  const above = await session.checkpoint();
+  await session.exec("echo more >>/root/file");
   const checkpoint = await session.checkpoint({ name: "of-a-newer-one" });
   const inStore = `--mount=${path.join(own.stateDir, "ns/mnt")}`;
   const manifest = path.join(own.stateDir, "store/checkpoints", checkpoint.id, "manifest.json");
@@ -75,9 +80,37 @@ test("a checkpoint of a newer Waypoint is shown, refused when it is used, and ke
 
   const found = await own.waypoint.session("newer");
 
-  expect(await own.waypoint.show("of-a-newer-one")).toMatchObject({ id: checkpoint.id });
-  for (const use of [() => found.restore(checkpoint.id), () => own.waypoint.fork(checkpoint.id)]) {
-    await expect(use()).rejects.toMatchObject({ code: "FORMAT_TOO_NEW" });
+  expect(await own.waypoint.show("of-a-newer-one")).toMatchObject({
+    id: checkpoint.id,
+    processes: null,
+  });
+  const { waypoint } = own;
+  const place = { moment: checkpoint, path: "/root/file" };
+  const uses = {
+    restore: () => found.restore(checkpoint.id),
+    "restore --dry-run": () => found.planRestore(checkpoint.id),
+    "restore --only files": () => found.restore(checkpoint.id, { only: "files" }),
+    "restore --only processes": () => found.restore(checkpoint.id, { only: "processes" }),
+    fork: () => waypoint.fork(checkpoint.id),
+    cat: () => waypoint.cat(checkpoint, "/root/file").next(),
+    cp: () => waypoint.cp(place, { path: own.stateDir }),
+    diff: () => waypoint.diff(checkpoint, found),
+    browse: () => waypoint.browse(checkpoint),
+    grep: () => waypoint.grep("text", { checkpoints: [checkpoint] }).next(),
+    merge: () => waypoint.merge(found, checkpoint),
+    apply: () => waypoint.apply(checkpoint, { dryRun: true }),
+  };
+  const outcomes: Record<string, unknown> = {};
+  for (const [name, use] of Object.entries(uses)) {
+    outcomes[name] = await use().catch(({ code }: { code: string }) => code);
   }
+  expect(outcomes).toEqual(Object.fromEntries(Object.keys(uses).map((name) => [name, TOO_NEW])));
+  const [verified] = (await waypoint.verify([checkpoint], "true")).results;
+  expect(verified).toMatchObject({ error: { code: TOO_NEW } });
+  expect((await found.exec("echo $X")).stdout).toBe("1\n");
+
+  // Neither are its words written again in an older one's.
+  await expect(waypoint.removeCheckpoints([above])).rejects.toMatchObject({ code: TOO_NEW });
+  expect((await waypoint.show(above)).id).toBe(above.id);
   await found.remove({ force: true });
 });

@@ -111,6 +111,7 @@ class Search {
  * What cannot be read, a checkpoint that was removed meanwhile for instance, is named in the result.
  *
  * @throws USAGE_INVALID  the pattern is none | DEADLINE_EXCEEDED  it takes for ever | CANCELLED
+ * | FORMAT_TOO_NEW  of a checkpoint that was named
  */
 export async function grepCheckpoints(
   input: Input,
@@ -122,6 +123,9 @@ export async function grepCheckpoints(
   }
   const search = new Search(input, peer);
   const selection = selectCheckpoints(input, ports);
+  // Among all others one is told of at the end; who names it wants this one.
+  if (input.checkpoints.length > 0)
+    for (const { row } of selection.searched) ports.store.requireKnown(row.id);
   await search.grep.check();
   // Outputs are at no path.
   const isOutputWanted =

@@ -1,5 +1,4 @@
 import { isSystemError, knownStateDirs } from "../../base/index.ts";
-import type { CheckpointRow } from "../../catalog/index.ts";
 import { WaypointError } from "../../errors/index.ts";
 import type { SubvolumeChanges } from "../../store/index.ts";
 import { type Moment, openCheckpoint } from "../moment.ts";
@@ -97,13 +96,9 @@ async function openAncestor(
   const row = nearestAncestor(pair, ports.catalog);
   if (row === null) return null;
   const itself = [pair.from, pair.to].find(({ checkpoint }) => checkpoint?.id === row.id);
-  if (itself === undefined) return canOpen(row, ports) ? await openCheckpoint(row, ports) : null;
+  // Damage to the store costs time here, not the answer.
+  if (itself === undefined) return await openCheckpoint(row, ports).catch(() => null);
   return { subvolumePath: itself.subvolumePath, [Symbol.asyncDispose]: async () => {} };
-}
-
-/** Damage to the store costs time here, not the answer. */
-function canOpen({ id, heldBy }: CheckpointRow, { store }: StoryPorts): boolean {
-  return heldBy !== null || store.snapshots.exists(store.checkpointPaths(id).snapshotPath);
 }
 
 function requireSameBase({ from, to }: MomentPair): void {
