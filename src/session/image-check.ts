@@ -1,6 +1,7 @@
 import type { CheckpointRow } from "../catalog/index.ts";
 import type { ImagesPart } from "../store/index.ts";
 import type { EnginePorts } from "./ports.ts";
+import { withSoundImages } from "./with-sound-images.ts";
 
 /** From this size on memory is compared by itself: a lazy restore does not wait for it. */
 const APART_BYTES_MIN = 64 * 1024 ** 2;
@@ -66,6 +67,10 @@ export async function requireUndamaged(
   ports: EnginePorts,
 ): Promise<void> {
   if (checkpoint.content === "files") return;
+  await withSoundImages(checkpoint, () => compareAll(checkpoint, ports), ports);
+}
+
+async function compareAll(checkpoint: CheckpointRow, ports: EnginePorts): Promise<void> {
   using held = ports.store.images.hold(ports.store.checkpointPaths(checkpoint.id));
   const check = beginImageCheck(checkpoint, held.imagesDir, ports);
   // What it finds, settling tells.

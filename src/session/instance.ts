@@ -14,6 +14,7 @@ import { type InstanceSource, restoreTree } from "./restore-tree.ts";
 import { noteHits } from "./session-limits.ts";
 import { openShell, type ShellOptions } from "./shell.ts";
 import { startWithinLimits } from "./start-within-limits.ts";
+import { withSoundImages } from "./with-sound-images.ts";
 
 /**
  * Builds a fresh incarnation of a session: files, network, PID 1 and a shell.
@@ -71,6 +72,16 @@ export async function buildFreshInstance(
  * | BIND_SOURCE_MISSING | DEADLINE_EXCEEDED
  */
 export async function buildInstanceFrom(
+  session: SessionRow,
+  instanceId: string,
+  from: InstanceSource,
+  ports: EnginePorts,
+): Promise<LiveInstance> {
+  const build = () => buildWhole(session, instanceId, from, ports);
+  return await withSoundImages(from.checkpoint, build, ports);
+}
+
+async function buildWhole(
   session: SessionRow,
   instanceId: string,
   from: InstanceSource,

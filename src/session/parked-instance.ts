@@ -5,6 +5,7 @@ import { beginInstance } from "./instance.ts";
 import type { LiveInstance } from "./live-sessions.ts";
 import type { EnginePorts } from "./ports.ts";
 import { restoreTree } from "./restore-tree.ts";
+import { withSoundImages } from "./with-sound-images.ts";
 
 /**
  * Builds an incarnation from a checkpoint with processes, and leaves it frozen.
@@ -17,6 +18,16 @@ import { restoreTree } from "./restore-tree.ts";
  * @throws what {@link buildInstanceFrom} throws
  */
 export async function buildParkedInstance(
+  sessionId: string,
+  instanceId: string,
+  checkpoint: CheckpointRow,
+  ports: EnginePorts,
+): Promise<Omit<LiveInstance, "sessionId" | "link">> {
+  const build = () => buildOnce(sessionId, instanceId, checkpoint, ports);
+  return await withSoundImages(checkpoint, build, ports);
+}
+
+async function buildOnce(
   sessionId: string,
   instanceId: string,
   checkpoint: CheckpointRow,

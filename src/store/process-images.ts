@@ -231,10 +231,16 @@ export class ProcessImages {
   }
 
   /** Frees the memory of images that are in the store too, unless somebody holds them. */
-  async forget({ imagesDir, memoryImagesDir }: CheckpointPaths): Promise<void> {
+  async forget(paths: CheckpointPaths): Promise<void> {
+    const { imagesDir, memoryImagesDir } = paths;
     const { holders = 0 } = this.#uses.get(memoryImagesDir) ?? {};
     if (holders > 0 || !existsSync(imagesDir)) return;
     this.#uses.delete(memoryImagesDir);
+    await this.drop(paths);
+  }
+
+  /** Removes images from memory, whoever holds them: for those that are damaged. */
+  async drop({ memoryImagesDir }: CheckpointPaths): Promise<void> {
     // At once, so that nobody is sent to what is about to go.
     rmSync(path.join(memoryImagesDir, INVENTORY), { force: true });
     await rm(memoryImagesDir, { recursive: true, force: true });
