@@ -16,6 +16,12 @@ test("each name is tried; the error names all failures and has the code of the f
   expect(tried).toEqual(["a", "b", "c", "d"]);
 });
 
+test("a name that is given twice is tried once", async () => {
+  const tried: string[] = [];
+  await tryEach(["a", "b", "a"], async (name) => void tried.push(name));
+  expect(tried).toEqual(["a", "b"]);
+});
+
 test("an answer of no ends it", async () => {
   const tried: string[] = [];
   const all = tryEach(["a", "b"], async (name) => {

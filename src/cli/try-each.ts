@@ -1,7 +1,8 @@
 import { WaypointError } from "../errors/index.ts";
 
 /**
- * Does the same for each of several names; one that fails does not keep the others from it.
+ * Does the same for each of several names; one that fails does not keep the others from it. A name
+ * that is given twice is one.
  *
  * **On failure** the error has the code of the first failure, and names all of them.
  * An answer of no, or a signal, ends it: the names after that are not tried.
@@ -11,7 +12,7 @@ export async function tryEach(
   act: (name: string) => Promise<unknown>,
 ): Promise<void> {
   const failures: { name: string; error: WaypointError }[] = [];
-  for (const name of names) {
+  for (const name of new Set(names)) {
     try {
       await act(name);
     } catch (error) {
