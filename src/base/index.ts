@@ -5,6 +5,7 @@
  */
 
 export { hasFrozenGroup, leaveFrozenGroup } from "./frozen-group.ts";
+export { isInMemory } from "./in-memory.ts";
 export { killProcess } from "./kill-process.ts";
 export { createLogger, type Logger } from "./logger.ts";
 export { MANIFEST_FORMAT, requireKnownManifest } from "./manifest-format.ts";

@@ -1,5 +1,5 @@
 import process from "node:process";
-import type { Logger, StateLayout } from "../base/index.ts";
+import { isInMemory, type Logger, type StateLayout } from "../base/index.ts";
 import { captureAllHeld } from "../checkpoint/index.ts";
 import { ERROR_REGISTRY, toWaypointError, WaypointError } from "../errors/index.ts";
 import { type EngineOperations, HANDLERS, type OperationHandler } from "../operations/index.ts";
@@ -122,6 +122,7 @@ export class Daemon {
       version: WAYPOINT_VERSION,
       pid: process.pid,
       stateDir: this.#layout.stateDir,
+      isStateInMemory: isInMemory(this.#layout.stateDir),
       startedAt: STARTED_AT,
       sessionsRunning: this.#ports.live.all().length,
       memoryBytes: process.memoryUsage.rss(),

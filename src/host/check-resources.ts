@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, statfsSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
+import { isInMemory } from "../base/index.ts";
 import { hasCapability } from "./capabilities.ts";
 import { failed, type HostCheck, passed } from "./host-check.ts";
 
@@ -10,8 +11,6 @@ const DISK_FREE_BYTES_MIN = 1024 ** 3;
 /** File system magic of cgroup v2, as statfs tells it. */
 const CGROUP2_MAGIC = 0x63677270;
 const BTRFS_MAGIC = 0x9123683e;
-const TMPFS_MAGIC = 0x01021994;
-const RAMFS_MAGIC = 0x858458f6;
 
 /** Returns what decides how well, rather than whether, Waypoint works here. */
 export function describeResources(stateDir: string): HostCheck[] {
@@ -30,17 +29,16 @@ function checkDisk(stateDir: string): HostCheck {
   const existingDir = nearestExistingDir(stateDir);
   const { bavail, bsize, type } = statfsSync(existingDir);
   const freeBytes = bavail * bsize;
-  const kind = kindOf(Number(type) >>> 0);
+  const kind = kindOf(existingDir, Number(type) >>> 0);
   const detail = `${gibibytes(freeBytes)} free for ${stateDir} (${kind})`;
   if (freeBytes >= DISK_FREE_BYTES_MIN) return passed("disk", detail);
   return failed("disk", detail, "Free some space, or point WAYPOINT_DIR at a larger filesystem.");
 }
 
-function kindOf(type: number): string {
+function kindOf(directory: string, type: number): string {
   if (type === BTRFS_MAGIC) return "btrfs";
   const image = "a loop image will hold the store";
-  const isMemory = type === TMPFS_MAGIC || type === RAMFS_MAGIC;
-  return isMemory ? `${image}, in memory: nothing there survives a power loss` : image;
+  return isInMemory(directory) ? `${image}, in memory: nothing there survives a power loss` : image;
 }
 
 /** Memory available matters because images lie in memory until they are durable. */

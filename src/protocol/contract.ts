@@ -123,7 +123,10 @@ export const CONTRACT = {
         .describe("The last message or tool call of the agent that works there"),
       name: z.string().optional().describe("Name to find it by"),
       filesOnly: z.boolean().default(false).describe("Capture the files alone"),
-      durable: z.boolean().default(false).describe("Answer only when it would survive power loss"),
+      durable: z
+        .boolean()
+        .default(false)
+        .describe("Answer only when it is in the store, which on a disk survives power loss"),
       ...checkpointVerifyInput,
     }),
     output: checkpointSchema.extend({ verifyError: verifyErrorSchema }),
@@ -237,6 +240,7 @@ export const CONTRACT = {
       version: z.string(),
       pid: z.number().int(),
       stateDir: z.string(),
+      isStateInMemory: z.boolean().describe("Then nothing durable survives the machine's end"),
       startedAt: z.string(),
       sessionsRunning: z.number().int(),
       memoryBytes: z.number().int(),

@@ -6,6 +6,7 @@ import { promisify } from "node:util";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { callOperation } from "../../src/client/index.ts";
 import { type Checkpoint, type Session, Waypoint } from "../../src/index.ts";
+import { runCommand } from "../support/command-line.ts";
 import { failureOf } from "../support/failing-command.ts";
 import { eventually } from "../support/test-waypoint.ts";
 import { readWholeState } from "../support/whole-state.ts";
@@ -112,4 +113,17 @@ test("a daemon killed on a full disk is followed by one that lists and ends the 
   rmSync(path.join(diskDir, "ballast"));
   await session.restore(good);
   expect((await session.exec("echo $PWD $MARK; cat file")).stdout).toBe("/srv kept\ndurable\n");
+});
+
+test("nobody is told that what is durable in memory survives the machine's end", async () => {
+  const told = async (...words: string[]) => (await runCommand(own.stateDir, words)).stdout;
+
+  expect(await told("checkpoint", "web", "--durable")).toContain("Durable until the machine stops");
+  expect(await told("show", "good")).toMatch(/^Stage: +durable until the machine stops/m);
+  expect(await told("daemon", "status")).toMatch(/^State directory: .*in memory/m);
+  expect(await told("doctor")).toContain("in memory: nothing there survives");
+  expect(await callOperation(own.stateDir, "daemon.status", {})).toMatchObject({
+    isStateInMemory: true,
+  });
+  expect((await own.waypoint.show("good")).stage).toBe("durable");
 });

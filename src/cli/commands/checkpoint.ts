@@ -1,3 +1,4 @@
+import { isInMemory } from "../../base/index.ts";
 import { eachLine } from "../../client/index.ts";
 import { WaypointError } from "../../errors/index.ts";
 import type { Checkpoint, OperationInput, OperationOutput } from "../../protocol/index.ts";
@@ -56,7 +57,7 @@ function verifyInput({ verify, verifyTimeout, wait }: CheckpointOptions) {
 
 async function printCaptured(context: CommandContext, input: OperationInput<"checkpoint">) {
   const result = await call(context, "checkpoint", input);
-  await printResult(context, result, renderCheckpoint);
+  await printResult(context, result, (shown) => renderCaptured(shown, context, input));
   return result;
 }
 
@@ -64,7 +65,9 @@ async function printCaptured(context: CommandContext, input: OperationInput<"che
 async function printVerified(context: CommandContext, input: OperationInput<"checkpoint">) {
   const { output } = context;
   const result = await callStream(context, "checkpoint", input, async (stream) => {
-    await eachLine(stream, (captured: Checkpoint) => output.lines(renderCheckpoint(captured)));
+    await eachLine(stream, (captured: Checkpoint) =>
+      output.lines(renderCaptured(captured, context, input)),
+    );
     return await stream.result;
   });
   const { verification, verifyError } = result;
@@ -84,6 +87,17 @@ async function printVerified(context: CommandContext, input: OperationInput<"che
 function verdictOf({ verification, verifyError }: OperationOutput<"checkpoint">): number {
   if (verifyError != null || verification === null) return EXIT_CODE_NOT_VERIFIED;
   return verification.exitCode === 0 && !verification.timedOut ? 0 : EXIT_CODE_NOT_PASSED;
+}
+
+/** Whoever asked for a durable one must know what that is where no disk is. */
+function renderCaptured(
+  checkpoint: Checkpoint,
+  { stateDir }: CommandContext,
+  { durable = false }: OperationInput<"checkpoint">,
+): string[] {
+  const lines = renderCheckpoint(checkpoint);
+  if (!durable || !isInMemory(stateDir)) return lines;
+  return [...lines, "Durable until the machine stops: the state directory is in memory."];
 }
 
 function renderCheckpoint(checkpoint: Checkpoint): string[] {

@@ -13,7 +13,12 @@ function renderStatus(status: OperationOutput<"daemon.status">, nowMs: number): 
   return layoutFields([
     ["Version", status.version],
     ["Process", `${status.pid}, running for ${formatAge(status.startedAt, nowMs)}`],
-    ["State directory", status.stateDir],
+    [
+      "State directory",
+      status.isStateInMemory
+        ? `${status.stateDir}, in memory: nothing there survives the machine's end`
+        : status.stateDir,
+    ],
     ["Sessions running", String(status.sessionsRunning)],
     ["Memory", formatSize(status.memoryBytes)],
     [

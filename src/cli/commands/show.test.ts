@@ -19,7 +19,12 @@ const SHOWN = {
 } as unknown as OperationOutput<"show">;
 
 test("the files of a checkpoint are told by the command that shows them, not by a hidden path", () => {
-  const lines = renderCheckpoint(SHOWN, { nowMs: 0, isRemoved: false, paint: plain });
+  const lines = renderCheckpoint(SHOWN, {
+    nowMs: 0,
+    isRemoved: false,
+    isInMemory: false,
+    paint: plain,
+  });
 
   expect(lines.find((line) => line.startsWith("Files"))).toMatch(/^Files: +waypoint browse bb$/);
   expect(lines.join("\n")).not.toContain("/state");

@@ -1,3 +1,4 @@
+import { isInMemory as liesInMemory } from "../../base/index.ts";
 import type { OperationOutput, SessionLimits } from "../../protocol/index.ts";
 import { type CommandContext, call, type Invocation, printLong } from "../context.ts";
 import type { ShowSection } from "../parse-sections.ts";
@@ -6,6 +7,7 @@ import { renderOutput, renderVerdict } from "../render-verification.ts";
 import { headed } from "../text/headed.ts";
 import { printable } from "../text/printable.ts";
 import { formatAge, formatClock, formatDuration, formatSize } from "../text/quantities.ts";
+import { renderStage } from "../text/stage.ts";
 import type { Paint } from "../text/style.ts";
 import { layoutFields, layoutTable } from "../text/table.ts";
 import { renderScreen } from "./render-recent.ts";
@@ -22,7 +24,12 @@ export async function run({ context, args, options }: Invocation<ShowOptions>): 
   const { paint } = context.output;
   await printLong(context, result, (shown) =>
     options.section === undefined
-      ? renderCheckpoint(shown, { nowMs: context.nowMs, isRemoved, paint })
+      ? renderCheckpoint(shown, {
+          nowMs: context.nowMs,
+          isRemoved,
+          isInMemory: liesInMemory(context.stateDir),
+          paint,
+        })
       : renderAsked(shown, options.section, paint),
   );
 }
@@ -36,7 +43,12 @@ async function isSessionRemoved(context: CommandContext, session: string): Promi
 /** Returns every fact about a checkpoint. */
 export function renderCheckpoint(
   shown: OperationOutput<"show">,
-  { nowMs, isRemoved, paint }: { nowMs: number; isRemoved: boolean; paint: Paint },
+  {
+    nowMs,
+    isRemoved,
+    isInMemory,
+    paint,
+  }: { nowMs: number; isRemoved: boolean; isInMemory: boolean; paint: Paint },
 ): string[] {
   const { host } = shown;
   const fields: [string, string][] = [
@@ -50,7 +62,7 @@ export function renderCheckpoint(
     ["Taken", `${formatClock(shown.createdAt, nowMs)} (${formatAge(shown.createdAt, nowMs)} ago)`],
     ["Trigger", shown.trigger],
     ["Content", shown.content === "full" ? "processes and files" : "files alone"],
-    ["Stage", shown.stage],
+    ["Stage", renderStage(shown, { isInMemory })],
     ["Shared", shown.unchangedSince === null ? "-" : `unchanged since ${shown.unchangedSince}`],
     ["Pause", `${formatDuration(shown.pauseMs)} of ${formatDuration(shown.totalMs)}`],
     ["Memory", formatSize(shown.memoryBytes)],

@@ -28,7 +28,10 @@ export const HISTORY_COMMANDS: readonly CommandSpec[] = [
       },
       { flags: "--name <name>", description: "Name to find it by" },
       { flags: "--files-only", description: "Capture the files alone" },
-      { flags: "--durable", description: "Answer only when it would survive power loss" },
+      {
+        flags: "--durable",
+        description: "Answer only when it is in the store, which on a disk survives power loss",
+      },
       ...VERIFY_OPTIONS,
     ],
     examples: [
