@@ -77,7 +77,7 @@ export async function openEngine(options: EngineOptions): Promise<EnginePorts> {
     layout.catalogPath,
     (id, row) => {
       try {
-        store.writeSession(id, row);
+        store.sessions.write(id, row);
       } catch (error) {
         // The catalog has the row; its copy in the store must not make a full store unusable.
         logger.error("session not written to the store", error, { id });

@@ -38,7 +38,7 @@ const sessionSchema = z.object({
  */
 export function rebuildSessions(ports: EnginePorts): void {
   const { catalog, store, logger } = ports;
-  for (const written of store.readSessions()) {
+  for (const written of store.sessions.readAll()) {
     const parsed = sessionSchema.safeParse(written);
     if (!parsed.success) {
       logger.warn("a session's file cannot be read", { reason: parsed.error.message });
@@ -47,7 +47,7 @@ export function rebuildSessions(ports: EnginePorts): void {
     const session: SessionRow = parsed.data;
     if (catalog.session(session.id) !== undefined) continue;
     if (catalog.isNew) rebuildSession(session, ports);
-    else store.writeSession(session.id, null);
+    else store.sessions.write(session.id, null);
   }
 }
 

@@ -40,7 +40,9 @@ export {
   type LiveStretch,
   type LiveTree,
   readLiveMemory,
+  readLiveTasks,
   readLiveTree,
+  readProcessMemory,
 } from "./read-live-tree.ts";
 export { isDirectoryInside } from "./resolve-inside.ts";
 export { isRootMounted, mergedDir, mountRoot, unmountRoot } from "./root-filesystem.ts";

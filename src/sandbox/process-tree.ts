@@ -33,14 +33,18 @@ export function readStat(hostPid: number): string[] | null {
   return stat === null ? null : fieldsAfterName(stat);
 }
 
-/** Lists a session's processes, PID 1 first; those that end meanwhile are left out. */
-export function listTree(initHostPid: number): TreeProcess[] {
+/** Lists a session's processes, PID 1 first, `countMax` at most; those that end meanwhile are left out. */
+export function listTree(
+  initHostPid: number,
+  countMax: number = Number.POSITIVE_INFINITY,
+): TreeProcess[] {
   const bootedAtMs = Date.now() - uptimeMs();
   const found: TreeProcess[] = [];
   const waiting: { hostPid: number; parentPid: number }[] = [
     { hostPid: initHostPid, parentPid: 0 },
   ];
   for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+    if (found.length >= countMax) break;
     const process = readProcess(next.hostPid, next.parentPid, bootedAtMs);
     if (process === null) continue;
     found.push(process);

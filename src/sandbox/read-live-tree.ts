@@ -11,6 +11,11 @@ export interface LiveTree {
   connections: LiveConnection[];
 }
 
+/** A process of a live session, with its id on the host. */
+interface LiveTask extends ProcessFacts {
+  hostPid: number;
+}
+
 /** A stretch of a process's memory. */
 export interface LiveStretch {
   address: number;
@@ -24,13 +29,19 @@ const WHOLE_BYTES_MAX = 64 * 1024 * 1024;
 
 /** Reads what runs in a session now; what ends meanwhile is left out. */
 export async function readLiveTree(initHostPid: number): Promise<LiveTree> {
-  const processes = listTree(initHostPid).filter(({ state }) => state !== "Z" && state !== "X");
-  const tasks: ProcessFacts[] = [];
-  for (const process of processes) {
-    const task = await readTask(process);
-    if (task !== null) tasks.push(task);
-  }
-  return { tasks, ...readLiveSockets(processes) };
+  const processes = listTree(initHostPid).filter(isRunning);
+  return { tasks: await readTasks(processes), ...readLiveSockets(processes) };
+}
+
+/**
+ * Reads what runs in a session now, without its sockets.
+ *
+ * @throws Error  there are more than `countMax` processes.
+ */
+export async function readLiveTasks(initHostPid: number, countMax: number): Promise<LiveTask[]> {
+  const processes = listTree(initHostPid, countMax + 1);
+  if (processes.length > countMax) throw new Error(`it has more than ${countMax} processes`);
+  return await readTasks(processes.filter(isRunning));
 }
 
 /**
@@ -43,12 +54,21 @@ export async function readLiveTree(initHostPid: number): Promise<LiveTree> {
 export async function readLiveMemory(initHostPid: number, pid: number): Promise<LiveStretch[]> {
   const process = listTree(initHostPid).find((each) => each.pid === pid);
   if (process === undefined) throw new Error(`process ${pid} has ended`);
-  const areas = readAreas(process.hostPid).filter(({ isOwn }) => isOwn);
+  return await readProcessMemory(process.hostPid, WHOLE_BYTES_MAX);
+}
+
+/**
+ * Returns the memory that a process, named by its id on the host, has of its own.
+ *
+ * @throws Error  it has ended, or has more than `bytesMax`.
+ */
+export async function readProcessMemory(hostPid: number, bytesMax: number): Promise<LiveStretch[]> {
+  const areas = readAreas(hostPid).filter(({ isOwn }) => isOwn);
   const sizeBytes = areas.reduce((sum, { start, end }) => sum + end - start, 0);
-  if (sizeBytes > WHOLE_BYTES_MAX) {
+  if (sizeBytes > bytesMax) {
     throw new Error(`the process has ${sizeBytes} bytes of memory, too many to look into`);
   }
-  await using memory = await open(`/proc/${process.hostPid}/mem`);
+  await using memory = await open(`/proc/${hostPid}/mem`);
   const stretches: LiveStretch[] = [];
   for (const { start, end } of areas) {
     const bytes = Buffer.alloc(end - start);
@@ -58,7 +78,20 @@ export async function readLiveMemory(initHostPid: number, pid: number): Promise<
   return stretches;
 }
 
-async function readTask(process: TreeProcess): Promise<ProcessFacts | null> {
+function isRunning({ state }: TreeProcess): boolean {
+  return state !== "Z" && state !== "X";
+}
+
+async function readTasks(processes: readonly TreeProcess[]): Promise<LiveTask[]> {
+  const tasks: LiveTask[] = [];
+  for (const process of processes) {
+    const task = await readTask(process);
+    if (task !== null) tasks.push(task);
+  }
+  return tasks;
+}
+
+async function readTask(process: TreeProcess): Promise<LiveTask | null> {
   const { hostPid, pid, parentPid, command, uid } = process;
   try {
     const programPath = readlinkSync(`/proc/${hostPid}/exe`);
@@ -69,7 +102,7 @@ async function readTask(process: TreeProcess): Promise<ProcessFacts | null> {
       ({ file, offset }) => file === programPath && offset === 0,
     );
     return {
-      ...{ pid, parentPid, command, uid },
+      ...{ hostPid, pid, parentPid, command, uid },
       leadsTerminal: Number(field("NSsid")) === pid && hasTerminal(hostPid),
       programId: await readProgramId(hostPid),
       cwd: readlinkSync(`/proc/${hostPid}/cwd`).replace(/ \(deleted\)$/, ""),

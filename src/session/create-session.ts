@@ -10,6 +10,7 @@ import { buildFreshInstance } from "./instance.ts";
 import { makeUpName, requireValidName } from "./names.ts";
 import type { EnginePorts } from "./ports.ts";
 import { requireUsableLimits } from "./session-limits.ts";
+import { noteStart } from "./session-start.ts";
 import { requireDirectory } from "./shell.ts";
 import { waitForPrompt } from "./wait-for-prompt.ts";
 
@@ -79,8 +80,10 @@ export async function createSession(
         stateBefore: null,
       });
     });
+    const unusedAt = live.link.actionCount;
     adoptInstance(live, ports);
     await waitForPrompt(live, { isFirst: true });
+    await noteStart(live, unusedAt, ports);
     return describeSession(session, ports);
   });
 }

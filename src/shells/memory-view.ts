@@ -15,9 +15,11 @@ export class MemoryView {
   readonly #stretches: readonly MemoryStretch[];
   /** Neighbours are read one after the other more often than not. */
   #last: MemoryStretch | undefined;
-  #textBytesLeft = TEXTS_BYTES_MAX;
+  #textBytesLeft: number;
 
-  constructor(stretches: readonly MemoryStretch[]) {
+  /** @param textsBytesMax  what all texts that it hands out may have together. */
+  constructor(stretches: readonly MemoryStretch[], textsBytesMax: number = TEXTS_BYTES_MAX) {
+    this.#textBytesLeft = textsBytesMax;
     this.#stretches = [...stretches].sort((left, right) => left.address - right.address);
   }
 

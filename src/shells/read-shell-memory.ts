@@ -13,6 +13,8 @@ export interface ShellMemory {
   /** Where the beginning of the program's file lies in its memory. */
   address: number;
   memory: readonly MemoryStretch[];
+  /** How much of its variables is read, and of its functions. @defaultValue 16 MiB */
+  textBytesMax?: number;
 }
 
 /** What a shell has at one moment; what cannot be read says why instead. */
@@ -27,7 +29,7 @@ const BASH_SYMBOLS = ["global_variables", "shell_functions"] as const;
 const ENVIRON = "environ";
 const VARIABLES_MAX = 100_000;
 /** Of all functions together, as they are written: many can share their commands. */
-const FUNCTIONS_CHARACTERS_MAX = 16 * 1024 * 1024;
+const TEXT_BYTES_MAX = 16 * 1024 * 1024;
 /** Functions of Waypoint's own shell integration. */
 const OWN_PREFIX = "__waypoint_";
 
@@ -37,7 +39,7 @@ const OWN_PREFIX = "__waypoint_";
  */
 export async function readShellMemory(shell: ShellMemory): Promise<ShellState> {
   const name = path.posix.basename(shell.programPath);
-  const memory = new MemoryView(shell.memory);
+  const memory = new MemoryView(shell.memory, shell.textBytesMax);
   if (/^r?bash/.test(name)) return await readBash(shell, memory);
   const functions = { unknown: `the functions of ${name} cannot be read from its memory` };
   if (/^r?zsh/.test(name)) return { environment: await readZsh(shell, memory), functions };
@@ -61,14 +63,20 @@ async function readBash(shell: ShellMemory, memory: MemoryView): Promise<ShellSt
   };
   return {
     environment: await attempt(() => readBashVariables(memory, roots)),
-    functions: await attempt(() => printFunctions(memory, readBashFunctions(memory, roots))),
+    functions: await attempt(() =>
+      printFunctions(memory, readBashFunctions(memory, roots), shell.textBytesMax),
+    ),
   };
 }
 
-function printFunctions(memory: MemoryView, bodies: ReadonlyMap<string, number>) {
+function printFunctions(
+  memory: MemoryView,
+  bodies: ReadonlyMap<string, number>,
+  charactersMax = TEXT_BYTES_MAX,
+) {
   const printer = new BashPrinter(memory);
   const printed = new Map<string, string>();
-  let charactersLeft = FUNCTIONS_CHARACTERS_MAX;
+  let charactersLeft = charactersMax;
   for (const [name, body] of bodies) {
     if (name.startsWith(OWN_PREFIX)) continue;
     const text = printer.printFunction(name, body);

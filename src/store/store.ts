@@ -26,7 +26,7 @@ import {
 import { readManifestFile, requireKnownManifestFile, writeManifestFile } from "./manifest-file.ts";
 import { replaceOwnFiles } from "./own-files.ts";
 import { type ImagePrograms, ProcessImages } from "./process-images.ts";
-import { readSessionFiles, writeSessionFile } from "./session-files.ts";
+import { SessionFiles } from "./session-files.ts";
 import { SessionShares, type ShareOwner } from "./session-shares.ts";
 import { Snapshots } from "./snapshots.ts";
 import { StoreSpace } from "./store-space.ts";
@@ -44,13 +44,13 @@ export class Store {
   /** What the base had where checkpoints were the first to change it. */
   readonly baseVersions: StoryFiles;
   readonly verifications: VerificationFiles;
+  readonly sessions: SessionFiles;
   readonly space: StoreSpace;
   /** What each session may take. */
   readonly shares: SessionShares;
   readonly #layout: StateLayout;
   readonly #instancesDir: string;
   readonly #checkpointsDir: string;
-  readonly #sessionsDir: string;
 
   constructor(layout: StateLayout, programs: ImagePrograms) {
     this.#layout = layout;
@@ -64,8 +64,9 @@ export class Store {
     this.verifications = new VerificationFiles(dirOf);
     this.#instancesDir = path.join(layout.storeDir, "instances");
     this.#checkpointsDir = path.join(layout.storeDir, "checkpoints");
-    this.#sessionsDir = path.join(layout.storeDir, "sessions");
-    mkdirSync(this.#sessionsDir, { recursive: true, mode: 0o700 });
+    const sessionsDir = path.join(layout.storeDir, "sessions");
+    this.sessions = new SessionFiles(sessionsDir);
+    mkdirSync(sessionsDir, { recursive: true, mode: 0o700 });
     mkdirSync(this.#instancesDir, { recursive: true, mode: 0o700 });
     mkdirSync(this.#checkpointsDir, { recursive: true, mode: 0o700 });
   }
@@ -226,16 +227,6 @@ export class Store {
   deleteSnapshot(checkpointId: string): void {
     const { snapshotPath } = this.checkpointPaths(checkpointId);
     if (existsSync(snapshotPath)) deleteSubvolume(snapshotPath);
-  }
-
-  /** Writes what is known of a session, atomically for readers; `null` removes it. */
-  writeSession(sessionId: string, session: object | null): void {
-    this.#orFull("record a session", () => writeSessionFile(this.#sessionsDir, sessionId, session));
-  }
-
-  /** Returns what was written of every session. */
-  readSessions(): unknown[] {
-    return readSessionFiles(this.#sessionsDir);
   }
 
   /** Writes the manifest, atomically for readers. A checkpoint without one does not exist. */

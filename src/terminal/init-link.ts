@@ -27,6 +27,7 @@ export class InitLink {
   readonly #readers = new Set<Reader>();
   readonly #spare: SpareChannel;
   #resolveEnded!: () => void;
+  #actionCount = 0;
 
   /**
    * Connects, trying again until init answers.
@@ -55,6 +56,11 @@ export class InitLink {
   /** Counts what init was asked to do; while it stays the same, the daemon gave no cause for anything. */
   get requestCount(): number {
     return this.#connections.requestCount;
+  }
+
+  /** Counts what init was asked to do for somebody, to whom it was not only to tell how things are. */
+  get actionCount(): number {
+    return this.#actionCount;
   }
 
   /** Whether a dump is under way, or about to begin: calls wait. */
@@ -250,6 +256,7 @@ export class InitLink {
   }
 
   #call(kind: number, id: number, options?: CallOptions): Promise<Frame> {
+    if (kind !== FrameKind.list) this.#actionCount += 1;
     return this.#connections.call(kind, id, options);
   }
 

@@ -1,5 +1,6 @@
 import type { ProcessFacts } from "../../base/index.ts";
 import type { Changes, Connection, ListeningPort, StoryProcess } from "../../protocol/index.ts";
+import type { SessionStart } from "../../session/index.ts";
 import type { PictureConnection, ProcessPicture } from "./process-picture.ts";
 import { sessionShell } from "./session-shell.ts";
 
@@ -42,11 +43,25 @@ export function compareConnections(
   return { opened: without(after, before), closed: without(before, after) };
 }
 
-/** What a session is before it has done anything: its shell, which Waypoint started. */
-export function freshPicture(to: NamedPicture): NamedPicture {
+/**
+ * What a session is before anybody has done anything in it: its shell, which Waypoint started, and
+ * what that had started before its first prompt, with the ports and connections that belong to it.
+ *
+ * Of these what is still there: that the others have ended would be told of what nobody knew.
+ */
+export function freshPicture(to: NamedPicture, start: SessionStart | null): NamedPicture {
   const shell = sessionShell(to);
-  const tasks = shell === null ? [] : [shell];
-  return { tasks, listeners: [], connections: [], userNames: to.userNames };
+  const started = new Set(start?.processes.map(identityOf));
+  const tasks = to.tasks.filter((task) => task !== shell && started.has(identityOf(task)));
+  const owners = new Set(tasks.map(({ pid }) => pid).filter((pid) => pid !== INIT_PID));
+  const isOwned = ({ pid }: { pid: number | null }) => pid !== null && owners.has(pid);
+  return {
+    tasks: shell === null ? tasks : [shell, ...tasks],
+    listeners: to.listeners.filter(isOwned),
+    // Without those between two programs, of which one alone would look like one to the outside.
+    connections: outside(to.connections).filter(isOwned),
+    userNames: to.userNames,
+  };
 }
 
 function byIdentity(picture: NamedPicture): Map<string, StoryProcess> {
@@ -57,7 +72,7 @@ function byIdentity(picture: NamedPicture): Map<string, StoryProcess> {
   );
 }
 
-function identityOf({ pid, programId }: ProcessFacts): string {
+function identityOf({ pid, programId }: Pick<ProcessFacts, "pid" | "programId">): string {
   return `${pid} ${programId}`;
 }
 

@@ -2,6 +2,7 @@ import type { Changes } from "../../protocol/index.ts";
 import { AnswerRoom } from "../keep-within.ts";
 import type { Moment } from "../moment.ts";
 import { type ChangesReader, notBelowAPath } from "../section.ts";
+import { startOf } from "../start-of.ts";
 import type { StoryPorts } from "../story-ports.ts";
 import {
   compareConnections,
@@ -20,11 +21,11 @@ const ANSWER_BYTES_MAX = 1024 * 1024;
 /** Processes, listening ports and connections to the outside, from the process images. */
 export const PROCESSES_READER: ChangesReader = {
   sections: ["processes", "ports", "connections"],
-  read: async ({ from, to }, { ports: engine, scope }): Promise<Partial<Changes>> => {
+  read: async (pair, { ports: engine, scope }): Promise<Partial<Changes>> => {
     if (scope.under !== null) return notBelowAPath(PROCESSES_READER);
-    const [before, after] = await Promise.all([read(from, engine), read(to, engine)]);
+    const [before, after] = await Promise.all([read(pair.from, engine), read(pair.to, engine)]);
     if (after === null) throw new Error("nothing has run there yet");
-    const earlier = before ?? freshPicture(after);
+    const earlier = before ?? freshPicture(after, await startOf(pair, engine));
     const processes = compareProcesses(earlier, after);
     const ports = comparePorts(earlier, after);
     const connections = compareConnections(earlier, after);

@@ -1,5 +1,6 @@
 import type { ProcessFacts } from "../../base/index.ts";
 import type { Changes } from "../../protocol/index.ts";
+import type { SessionStart } from "../../session/index.ts";
 import type { ShellState } from "../../shells/index.ts";
 import { MomentFiles } from "../files/moment-files.ts";
 import { fromText, toBytes } from "../files/raw-path.ts";
@@ -8,6 +9,7 @@ import type { Moment } from "../moment.ts";
 import { readMemory, readPicture } from "../processes/process-picture.ts";
 import { sessionShell } from "../processes/session-shell.ts";
 import { type ChangesReader, type MomentPair, notBelowAPath } from "../section.ts";
+import { startOf } from "../start-of.ts";
 import type { StoryPorts } from "../story-ports.ts";
 import { compareNamed } from "./compare-named.ts";
 import { summarizeShell } from "./summarize-shell.ts";
@@ -37,7 +39,9 @@ export const SHELL_READER: ChangesReader = {
     if (scope.under !== null) return notBelowAPath(SHELL_READER);
     const after = await readShell(pair.to, ports);
     const before =
-      pair.from.kind === "fresh" ? after.fresh(pair) : await readShell(pair.from, ports);
+      pair.from.kind === "fresh"
+        ? (after.started(await startOf(pair, ports)) ?? after.fresh(pair))
+        : await readShell(pair.from, ports);
     return compare(before.view, after.view);
   },
   summarize: summarizeShell,
@@ -45,7 +49,9 @@ export const SHELL_READER: ChangesReader = {
 
 interface ReadShell {
   view: ShellView;
-  /** What the same shell was when it had just been started. */
+  /** What the same shell was at its first prompt; `null` where that was not noted of this one. */
+  started: (start: SessionStart | null) => { view: ShellView } | null;
+  /** What the same shell was given at its start. */
   fresh: (pair: MomentPair) => { view: ShellView };
 }
 
@@ -57,6 +63,7 @@ export async function readShell(moment: Moment, ports: StoryPorts): Promise<Read
   const state = await readState(moment, shell, ports);
   return {
     view: { ...state, cwd: shell.cwd },
+    started: (start) => viewOf(start, shell),
     fresh: ({ from }) => ({
       view: {
         environment: new Map(
@@ -67,6 +74,14 @@ export async function readShell(moment: Moment, ports: StoryPorts): Promise<Read
       },
     }),
   };
+}
+
+/** A shell that came after the first one, when that had ended, has read its start-up files anew. */
+function viewOf(start: SessionStart | null, shell: ProcessFacts): { view: ShellView } | null {
+  if (start === null) return null;
+  const { pid, programId, cwd, environment, functions } = start.shell;
+  if (pid !== shell.pid || programId !== shell.programId) return null;
+  return { view: { cwd, environment: new Map(environment), functions: new Map(functions) } };
 }
 
 async function readState(moment: Moment, shell: ProcessFacts, ports: StoryPorts) {
