@@ -3,7 +3,7 @@ import os from "node:os";
 import path from "node:path";
 import { AutomaticCheckpoints } from "./automatic/index.ts";
 import { type Logger, SerialQueues, type StateLayout } from "./base/index.ts";
-import { Catalog } from "./catalog/index.ts";
+import { Catalog, namesNothing } from "./catalog/index.ts";
 import { MemoryImages } from "./checkpoint/index.ts";
 import * as criu from "./criu/index.ts";
 import { Browses } from "./files/index.ts";
@@ -72,6 +72,7 @@ export async function openEngine(options: EngineOptions): Promise<EnginePorts> {
     memoryBytes: os.totalmem(),
     programs: native,
     limits: options.limits,
+    mayMake: namesNothing(layout.catalogPath),
   });
   const catalog = Catalog.open(
     layout.catalogPath,
@@ -83,7 +84,7 @@ export async function openEngine(options: EngineOptions): Promise<EnginePorts> {
         logger.error("session not written to the store", error, { id });
       }
     },
-    "/run/waypoint/catalog",
+    { copyDir: "/run/waypoint/catalog", mayMake: store.health.now().state === "writable" },
   );
   const { preloadPath, initBinaryPath, snapshotHookPath, resumeHookPath } = native;
   const { parkHookPath, pagesServerPath } = native;
@@ -160,7 +161,10 @@ export async function openEngine(options: EngineOptions): Promise<EnginePorts> {
   const automatic = new AutomaticCheckpoints(ports);
   await criu.warmUp(criuProgram);
   await recover(ports);
-  await settleInterrupted(ports);
+  await settleInterrupted(ports).catch((error: unknown) =>
+    // A store that cannot be written must not keep a daemon from starting: only it can end sessions.
+    logger.error("settle what was interrupted", error),
+  );
   return ports;
 }
 

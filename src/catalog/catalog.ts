@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { hasCode } from "../errors/index.ts";
 import { CommandLog } from "./command-log.ts";
+import { countNamed } from "./count-named.ts";
 import { MIGRATIONS } from "./migrations.ts";
 import { OperationLog } from "./operation-log.ts";
 import {
@@ -12,7 +13,7 @@ import {
   TIMELINE_COLUMNS,
   type TimelineRow,
 } from "./rows.ts";
-import { copyCatalog, setAside } from "./set-aside.ts";
+import { copyCatalog, freshCatalog, setAside } from "./set-aside.ts";
 import { isUnwritable, SqliteFile } from "./sqlite-file.ts";
 import { fromStored, fromStoredIfAny, type Stored, toStored } from "./stored-lists.ts";
 import { StoryIndex } from "./story-index.ts";
@@ -59,10 +60,20 @@ export class Catalog implements Disposable {
    * Opens or makes the catalog. A damaged one is kept aside and made anew; one that cannot be written,
    * for want of room as a rule, is worked on as a copy in memory, which this daemon's end takes with it.
    *
-   * @param copyDir  a directory in memory; `null`: such a catalog is an error.
+   * @param options.copyDir  a directory in memory; `null`: such a catalog is an error.
+   * @param options.mayMake  false where a new one could not be filled from the store: it is in memory
+   * then, so that the daemon that finds the store mended makes it.
    * @throws FORMAT_TOO_NEW  a newer Waypoint has written it.
    */
-  static open(catalogPath: string, mirror: SessionMirror, copyDir: string | null = null): Catalog {
+  static open(
+    catalogPath: string,
+    mirror: SessionMirror,
+    { copyDir = null, mayMake = true }: { copyDir?: string | null; mayMake?: boolean } = {},
+  ): Catalog {
+    if (!mayMake && copyDir !== null && countNamed(catalogPath) === null) {
+      const file = SqliteFile.open(freshCatalog(catalogPath, copyDir), MIGRATIONS);
+      return new Catalog(file, mirror, true);
+    }
     const isNew = !existsSync(catalogPath);
     try {
       return new Catalog(SqliteFile.open(catalogPath, MIGRATIONS), mirror, isNew);

@@ -5,6 +5,7 @@
  */
 export { Catalog } from "./catalog.ts";
 export type { CaptureRow, CommandLog, CommandRow } from "./command-log.ts";
+export { namesNothing } from "./count-named.ts";
 export type { OperationLog } from "./operation-log.ts";
 export type {
   CheckpointRow,

@@ -1,7 +1,7 @@
 import process from "node:process";
 import { isInMemory, type Logger, type StateLayout } from "../base/index.ts";
 import { captureAllHeld } from "../checkpoint/index.ts";
-import { ERROR_REGISTRY, toWaypointError, WaypointError } from "../errors/index.ts";
+import { ERROR_REGISTRY, WaypointError } from "../errors/index.ts";
 import { type EngineOperations, HANDLERS, type OperationHandler } from "../operations/index.ts";
 import {
   CONTRACT,
@@ -93,8 +93,9 @@ export class Daemon {
     this.#memory.noteWork();
     try {
       return await handler(parsed.data, this.#ports, peer);
-    } catch (error) {
-      this.#logFailure(name, toWaypointError(error));
+    } catch (thrown) {
+      const error = this.#ports.store.health.explain(thrown);
+      this.#logFailure(name, error);
       throw error;
     } finally {
       this.#memory.noteWork();
@@ -128,6 +129,7 @@ export class Daemon {
       memoryBytes: process.memoryUsage.rss(),
       storeUsedBytes: usedBytes,
       storeFreeBytes: freeBytes,
+      storeHealth: this.#ports.store.health.now(),
       imagesUsedBytes: images.usedBytes,
       imagesBudgetBytes: images.budgetBytes,
       standbys: this.#standbyStatus(),

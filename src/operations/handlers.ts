@@ -19,6 +19,7 @@ import {
   cutShort,
   describeSession,
   type EnginePorts,
+  endInstance,
   execInSession,
   forwardPort,
   listForwards,
@@ -100,6 +101,7 @@ export const HANDLERS: EngineOperations = refreshingStandbys({
     const until = input.force ? { cancelled: new AbortController().signal } : peer;
     return withSession(wanted.id, ports, until, async (session) => {
       if (!input.force) requireNotRunning(session, ports);
+      await endIfUnremovable(session, ports);
       const removable = removableCheckpoints(session, ports.catalog);
       const own = ports.catalog.checkpoints(session.id);
       const kept = own.filter(({ id }) => !removable.some((row) => row.id === id)).length;
@@ -185,6 +187,26 @@ function requireNotRunning({ id, name, state }: SessionRow, { live }: EnginePort
   throw new WaypointError("SESSION_WRONG_STATE", `Session ${name} is running.`, {
     hint: `Stop it first, or use \`waypoint rm --force ${name}\`: its files and checkpoints are gone then.`,
   });
+}
+
+/**
+ * On a store that cannot be written a session cannot be removed, but its processes can be ended: with
+ * its row gone, the next daemon would find its checkpoints without it.
+ *
+ * @throws STORE_FAILED  its processes have ended; it is still listed.
+ */
+async function endIfUnremovable(session: SessionRow, ports: EnginePorts): Promise<void> {
+  if (ports.store.health.now().state === "writable") return;
+  ports.catalog.updateSession(session.id, { state: "stopped" });
+  const live = ports.live.get(session.id);
+  if (live !== undefined) {
+    ports.live.delete(session.id, live.instanceId);
+    live.link.end(new WaypointError("SESSION_ENDED", `Session ${session.name} was removed.`));
+  }
+  if (session.instance !== null) await endInstance(session.instance, ports);
+  ports.store.health.requireWritable(
+    `remove the files of session ${session.name}; its processes have ended`,
+  );
 }
 
 /** Returns a session when its first process has answered this daemon, or has not in time. */

@@ -246,6 +246,12 @@ export const CONTRACT = {
       memoryBytes: z.number().int(),
       storeUsedBytes: z.number().int(),
       storeFreeBytes: z.number().int(),
+      storeHealth: z.object({
+        state: z
+          .enum(["writable", "read-only", "unusable"])
+          .describe("unusable: it cannot be mounted; the catalog can still be read"),
+        reason: z.string().nullable(),
+      }),
       imagesUsedBytes: z.number().int().describe("Memory that process images take"),
       imagesBudgetBytes: z.number().int().describe("Memory that they may take"),
       standbys: z.object({

@@ -24,13 +24,18 @@ export async function recover(ports: EnginePorts): Promise<void> {
     }
   };
   await attempt("CRIU that was left", () => settleLeftCriu(ports));
-  await attempt("sessions without a row", () => rebuildSessions(ports));
-  await attempt("checkpoints without a row", () => recoverCheckpoints(ports));
-  await attempt("incarnations without a session", () => removeOrphans(ports));
+  // Where nothing of the store can be read, all would seem to be gone.
+  const isReadable = ports.store.health.now().state !== "unusable";
+  if (isReadable) {
+    await attempt("sessions without a row", () => rebuildSessions(ports));
+    await attempt("checkpoints without a row", () => recoverCheckpoints(ports));
+    await attempt("incarnations without a session", () => removeOrphans(ports));
+  }
   await attempt("sessions that have ended", () => releaseEnded(ports));
   await attempt("frozen sessions", () => thawSessions(ports));
   await attempt("live sessions", () => reconnectSessions(ports));
   await attempt("forwarded ports", () => resumeForwards(ports));
+  if (!isReadable) return;
   for (const { id } of ports.catalog.heldCheckpoints()) scheduleHeld(id, ports);
   ports.standbys.refresh();
   // What a killed daemon mounted for users may show a throw-away snapshot.

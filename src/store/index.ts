@@ -11,3 +11,4 @@ export type { ImagePrograms, ProcessImages } from "./process-images.ts";
 export type { SubvolumeChanges } from "./send-difference.ts";
 export type { ScratchSubvolume } from "./snapshots.ts";
 export { Store } from "./store.ts";
+export type { StoreState } from "./store-health.ts";

@@ -7,12 +7,14 @@ import {
   writeFileSync,
 } from "node:fs";
 import { rename, rm } from "node:fs/promises";
-import { isSystemError, pollUntil, runProcess, type StateLayout } from "../base/index.ts";
+import { isSystemError, runProcess, type StateLayout } from "../base/index.ts";
 import { WaypointError } from "../errors/index.ts";
 import { MS_NODEV, MS_NOSUID, MS_REMOUNT, mount } from "../kernel/index.ts";
 import { filesystemUuid } from "./btrfs-ioctl.ts";
+import { mountImage, mountStandIn, reasonOf, unmountStandIn } from "./mount-store.ts";
 import type { ImagePrograms } from "./process-images.ts";
 import { Store } from "./store.ts";
+import { StoreHealth } from "./store-health.ts";
 
 const BTRFS_MAGIC = 0x9123683e;
 const TMPFS_MAGIC = 0x01021994;
@@ -39,31 +41,64 @@ export interface StoreOptions {
   memoryBytes: number;
   programs: ImagePrograms;
   limits: StoreLimits;
+  /** Whether nothing is known that must be in a store: then one that is not there is made. */
+  mayMake: boolean;
 }
 
 /**
- * Opens the store of a state directory, and makes it if it is not there.
+ * Opens the store of a state directory, and makes it if there never was one.
+ *
+ * A store that was there is never made anew. One that cannot be written is mounted to be read; in the
+ * place of one that cannot be mounted lies an empty directory that nobody can write. Its health says so.
  *
  * **Requires** the daemon's own mount namespace: the mounts are meant to be seen by it alone.
- * **On success** `storeDir` is on btrfs and `imagesDir` is a tmpfs; both outlive the daemon.
+ * **On success** `storeDir` is on btrfs, if it can be, and `imagesDir` is a tmpfs; both outlive the
+ * daemon.
  * **On failure** an image file that was being made is gone.
  *
  * @throws STORE_FULL    the disk has no room for a store.
- * @throws STORE_FAILED  btrfs could not be made or mounted.
+ * @throws STORE_FAILED  a new store could not be made or mounted.
  */
 export async function openStore(
   layout: StateLayout,
-  { memoryBytes, programs, limits }: StoreOptions,
+  { memoryBytes, programs, limits, mayMake }: StoreOptions,
 ): Promise<Store> {
   mkdirSync(layout.storeDir, { recursive: true, mode: 0o700 });
   mkdirSync(layout.imagesDir, { recursive: true, mode: 0o700 });
-  if (filesystemType(layout.storeDir) !== BTRFS_MAGIC) {
-    if (!existsSync(layout.storeImagePath)) await makeImage(layout, limits);
-    await mountImage(layout);
-    await enlargeMetadata(layout);
-  }
+  unmountStandIn(layout);
+  const mountFailure =
+    filesystemType(layout.storeDir) === BTRFS_MAGIC
+      ? null
+      : await mountStore(layout, limits, mayMake);
+  const health = new StoreHealth(layout, mountFailure);
+  if (health.now().state === "writable") await enlargeMetadata(layout);
   mountImages(layout, limits.imagesBytes ?? Math.floor(memoryBytes * IMAGES_SHARE_OF_MEMORY));
-  return new Store(layout, programs);
+  return new Store(layout, programs, health);
+}
+
+/** Returns why the store is not what it should be; `null` where it is. */
+async function mountStore(
+  layout: StateLayout,
+  limits: StoreLimits,
+  mayMake: boolean,
+): Promise<string | null> {
+  const isThere = existsSync(layout.storeImagePath);
+  if (!isThere && !mayMake) {
+    mountStandIn(layout);
+    return `${layout.storeImagePath} is missing, and the catalog beside it names sessions or checkpoints; put it back, or move the catalog away to begin anew`;
+  }
+  if (!isThere) await makeImage(layout, limits);
+  try {
+    return await mountImage(layout);
+  } catch (cause) {
+    if (!isThere) {
+      // Nothing is in it yet, and the next start must find things as this one did.
+      await rm(layout.storeImagePath, { force: true });
+      throw storeFailed("could not be mounted", layout, cause);
+    }
+    mountStandIn(layout);
+    return `${layout.storeImagePath} cannot be mounted: ${reasonOf(cause)}`;
+  }
 }
 
 /**
@@ -71,7 +106,8 @@ export async function openStore(
  * throw-away subvolumes.
  */
 export function openStoreForReading(layout: StateLayout): Store {
-  return new Store(layout, { copyProgramPath: "", sumsProgramPath: "" });
+  const programs = { copyProgramPath: "", sumsProgramPath: "" };
+  return new Store(layout, programs, new StoreHealth(layout, null));
 }
 
 /**
@@ -124,24 +160,6 @@ async function makeImage(layout: StateLayout, limits: StoreLimits): Promise<void
   }
 }
 
-async function mountImage(layout: StateLayout): Promise<void> {
-  const argv = ["mount", "-o", "loop,noatime,discard", layout.storeImagePath, layout.storeDir];
-  try {
-    // A loop device that another daemon has just taken makes mount fail once; the next one is free.
-    await pollUntil("a free loop device", { timeoutMs: 5_000, intervalMs: 200 }, () =>
-      runProcess(argv as [string, ...string[]]).then(
-        () => true as const,
-        (error) => {
-          if (String(error.hint).includes("loop device")) return undefined;
-          throw error;
-        },
-      ),
-    );
-  } catch (cause) {
-    throw storeFailed("could not be mounted", layout, cause);
-  }
-}
-
 /** Has btrfs move its metadata to a chunk of the usual size, while there is room for one. */
 async function enlargeMetadata({ storeDir }: StateLayout): Promise<void> {
   const allocation = `/sys/fs/btrfs/${filesystemUuid(storeDir)}/allocation/metadata/total_bytes`;
@@ -151,9 +169,8 @@ async function enlargeMetadata({ storeDir }: StateLayout): Promise<void> {
 }
 
 function storeFailed(what: string, layout: StateLayout, cause: unknown): WaypointError {
-  const reason = cause instanceof WaypointError ? (cause.hint ?? cause.message) : String(cause);
   return new WaypointError("STORE_FAILED", `The store at ${layout.storeImagePath} ${what}.`, {
-    hint: `${reason}. \`waypoint doctor\` tells what this machine lacks.`,
+    hint: `${reasonOf(cause)}. \`waypoint doctor\` tells what this machine lacks.`,
     cause,
   });
 }

@@ -5,6 +5,7 @@ import { isSystemError, type StateLayout } from "../base/index.ts";
 import { WaypointError } from "../errors/index.ts";
 import { filesystemUuid, subvolumeId } from "./btrfs-ioctl.ts";
 import { QuotaGroups } from "./btrfs-quota.ts";
+import type { StoreHealth } from "./store-health.ts";
 
 const MEBIBYTE = 1024 * 1024;
 /** What one session may take of a store that says nothing else. */
@@ -54,12 +55,13 @@ export class SessionShares {
   /** Whose share each incarnation counts for, of those that this daemon has charged. */
   readonly #chargedTo = new Map<string, bigint>();
 
-  constructor({ storeDir, storeImagePath }: StateLayout) {
+  constructor({ storeDir, storeImagePath }: StateLayout, health: StoreHealth) {
     this.#storeDir = storeDir;
     this.#groups = new QuotaGroups(storeDir);
-    this.#groupsDir = `/sys/fs/btrfs/${filesystemUuid(storeDir)}/qgroups`;
+    const isThere = health.now().state !== "unusable";
+    this.#groupsDir = isThere ? `/sys/fs/btrfs/${filesystemUuid(storeDir)}/qgroups` : "";
     // Somebody's own filesystem is not ours to put quotas on.
-    this.isEnforced = existsSync(storeImagePath) && this.#enable();
+    this.isEnforced = isThere && existsSync(storeImagePath) && this.#enable();
   }
 
   /** Returns what a session may take: what it was given, or the default. */

@@ -5,6 +5,7 @@ import type { StateLayout } from "../base/index.ts";
 import { explainDiskError, syncFilesystem } from "../kernel/index.ts";
 import { filesystemUuid, reclaimSpace } from "./btrfs-ioctl.ts";
 import type { SessionShares } from "./session-shares.ts";
+import type { StoreHealth } from "./store-health.ts";
 
 /** Below this much free space nothing new is begun, so that what runs can go on. */
 const FREE_BYTES_MIN = 64 * 1024 * 1024;
@@ -24,11 +25,13 @@ export type RoomFor = "new" | "keeping";
 export class StoreSpace {
   readonly #layout: StateLayout;
   readonly #shares: SessionShares;
+  readonly #health: StoreHealth;
   #uuid: string | undefined;
 
-  constructor(layout: StateLayout, shares: SessionShares) {
+  constructor(layout: StateLayout, shares: SessionShares, health: StoreHealth) {
     this.#layout = layout;
     this.#shares = shares;
+    this.#health = health;
   }
 
   /**
@@ -77,8 +80,12 @@ export class StoreSpace {
     };
   }
 
-  /** @throws STORE_FULL  when too little is free to begin anything. */
+  /**
+   * @throws STORE_FULL    when too little is free to begin anything.
+   * @throws STORE_FAILED  when the store cannot be written to.
+   */
   async requireRoom(what: string, room: RoomFor = "new"): Promise<void> {
+    this.#health.requireWritable(what);
     if (this.#hasRoom(room) || (await this.reclaim(room))) return;
     throw explainDiskError(Object.assign(new Error("ENOSPC"), { code: "ENOSPC" }), what);
   }

@@ -29,6 +29,7 @@ import { type ImagePrograms, ProcessImages } from "./process-images.ts";
 import { SessionFiles } from "./session-files.ts";
 import { SessionShares, type ShareOwner } from "./session-shares.ts";
 import { Snapshots } from "./snapshots.ts";
+import type { StoreHealth } from "./store-health.ts";
 import { StoreSpace } from "./store-space.ts";
 import { StoryFiles } from "./story-files.ts";
 import { VerificationFiles } from "./verification-files.ts";
@@ -46,16 +47,18 @@ export class Store {
   readonly verifications: VerificationFiles;
   readonly sessions: SessionFiles;
   readonly space: StoreSpace;
+  readonly health: StoreHealth;
   /** What each session may take. */
   readonly shares: SessionShares;
   readonly #layout: StateLayout;
   readonly #instancesDir: string;
   readonly #checkpointsDir: string;
 
-  constructor(layout: StateLayout, programs: ImagePrograms) {
+  constructor(layout: StateLayout, programs: ImagePrograms, health: StoreHealth) {
     this.#layout = layout;
-    this.shares = new SessionShares(layout);
-    this.space = new StoreSpace(layout, this.shares);
+    this.health = health;
+    this.shares = new SessionShares(layout, health);
+    this.space = new StoreSpace(layout, this.shares, health);
     this.images = new ProcessImages(layout.imagesDir, programs);
     this.snapshots = new Snapshots(layout.storeDir);
     const dirOf = (id: string) => this.checkpointPaths(id).checkpointDir;

@@ -25,10 +25,15 @@ function renderStatus(status: OperationOutput<"daemon.status">, nowMs: number): 
       "Images in memory",
       `${formatSize(status.imagesUsedBytes)} of ${formatSize(status.imagesBudgetBytes)}`,
     ],
+    ["Store", renderHealth(status.storeHealth)],
     ["Store used", formatSize(status.storeUsedBytes)],
     ["Store free", formatSize(status.storeFreeBytes)],
     ["Standby", renderStandbys(status.standbys)],
   ]);
+}
+
+function renderHealth({ state, reason }: OperationOutput<"daemon.status">["storeHealth"]): string {
+  return reason === null ? state : `${state}: ${reason}`;
 }
 
 function renderStandbys(standbys: OperationOutput<"daemon.status">["standbys"]): string {
