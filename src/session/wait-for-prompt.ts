@@ -35,9 +35,10 @@ export async function waitForPrompt(
 
 /** Tells whether a line can be typed, or the next command waits to be. */
 async function isReady(link: LiveInstance["link"], terminalId: number): Promise<boolean> {
-  const { terminals, commands } = await link.list();
-  const terminal = terminals.find(({ id }) => id === terminalId);
+  // Nearly always it is there at the first look, and every command waits for that.
+  const terminal = await link.terminal(terminalId);
   if (terminal?.isAlive !== true || terminal.isAtPrompt) return true;
+  const { commands } = await link.list();
   return commands.some(
     ({ kind, stage }) => kind === "shell" && (stage === "queued" || stage === "running"),
   );

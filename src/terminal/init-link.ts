@@ -2,7 +2,7 @@ import { constants } from "node:os";
 import type { InitAddress } from "./channel.ts";
 import { type CallOptions, CONNECT_TIMEOUT_MS, Connections } from "./connections.ts";
 import { encodeNumbers, type Frame, FrameKind } from "./frames.ts";
-import { type InitState, parseCommands, parseTerminals } from "./init-state.ts";
+import { type InitState, parseCommands, parseTerminals, type TerminalState } from "./init-state.ts";
 import { encodeProgram, type ProgramSpec } from "./program-spec.ts";
 import { CommandReader, type Reader, type ReaderHost, TerminalReader } from "./readers.ts";
 import { type RunInShellOptions, scriptPayloads } from "./script-payloads.ts";
@@ -75,6 +75,13 @@ export class InitLink {
       this.#listAll(LIST_COMMANDS, parseCommands),
     ]);
     return { terminals, commands };
+  }
+
+  /** Returns one terminal, with one request; `undefined` when there is none. */
+  async terminal(id: number): Promise<TerminalState | undefined> {
+    const payload = encodeNumbers(LIST_TERMINALS, id - 1);
+    const frame = await this.#call(FrameKind.list, 0, { payload });
+    return parseTerminals(frame.payload.toString("utf8")).find((each) => each.id === id);
   }
 
   /** Starts a program on a new terminal and returns the terminal's id. @throws TOOL_FAILED  it cannot be started. */
