@@ -13,6 +13,9 @@ import { readWholeState } from "../support/whole-state.ts";
 
 const run = promisify(execFile);
 
+/** How often a daemon is killed on the full disk; more on demand. */
+const KILLS = Number(process.env["WAYPOINT_TEST_KILLS"] ?? 3);
+
 /** A store may become much larger than the disk that it lies on: its image is sparse. */
 const STORE_BYTES = 2 * 1024 ** 3;
 
@@ -127,3 +130,40 @@ test("nobody is told that what is durable in memory survives the machine's end",
   });
   expect((await own.waypoint.show("good")).stage).toBe("durable");
 });
+
+test("however often a daemon is killed on a full disk, the next one starts, and ends all", async () => {
+  await fillDisk();
+  for (let kills = 0; kills < KILLS; kills += 1) {
+    // Now that the disk has no room, each write of the session may be the one that breaks the store.
+    const { pid } = await callOperation(own.stateDir, "daemon.status", {});
+    const writing = session
+      .exec(`head -c 20M /dev/urandom > /srv/lost-${kills}; sync`, { shell: "own" })
+      .catch(() => {});
+    if (kills % 2 === 1) await writing;
+    process.kill(pid, "SIGKILL");
+    await eventually(
+      "the daemon's end",
+      () => existsSync(`/proc/${pid}`),
+      (exists) => !exists,
+    );
+    await writing;
+
+    const next = await callOperation(own.stateDir, "daemon.status", {});
+
+    expect(next.pid).not.toBe(pid);
+    expect((await own.waypoint.sessions()).map(({ name }) => name)).toEqual(["web"]);
+  }
+  await endDaemon();
+  expect(await processesOf(own.stateDir)).toEqual([]);
+
+  rmSync(path.join(diskDir, "ballast"));
+  await session.restore(good);
+  expect((await session.exec("echo $PWD $MARK; cat file")).stdout).toBe("/srv kept\ndurable\n");
+});
+
+/** Processes that see the state directory's store in their mounts. */
+async function processesOf(stateDir: string): Promise<string[]> {
+  const look = `grep -ls " ${stateDir}/store " /proc/[0-9]*/mountinfo; grep -ls "upperdir=${stateDir}/store" /proc/[0-9]*/mountinfo; true`;
+  const { stdout } = await run("sh", ["-c", look]);
+  return stdout.split("\n").filter((line) => line !== "");
+}
