@@ -32,12 +32,12 @@ export async function createSession(
   const base = input.base ?? "/";
   const name = claimName(input.name, ports);
   requireUsableLimits(input, ports.store);
+  const hidden = sandbox.findHidden(knownStateDirs(settings.layout.stateDir));
+  sandbox.requireOutsideState(base, hidden);
   const { shellPath } = sandbox.checkBase(base, input.shell ?? null, {
     withLibraries: true,
   });
   const user = sandbox.findUser(base, input.user);
-  const hidden = sandbox.findHidden(knownStateDirs(settings.layout.stateDir));
-  sandbox.requireOutsideState(base, hidden);
   const binds = sandbox.checkBinds(input.binds, { baseDir: base, hidden });
   const id = ports.newId();
   const session: SessionRow = {

@@ -20,6 +20,8 @@ inPrivateNamespace(import.meta.filename, { title, network: false }, () => {
     execFileSync("mount", ["--bind", path.join(top, "real"), path.join(top, "bound")]);
     other = await openTestWaypoint();
     own = await openTestWaypoint({ stateDir: path.join(top, "link", "state") });
+    // Nothing of the store is below it, and it is hidden all the same.
+    mkdirSync(path.join(top, "real", "state", "failed"), { recursive: true });
   });
   afterAll(async () => {
     await own[Symbol.asyncDispose]();
@@ -46,6 +48,7 @@ inPrivateNamespace(import.meta.filename, { title, network: false }, () => {
       const binds = [{ source: path.join(top, name), target: "/shared", readOnly: false }];
       await expect(own.waypoint.new({ net: "none", binds })).rejects.toMatchObject({
         code: "BIND_INVALID",
+        message: expect.stringMatching(/cannot be shared|shows/),
       });
     },
   );
@@ -68,6 +71,7 @@ inPrivateNamespace(import.meta.filename, { title, network: false }, () => {
     execFileSync("cp", ["/bin/bash", path.join(base, "bin")]);
     await expect(own.waypoint.new({ net: "none", base })).rejects.toMatchObject({
       code: "BASE_INVALID",
+      message: expect.stringContaining("lies in Waypoint's own state"),
     });
   });
 });
