@@ -52,6 +52,8 @@ export interface EngineOptions {
   standby: StandbySettings;
   /** When sessions are captured by themselves that say nothing else. */
   autoDefault: string;
+  /** Processes that a session may have that says nothing else; `null` for any number. */
+  pidsDefault: number | null;
   /** The program that builds stories (src/story-program.ts), with its interpreter. */
   storyProgram: readonly [string, ...string[]];
   /** The machine's own mount namespace; `null` if it is not known. */
@@ -95,6 +97,8 @@ export async function openEngine(options: EngineOptions): Promise<EnginePorts> {
     sparesMax: SPARE_NETWORKS,
   });
   const storySettings: StorySettings = { resolvConf: network.resolvConf, initBinaryPath };
+  const limitsHost = LimitsHost.open({ ownerKey: layout.key });
+  const pidsOnly = { memoryLimitBytes: null, cpuLimit: null, pidsLimit: options.pidsDefault };
   const ports: EnginePorts = {
     settings: {
       layout,
@@ -114,12 +118,13 @@ export async function openEngine(options: EngineOptions): Promise<EnginePorts> {
       resolvConf: network.resolvConf,
       standby: options.standby,
       autoDefault: options.autoDefault,
+      pidsDefault: limitsHost.canHold(pidsOnly) ? options.pidsDefault : null,
     },
     catalog,
     store,
     network,
     forwards: new PortForwards(),
-    limits: LimitsHost.open({ ownerKey: layout.key }),
+    limits: limitsHost,
     freezer: Freezer.open({ ownerKey: layout.key }),
     get memoryImages() {
       return memoryImages;

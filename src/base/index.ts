@@ -4,6 +4,12 @@
  * It knows nothing of sessions or checkpoints, and makes no system call of its own (kernel).
  */
 
+export {
+  type CgroupMounts,
+  type Controller,
+  cgroupMounts,
+  readCgroupMounts,
+} from "./cgroup-mounts.ts";
 export { hasFrozenGroup, leaveFrozenGroup } from "./frozen-group.ts";
 export { isInMemory } from "./in-memory.ts";
 export { killProcess } from "./kill-process.ts";

@@ -22,6 +22,9 @@ import { unparkFor } from "../standby/index.ts";
 import { requireCaptured } from "./held-checkpoints.ts";
 import { syncSoon } from "./sync-soon.ts";
 
+/** What a fork may have other than its origin. */
+type ForkChoice = BindChoice & { pids?: number | null | undefined };
+
 const SHELL_DEFAULT = { env: {}, columns: 120, rows: 40 };
 
 /**
@@ -35,11 +38,12 @@ const SHELL_DEFAULT = { env: {}, columns: 120, rows: 40 };
  */
 export async function forkCheckpoint(
   wanted: CheckpointRow,
-  options: BindChoice & { count: number; name: string | undefined },
+  options: ForkChoice & { count: number; name?: string | undefined },
   ports: EnginePorts,
 ): Promise<{ forks: SessionRow[]; readyMs: number; bindsLeftOut: Bind[] }> {
   const startedAtMs = performance.now();
   refuseSharedPorts(wanted);
+  using _entering = ports.limits.prepareToEnter(wanted);
   const checkpoint = await requireCaptured(wanted, ports);
   const bindsLeftOut = findMissingBinds(checkpoint.binds, options, ports);
   const names = forkNames(checkpoint, options, ports);
@@ -62,16 +66,21 @@ export async function forkCheckpoint(
 
 async function forkOne(
   checkpoint: CheckpointRow,
-  { name, withoutBinds }: BindChoice & { name: string },
+  { name, withoutBinds, pids = checkpoint.pidsLimit }: ForkChoice & { name: string },
   ports: EnginePorts,
 ): Promise<SessionRow> {
   const { catalog } = ports;
   const startedAtMs = performance.now();
   requireFreeName(name, ports);
   await ports.store.space.requireRoom("fork a checkpoint");
-  const standby = await unparkFor(checkpoint, ["made"], ports);
+  // One that was made in advance is under the limits of the checkpoint.
+  const isAsMade = pids === checkpoint.pidsLimit;
+  const standby = isAsMade ? await unparkFor(checkpoint, ["made"], ports) : null;
   const instanceId = standby?.instanceId ?? `${ports.newId()}-1`;
-  const session = sessionFrom(checkpoint, { name, instanceId }, ports);
+  const session = {
+    ...sessionFrom(checkpoint, { name, instanceId }, ports),
+    pidsLimit: pids,
+  };
   const live =
     standby === null
       ? await buildFrom({ checkpoint, withoutBinds }, session, instanceId, ports)
@@ -146,7 +155,7 @@ export function buildFrom(
 
 function forkNames(
   checkpoint: CheckpointRow,
-  { count, name }: { count: number; name: string | undefined },
+  { count, name }: { count: number; name?: string | undefined },
   ports: EnginePorts,
 ): string[] {
   if (name !== undefined) {

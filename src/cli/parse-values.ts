@@ -1,12 +1,10 @@
 import path from "node:path";
 import { InvalidArgumentError } from "commander";
-import type { Bind } from "../protocol/index.ts";
+import { type Bind, PIDS_MAX } from "../protocol/index.ts";
 
 /** Limits of the contract, said here in words before the daemon says them in its own. */
 const SECONDS_MAX = 86_400;
 const FORKS_MAX = 256;
-/** The kernel has no more process ids than these. */
-const PIDS_MAX = 4_194_304;
 const AT_ONCE_MAX = 64;
 const REFERENCE_LENGTH_MAX = 1024;
 const INTENT_LENGTH_MAX = 10_000;
@@ -30,8 +28,9 @@ export function parseCount(text: string): number {
   return parseWhole(text, FORKS_MAX);
 }
 
-/** Turns text into how many processes and threads a session may have. */
-export function parsePids(text: string): number {
+/** Turns text into how many processes and threads a session may have; `null` is any number. */
+export function parsePids(text: string): number | null {
+  if (text === "unlimited") return null;
   return parseWhole(text, PIDS_MAX);
 }
 

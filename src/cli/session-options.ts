@@ -11,7 +11,7 @@ export interface NewOptions {
   shell?: string;
   memory?: number;
   cpus?: number;
-  pids?: number;
+  pids?: number | null;
   disk?: number;
   standby?: string;
   /** True where `--auto` was given without a policy. */

@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { closeToOthers, createLogger, STATE_DIR_DEFAULT, stateLayout } from "../base/index.ts";
 import { hasSessionsLeft, nativePaths, openEngine } from "../engine.ts";
 import { toWaypointError } from "../errors/index.ts";
-import { requireHost } from "../host/index.ts";
+import { readPidsDefault, requireHost } from "../host/index.ts";
 import { closeInheritedOnExec } from "../kernel/index.ts";
 import { autoFromEnvironment } from "./auto-settings.ts";
 import { Daemon } from "./daemon.ts";
@@ -17,6 +17,7 @@ import {
   mountRun,
   releaseNamespace,
 } from "./enter-namespace.ts";
+import { pidsFromEnvironment } from "./pids-settings.ts";
 import { standbyFromEnvironment } from "./standby-settings.ts";
 
 /** How Node runs the process that builds stories; a story takes more than this in no usual case. */
@@ -47,6 +48,7 @@ async function main(): Promise<void> {
     ...lazyFromEnvironment(),
     standby: standbyFromEnvironment(process.env, os.totalmem()),
     autoDefault: autoFromEnvironment(process.env),
+    pidsDefault: pidsFromEnvironment(process.env, readPidsDefault()),
     storyProgram: [
       process.execPath,
       ...STORY_NODE_FLAGS,

@@ -1,9 +1,10 @@
-import { existsSync, readFileSync, statfsSync } from "node:fs";
+import { accessSync, constants, existsSync, readFileSync, statfsSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
-import { isInMemory } from "../base/index.ts";
+import { isInMemory, readCgroupMounts } from "../base/index.ts";
 import { hasCapability } from "./capabilities.ts";
 import { failed, type HostCheck, passed } from "./host-check.ts";
+import { readPidsDefault } from "./pids-default.ts";
 
 /** Below this the store cannot even be made. */
 const DISK_FREE_BYTES_MIN = 1024 ** 3;
@@ -19,6 +20,7 @@ export function describeResources(stateDir: string): HostCheck[] {
     describeMemory(),
     describeSysResource(),
     describeCgroup(),
+    describeSessionPids(),
     describeIoLimits(),
     describeForwarding(),
     describeTimeNamespace(),
@@ -60,6 +62,27 @@ function describeCgroup(): HostCheck {
   if (!isVersion2) return passed("cgroup", "version 1 or mixed; memory limits may not work");
   const controllers = readFileSync("/sys/fs/cgroup/cgroup.controllers", "utf8").trim();
   return passed("cgroup", `version 2 (${controllers === "" ? "no controllers" : controllers})`);
+}
+
+/** What keeps a fork bomb in a session from taking the machine. */
+function describeSessionPids(): HostCheck {
+  const directory = readCgroupMounts().directories.pids;
+  if (directory === undefined) {
+    return passed("session-pids", "no pids controller: sessions may start any number of processes");
+  }
+  if (!isWritable(directory)) {
+    return passed("session-pids", `no limit: ${directory} cannot be written to`);
+  }
+  return passed("session-pids", `at most ${readPidsDefault()} processes, unless said otherwise`);
+}
+
+function isWritable(directory: string): boolean {
+  try {
+    accessSync(directory, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function describeIoLimits(): HostCheck {

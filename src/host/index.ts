@@ -6,4 +6,5 @@
 export { type CheckHostOptions, checkHost } from "./check-host.ts";
 export { type CriuProgram, type FindCriuOptions, findCriu } from "./find-criu.ts";
 export type { HostCheck } from "./host-check.ts";
+export { readPidsDefault } from "./pids-default.ts";
 export { requireHost } from "./require-host.ts";

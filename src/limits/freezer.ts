@@ -13,9 +13,13 @@ const LOOKS_WITHOUT_DELAY = 20;
 /** A tree that starts processes all the time is looked at again until none is outside. */
 const ENLIST_PASSES_MAX = 20;
 
+/** Child of an incarnation's group in which its tree stands; who restores it works outside of it. */
+const TREE_NAME = "tree";
+
 /**
- * The control groups in which incarnations can be frozen: `waypoint-KEY/INSTANCE` in version 2 of
- * control groups, which every machine has beside version 1 or can mount.
+ * The control groups in which incarnations can be frozen: `waypoint-KEY/INSTANCE/tree` in version 2
+ * of control groups, which every machine has beside version 1 or can mount. Where the limits are
+ * of version 2 too, `waypoint-KEY/INSTANCE` has them, and what is in `tree` is under them.
  *
  * Frozen processes notice nothing, and can still be killed and traced.
  */
@@ -41,7 +45,7 @@ export class Freezer {
 
   /** Returns the directory of an incarnation's group. */
   groupDir(instanceId: string): string {
-    return path.join(this.#parentDir, instanceId);
+    return path.join(this.#parentDir, instanceId, TREE_NAME);
   }
 
   /** Makes an incarnation's group, frozen and empty, and returns the file that takes processes in. */
@@ -125,6 +129,7 @@ export class Freezer {
       { timeoutMs: REMOVE_TIMEOUT_MS, intervalMs: 5 },
       () => (removeGroup(directory) ? true : undefined),
     );
+    removeGroup(path.dirname(directory));
     removeGroup(this.#parentDir);
   }
 

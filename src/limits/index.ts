@@ -3,6 +3,5 @@
  * session has come up against one, and those in which an incarnation can be frozen.
  * It starts no process: whoever does puts it in first. docs/notes/cgroups has the facts.
  */
-export { cgroupMounts } from "./cgroup-mounts.ts";
 export { Freezer } from "./freezer.ts";
 export { type CgroupHits, type CgroupLimits, LimitsHost } from "./limits-host.ts";

@@ -1,4 +1,4 @@
-import type { Controller } from "./cgroup-mounts.ts";
+import type { Controller } from "../base/index.ts";
 
 /** Limits of one session; `null` sets none. */
 export interface CgroupLimits {

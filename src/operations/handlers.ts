@@ -26,6 +26,7 @@ import {
   listProcesses,
   removeSession,
   requireLive,
+  requireUsablePids,
   requireValidName,
   type StreamPeer,
   stopForward,
@@ -143,8 +144,8 @@ export const HANDLERS: EngineOperations = refreshingStandbys({
   fork: async (input, ports, peer) => {
     const checkpoint = resolveCheckpoint(input.checkpoint, ports.catalog);
     if (input.name !== undefined) requireValidName(input.name);
-    const { count, name, withoutBinds } = input;
-    const options = { count, name, withoutBinds };
+    const { checkpoint: _, ...options } = input;
+    requireUsablePids(options.pids);
     const { forks, readyMs, bindsLeftOut } = await forkCheckpoint(checkpoint, options, ports);
     await undoIfGone(peer, async () => {
       await Promise.all(forks.map((fork) => removeSession(fork, ports)));

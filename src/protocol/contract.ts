@@ -10,6 +10,7 @@ import {
   execInput,
   logInput,
   newInput,
+  pidsInput,
   sessionRef,
   tcpPort,
   withoutBinds,
@@ -187,6 +188,7 @@ export const CONTRACT = {
       checkpoint: checkpointRef,
       count: z.number().int().min(1).max(256).default(1),
       name: z.string().optional().describe("Name of the fork; with a count, NAME-1, NAME-2, …"),
+      pids: pidsInput.describe("Processes and threads at most; null: any number [its origin's]"),
       withoutBinds,
     }),
     output: z.object({

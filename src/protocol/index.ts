@@ -50,6 +50,7 @@ export {
 } from "./frames.ts";
 export type { FilesPut, LoggedOperation } from "./going-back.ts";
 export { ID_LENGTH, isValidName, NAME_LENGTH_MAX } from "./ids.ts";
+export { PIDS_MAX, PIDS_MIN } from "./inputs.ts";
 export type { Intent, IntentSource } from "./intent.ts";
 export type { Applied, PlanOutput } from "./merge-operations.ts";
 export type { OperationContract } from "./operation-contract.ts";

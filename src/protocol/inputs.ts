@@ -23,6 +23,15 @@ export const withoutBinds = z
   .default(false)
   .describe("Go on without the binds whose source is gone");
 
+/** The kernel has no more process ids than these. */
+export const PIDS_MAX = 4_194_304;
+
+/** With less, not even init and a shell start. */
+export const PIDS_MIN = 8;
+
+/** How many processes and threads a session may have; `null` is any number. */
+export const pidsInput = z.number().int().positive().max(PIDS_MAX).nullable().optional();
+
 /** What `new` is told. */
 export const newInput = z.strictObject({
   name: z.string().optional().describe("Name of the session; one is made up if not given"),
@@ -46,7 +55,7 @@ export const newInput = z.strictObject({
     .max(4096)
     .optional()
     .describe("Processors' time at most; 0.5 is half"),
-  pids: z.number().int().positive().optional().describe("Processes and threads at most"),
+  pids: pidsInput.describe("Processes and threads at most; null: any number [the daemon's]"),
   diskBytes: z
     .number()
     .int()

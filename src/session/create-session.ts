@@ -29,6 +29,9 @@ export async function createSession(
   ports: EnginePorts,
 ): Promise<Session> {
   const { catalog, sandbox, settings } = ports;
+  const pidsLimit = input.pids === undefined ? settings.pidsDefault : input.pids;
+  const { memoryBytes: memoryLimitBytes = null, cpus: cpuLimit = null } = input;
+  using _entering = ports.limits.prepareToEnter({ memoryLimitBytes, cpuLimit, pidsLimit });
   const base = input.base ?? "/";
   const name = claimName(input.name, ports);
   requireUsableLimits(input, ports.store);
@@ -56,9 +59,9 @@ export async function createSession(
     instance: `${id}-1`,
     instanceCount: 1,
     shell: shellPath,
-    memoryLimitBytes: input.memoryBytes ?? null,
-    cpuLimit: input.cpus ?? null,
-    pidsLimit: input.pids ?? null,
+    memoryLimitBytes,
+    cpuLimit,
+    pidsLimit,
     diskLimitBytes: input.diskBytes ?? null,
     standby: input.standby ?? null,
     ...automaticOf(input.auto ?? null),

@@ -39,7 +39,7 @@ export type { EnginePorts, EngineSettings, MemoryBudget } from "./ports.ts";
 export { quoteCommand } from "./quote-command.ts";
 export { restoreAgain } from "./restore-again.ts";
 export type { InstanceSource } from "./restore-tree.ts";
-export { limitsOf } from "./session-limits.ts";
+export { limitsOf, requireUsablePids } from "./session-limits.ts";
 export { type SessionStart, sessionStart } from "./session-start.ts";
 export { shellEnvironment } from "./shell.ts";
 export type {

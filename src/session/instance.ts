@@ -35,6 +35,7 @@ export async function buildFreshInstance(
   const { store, sandbox, settings } = ports;
   await using rollback = new Rollback();
   beginInstance(session.id, instanceId, ports, rollback);
+  using _entering = ports.limits.prepareToEnter(session);
 
   if (shell.filesFrom === null) await prepareFiles(session, instanceId, ports);
   else await store.createInstanceFrom(instanceId, shell.filesFrom);
@@ -153,8 +154,9 @@ async function releaseInstance(instanceId: string, ports: EnginePorts): Promise<
   ports.sandbox.unmountRoot(instanceId);
   ports.forwards.closeAllIn(ports.network.netnsPath(instanceId));
   await ports.network.remove(instanceId);
-  await ports.limits.remove(instanceId);
+  // Where both are of version 2, the one is a child of the other.
   await ports.freezer?.remove(instanceId);
+  await ports.limits.remove(instanceId);
 }
 
 /** Connects to the PID 1 of an incarnation that runs already (after a daemon's death). */

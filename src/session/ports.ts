@@ -39,6 +39,8 @@ export interface EngineSettings {
   standby: StandbySettings;
   /** When sessions are captured by themselves that say nothing else. */
   autoDefault: string;
+  /** Processes that a session may have that says nothing else; `null` where nothing can limit them. */
+  pidsDefault: number | null;
 }
 
 /** The memory that images of durable checkpoints hold beside their copy in the store. */

@@ -63,6 +63,7 @@ async function restoreChecked(
   const { settings } = ports;
   const { session, instanceId, imagesDir, check } = owned;
   const { checkpoint, park, atOnce = false, filesFrom = checkpoint.id, ...choice } = from;
+  using _entering = ports.limits.prepareToEnter(session);
   const network = await beginNetwork(session, instanceId, imagesDir, rollback, ports);
   const [, namespace, isLazy] = await settleAll([
     createFiles(instanceId, checkpoint.id, filesFrom, ports),

@@ -2,7 +2,13 @@ import { constants } from "node:os";
 import { noProcessLeft } from "../base/index.ts";
 import type { SessionRow } from "../catalog/index.ts";
 import { hasCode, WaypointError } from "../errors/index.ts";
-import type { LimitsHit, OperationParsedInput, SessionLimits } from "../protocol/index.ts";
+import type { CgroupHits } from "../limits/index.ts";
+import {
+  type LimitsHit,
+  type OperationParsedInput,
+  PIDS_MIN,
+  type SessionLimits,
+} from "../protocol/index.ts";
 import type { EnginePorts } from "./ports.ts";
 import type { StreamPeer } from "./stream-peer.ts";
 
@@ -10,7 +16,6 @@ const { EAGAIN } = constants.errno;
 
 /** With less, not even init and a shell start. */
 const MEMORY_BYTES_MIN = 8 * 1024 * 1024;
-const PIDS_MIN = 8;
 const CPUS_MIN = 0.01;
 const DISK_BYTES_MIN = 16 * 1024 * 1024;
 /** Whoever runs a command is told of a shorter wait only by `limitsHit`. */
@@ -39,7 +44,7 @@ export function requireUsableLimits(
   if (memoryBytes !== undefined && memoryBytes < MEMORY_BYTES_MIN) {
     throw tooSmall(`${memoryBytes} bytes of memory`, "8M of memory");
   }
-  if (pids !== undefined && pids < PIDS_MIN) throw tooSmall(`${pids} processes`, "8 processes");
+  requireUsablePids(pids);
   if (cpus !== undefined && cpus < CPUS_MIN) {
     throw tooSmall(`${cpus} of a processor`, "0.01 of a processor");
   }
@@ -49,6 +54,12 @@ export function requireUsableLimits(
   throw new WaypointError("HOST_UNSUPPORTED", "This store cannot hold a session to its share.", {
     hint: "That takes Linux 6.7, and a state directory that is not on btrfs itself. Leave out --disk.",
   });
+}
+
+/** @throws USAGE_INVALID  a session could not even start with so few. */
+export function requireUsablePids(pids: number | null | undefined): void {
+  if (pids == null || pids >= PIDS_MIN) return;
+  throw tooSmall(`${pids} processes`, `${PIDS_MIN} processes`);
 }
 
 /** The error of a session whose limit is too small for it to start. */
@@ -117,10 +128,15 @@ export function withEndReason(
   });
 }
 
-/** Says so where a session's init could start no process. */
-export function withSpawnReason(error: unknown, { name, pidsLimit }: SessionRow): unknown {
+/** Says so where a session's init could start no process: whose limit that was, the kernel counts. */
+export function withSpawnReason(
+  error: unknown,
+  { name, pidsLimit }: SessionRow,
+  { before, after }: { before: CgroupHits | null; after: CgroupHits | null },
+): unknown {
   if (!hasCode(error, "TOOL_FAILED") || error.detail["errno"] !== EAGAIN) return error;
-  if (pidsLimit === null) return noProcessLeft(error);
+  const isOwnLimit = (after?.pids ?? 0) > (before?.pids ?? 0);
+  if (pidsLimit === null || !isOwnLimit) return noProcessLeft(error);
   return new WaypointError(
     "PROCESSES_FULL",
     `Session ${name} can start no further process: it may have ${pidsLimit}.`,

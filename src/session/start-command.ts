@@ -96,8 +96,9 @@ async function startCommand(
     gid: user.gid,
     groups: user.groups,
   };
+  const before = ports.limits.hits(live.instanceId);
   const commandId = await live.link.spawn(program, signal).catch((error: unknown) => {
-    throw withSpawnReason(error, session);
+    throw withSpawnReason(error, session, { before, after: ports.limits.hits(live.instanceId) });
   });
   if (!input.stdin) await live.link.closeInput(commandId);
   return commandId;

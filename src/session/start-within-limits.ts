@@ -7,6 +7,8 @@ import { mebibytes, tooSmall } from "./session-limits.ts";
 
 /** With a small share of a processor even a shell takes long; then it is not waited for. */
 const SHELL_START_TIMEOUT_MS = 5_000;
+/** No shell needs so many processes to start. */
+const PIDS_AMPLE = 256;
 
 /**
  * Starts a session's processes, and waits for its shell where a limit could be in its way.
@@ -20,7 +22,8 @@ export async function startWithinLimits(
   start: () => Promise<LiveInstance>,
 ): Promise<LiveInstance> {
   const { memoryLimitBytes, pidsLimit } = session;
-  if (memoryLimitBytes === null && pidsLimit === null) return await start();
+  const isAmple = pidsLimit === null || pidsLimit >= PIDS_AMPLE;
+  if (memoryLimitBytes === null && isAmple) return await start();
   let live: LiveInstance | undefined;
   let cause: unknown;
   try {

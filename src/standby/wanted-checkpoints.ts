@@ -39,7 +39,7 @@ export function wantedOf(session: SessionRow, ports: EnginePorts): CheckpointRow
     last?.undo == null || !isWhole ? undefined : ports.catalog.checkpoint(last.undo);
   const [head, ...older] = line;
   const wanted = [head, undoTarget, ...older].filter((row) => row !== undefined);
-  return wanted.filter((row) => canBeParked(row, ports));
+  return wanted.filter(canBeParked);
 }
 
 /**
@@ -48,9 +48,7 @@ export function wantedOf(session: SessionRow, ports: EnginePorts): CheckpointRow
  * Not with the host's network, whose ports the session itself holds; not with a bind, on which a
  * parked process could hold a lock that the session waits for.
  */
-function canBeParked(row: CheckpointRow, { limits }: EnginePorts): boolean {
-  const hasLimits = [row.memoryLimitBytes, row.cpuLimit, row.pidsLimit].some((max) => max !== null);
-  if (hasLimits && limits.sharesFreezer) return false;
+function canBeParked(row: CheckpointRow): boolean {
   return (
     row.content === "full" && row.heldBy === null && row.net !== "host" && row.binds.length === 0
   );

@@ -2,8 +2,8 @@ import { mkdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import process from "node:process";
 import { expect, test } from "vitest";
+import { cgroupMounts } from "../../src/base/index.ts";
 import type { Checkpoint, Session } from "../../src/index.ts";
-import { cgroupMounts } from "../../src/limits/index.ts";
 import { peakMemoryBytes } from "../support/command-line.ts";
 import { eventually, openTestWaypoint, type TestWaypoint } from "../support/test-waypoint.ts";
 

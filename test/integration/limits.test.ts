@@ -23,7 +23,7 @@ beforeAll(async () => {
   own = await openTestWaypoint();
   const limits = { memoryBytes: 96 * MEBIBYTE, cpus: 0.5, pids: 40 };
   limited = await own.waypoint.new({ name: "limited", ...limits });
-  free = await own.waypoint.new({ name: "free" });
+  free = await own.waypoint.new({ name: "free", pids: null });
 });
 
 afterAll(async () => {

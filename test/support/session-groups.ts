@@ -1,7 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
-import { stateLayout } from "../../src/base/index.ts";
-import { cgroupMounts } from "../../src/limits/index.ts";
+import { cgroupMounts, stateLayout } from "../../src/base/index.ts";
 
 function mounts() {
   return cgroupMounts(readFileSync("/proc/self/mountinfo", "utf8"), "memory cpu pids");

@@ -4,15 +4,19 @@ import { withoutUndefined } from "../session-options.ts";
 import { printable } from "../text/printable.ts";
 import { formatDuration } from "../text/quantities.ts";
 
+interface ForkWords {
+  count?: number;
+  name?: string;
+  pids?: number | null;
+  withoutBinds?: boolean;
+}
+
 /** Starts new sessions from a checkpoint. */
-export async function run({
-  context,
-  args,
-  options,
-}: Invocation<{ count?: number; name?: string; withoutBinds?: boolean }>): Promise<undefined> {
+export async function run({ context, args, options }: Invocation<ForkWords>): Promise<undefined> {
   const input = withoutUndefined({
     count: options.count,
     name: options.name,
+    pids: options.pids,
     withoutBinds: options.withoutBinds,
   });
   const result = await call(context, "fork", { ...input, checkpoint: args[0] ?? "" });

@@ -88,9 +88,9 @@ function renderLimits({ memoryBytes, cpus, pids }: SessionLimits): string {
   const parts = [
     ...(memoryBytes === null ? [] : [`${formatSize(memoryBytes)} of memory`]),
     ...(cpus === null ? [] : [`${cpus} processors`]),
-    ...(pids === null ? [] : [`${pids} processes`]),
+    pids === null ? "any number of processes" : `${pids} processes`,
   ];
-  return parts.length === 0 ? "-" : parts.join(", ");
+  return parts.join(", ");
 }
 
 function renderMark(

@@ -1,5 +1,5 @@
 import type { CommandSpec } from "../command-spec.ts";
-import { parseCount, parseIntent, parsePolicy } from "../parse-values.ts";
+import { parseCount, parseIntent, parsePids, parsePolicy } from "../parse-values.ts";
 import { AUTO_COMMAND } from "./auto-command.ts";
 import { BISECT_COMMAND } from "./bisect-command.ts";
 import { GOING_BACK_COMMANDS } from "./going-back-commands.ts";
@@ -56,6 +56,11 @@ export const HISTORY_COMMANDS: readonly CommandSpec[] = [
     options: [
       { flags: "-n, --count <count>", description: "How many, at most 256 [1]", parse: parseCount },
       { flags: "--name <name>", description: "Name of the fork; with a count, NAME-1, NAME-2, …" },
+      {
+        flags: "--pids <count>",
+        description: "Processes and threads at most, or unlimited [its origin's]",
+        parse: parsePids,
+      },
       WITHOUT_BINDS,
     ],
     examples: [

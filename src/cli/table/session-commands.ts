@@ -52,7 +52,11 @@ const NEW_OPTIONS: readonly OptionSpec[] = [
     description: "Share of the store it may take, such as 4G [half of the store]",
     parse: parseSize,
   },
-  { flags: "--pids <count>", description: "Processes and threads at most", parse: parsePids },
+  {
+    flags: "--pids <count>",
+    description: "Processes and threads at most, or unlimited [the daemon's]",
+    parse: parsePids,
+  },
   {
     flags: "--standby <policy>",
     description: "Keep ready to restore and fork at once: off, head or a number [the daemon's]",

@@ -1,3 +1,6 @@
+import { readFileSync } from "node:fs";
+import { isSystemError } from "./system-error.ts";
+
 /** Where the kernel's controllers are mounted: a directory each (v1), or one for all (v2). */
 export interface CgroupMounts {
   version: 1 | 2;
@@ -39,4 +42,21 @@ export function cgroupMounts(mountInfo: string, unifiedControllers: string): Cgr
     version: 2,
     directories: Object.fromEntries(here.map((controller) => [controller, unifiedDir])),
   };
+}
+
+/** Returns where this machine has its controllers. */
+export function readCgroupMounts(): CgroupMounts {
+  const mountInfo = readFileSync("/proc/self/mountinfo", "utf8");
+  const unified = / (\/\S+) \S+ .*- cgroup2 /.exec(mountInfo)?.[1];
+  const controllers = unified === undefined ? "" : readOr(`${unified}/cgroup.controllers`, "");
+  return cgroupMounts(mountInfo, controllers);
+}
+
+function readOr(filePath: string, fallback: string): string {
+  try {
+    return readFileSync(filePath, "utf8");
+  } catch (error) {
+    if (isSystemError(error, "ENOENT", "ENODEV")) return fallback;
+    throw error;
+  }
 }

@@ -1,0 +1,40 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { expect, test } from "vitest";
+import { Freezer } from "../../src/limits/index.ts";
+
+test("what works in an incarnation's group goes on while its tree is frozen inside of that", async () => {
+  const freezer = Freezer.open({ ownerKey: `test-${process.pid}` });
+  if (freezer === null) throw new Error("this machine offers no freezer");
+  const file = freezer.makeFrozen("one");
+  // As CRIU, which is under the limits of what it restores where those are of version 2.
+  const outer = spawn("sh", ["-c", "while read line; do echo $line; done"]);
+  const inner = spawn("sh", ["-c", "while read line; do echo $line; done"]);
+  const ended = Promise.all([once(outer, "exit"), once(inner, "exit")]);
+  try {
+    const group = path.join(path.dirname(path.dirname(file)), "cgroup.procs");
+    writeFileSync(group, String(outer.pid));
+    writeFileSync(file, String(inner.pid));
+
+    outer.stdin.write("works\n");
+    inner.stdin.write("waits\n");
+    const [said] = (await once(outer.stdout, "data")) as [Buffer];
+
+    expect(said.toString()).toBe("works\n");
+    expect(freezer.hasAll("one", [inner.pid ?? 0])).toBe(true);
+    expect(freezer.isFrozen("one")).toBe(true);
+    expect(readFileSync(group, "utf8")).toBe(`${outer.pid}\n`);
+    expect(inner.stdout.readableLength).toBe(0);
+    const thawed = once(inner.stdout, "data") as Promise<[Buffer]>;
+    freezer.thaw("one");
+    expect((await thawed)[0].toString()).toBe("waits\n");
+  } finally {
+    outer.kill("SIGKILL");
+    inner.kill("SIGKILL");
+    await ended;
+    await freezer.remove("one");
+  }
+  expect(freezer.list()).toEqual([]);
+});

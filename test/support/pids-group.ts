@@ -1,0 +1,64 @@
+import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { isSystemError, readCgroupMounts } from "../../src/base/index.ts";
+import { eventually } from "./test-waypoint.ts";
+
+/** A group around a process, in which the kernel counts processes as it does on a full machine. */
+export class PidsGroup {
+  readonly #directory: string;
+  readonly #parent: string;
+
+  constructor(pid: number) {
+    this.#parent = readCgroupMounts().directories.pids ?? "";
+    this.#directory = path.join(this.#parent, `waypoint-test-table-${process.pid}-${pid}`);
+    mkdirSync(this.#directory);
+    this.#write("cgroup.procs", pid);
+  }
+
+  /** Lets so many more processes and threads be started. */
+  leaveRoom(room: number): void {
+    this.#write("pids.max", Number(this.#read("pids.current")) + room);
+  }
+
+  leaveAllRoom(): void {
+    this.#write("pids.max", "max");
+  }
+
+  /** What lives in it goes on outside of it; the daemon may start something meanwhile. */
+  async remove(): Promise<void> {
+    await eventually(
+      "an empty group",
+      () => {
+        this.#moveAll();
+        return this.#isRemoved();
+      },
+      (isRemoved) => isRemoved,
+    );
+  }
+
+  #moveAll(): void {
+    for (const pid of this.#read("cgroup.procs").split("\n").filter(Boolean)) {
+      if (existsSync(`/proc/${pid}`)) {
+        writeFileSync(path.join(this.#parent, "cgroup.procs"), pid);
+      }
+    }
+  }
+
+  #isRemoved(): boolean {
+    try {
+      rmdirSync(this.#directory);
+      return true;
+    } catch (error) {
+      if (isSystemError(error, "EBUSY")) return false;
+      throw error;
+    }
+  }
+
+  #read(file: string): string {
+    return readFileSync(path.join(this.#directory, file), "utf8");
+  }
+
+  #write(file: string, value: number | string): void {
+    writeFileSync(path.join(this.#directory, file), String(value));
+  }
+}
