@@ -14,7 +14,7 @@ const COMMON: UserConfig = {
 
 /** What nearly every command needs; starting the daemon, terminals and the timeline are rare. */
 const OFTEN_USED =
-  /node_modules.commander|src.(errors|base|protocol|client.(?!start-daemon)|cli.(?!main|rewind|timeline|terminal|commands|confirm))/;
+  /node_modules.commander|src.(shared|base|surfaces.client.(?!start-daemon)|surfaces.cli.(?!main|rewind|timeline|terminal|commands|confirm))/;
 
 /**
  * For programs that use the contract's types alone: no module in them works by being imported, and
@@ -39,7 +39,7 @@ const COMMAND_LINE: UserConfig = {
   ...COMMON,
   ...WITHOUT_CONTRACT,
   name: "cli",
-  entry: { cli: "src/cli/main.ts" },
+  entry: { cli: "src/surfaces/cli/main.ts" },
   format: "cjs",
   outExtensions: () => ({ js: ".cjs" }),
   dts: false,
@@ -57,7 +57,7 @@ const COMMAND_LINE: UserConfig = {
 const SCREEN: UserConfig = {
   ...COMMON,
   name: "screen",
-  entry: { screen: "src/cli/rewind/screen-library.ts" },
+  entry: { screen: "src/surfaces/cli/rewind/screen-library.ts" },
   dts: false,
   define: { "process.env.NODE_ENV": '"production"' },
   outputOptions: { chunkFileNames: "screen/[name].mjs" },
@@ -67,7 +67,7 @@ const SCREEN: UserConfig = {
 const DAEMON: UserConfig = {
   ...COMMON,
   name: "daemon",
-  entry: { daemon: "src/daemon/main.ts" },
+  entry: { daemon: "src/surfaces/daemon/main.ts" },
   dts: false,
   outputOptions: { chunkFileNames: "daemon/[name].mjs" },
   deps: { alwaysBundle: ["zod"], neverBundle: ["koffi", /^@xterm\//] },
@@ -76,7 +76,7 @@ const DAEMON: UserConfig = {
 const STORY: UserConfig = {
   ...COMMON,
   name: "story",
-  entry: { story: "src/story-program.ts" },
+  entry: { story: "src/engine/story-program.ts" },
   dts: false,
   outputOptions: { chunkFileNames: "story/[name].mjs" },
   deps: { alwaysBundle: ["zod"], neverBundle: ["koffi", /^@xterm\//] },

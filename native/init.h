@@ -73,7 +73,7 @@ pid_t program_start(const struct program *program, const char *tty_path, const i
 
 /*
  * Of the images of a dump the daemon reads what a terminal showed. It finds one by the mark at the
- * beginning of a page; what follows is in docs/init-protocol.md and in src/terminal/read-init-memory.ts.
+ * beginning of a page; what follows is in docs/init-protocol.md and in src/linux/terminal/read-init-memory.ts.
  */
 #define TERMINAL_MARK "waypoint-term-2"
 

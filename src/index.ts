@@ -3,43 +3,14 @@
  *
  * docs/sdk.md teaches it. Everything is typed from the contract that the daemon validates with.
  */
-export {
-  type AttachOptions,
-  type AutoOptions,
-  type BisectOptions,
-  type CallControl,
-  Checkpoint,
-  type CheckpointOptions,
-  type CopyOptions,
-  type DiffOptions,
-  type ExecOptions,
-  type FilePath,
-  type FilePlace,
-  type ForkOptions,
-  type ForwardOptions,
-  type GrepOptions,
-  type LogOptions,
-  type MomentReference,
-  type NewOptions,
-  type OpenOptions,
-  type OperationStream,
-  type PlanOptions,
-  type RestoreOptions,
-  type RevertOptions,
-  type RevertPlanOptions,
-  Session,
-  type StreamEvent,
-  type UndoOptions,
-  type VerifyOptions,
-  Waypoint,
-} from "./client/index.ts";
+
 export {
   type ErrorCode,
   type ErrorDetail,
   type ErrorWire,
   hasCode,
   WaypointError,
-} from "./errors/index.ts";
+} from "./shared/errors/index.ts";
 export type {
   Bind,
   BisectBegin,
@@ -75,4 +46,34 @@ export type {
   StoryCommand,
   Verification,
   Verified,
-} from "./protocol/index.ts";
+} from "./shared/protocol/index.ts";
+export {
+  type AttachOptions,
+  type AutoOptions,
+  type BisectOptions,
+  type CallControl,
+  Checkpoint,
+  type CheckpointOptions,
+  type CopyOptions,
+  type DiffOptions,
+  type ExecOptions,
+  type FilePath,
+  type FilePlace,
+  type ForkOptions,
+  type ForwardOptions,
+  type GrepOptions,
+  type LogOptions,
+  type MomentReference,
+  type NewOptions,
+  type OpenOptions,
+  type OperationStream,
+  type PlanOptions,
+  type RestoreOptions,
+  type RevertOptions,
+  type RevertPlanOptions,
+  Session,
+  type StreamEvent,
+  type UndoOptions,
+  type VerifyOptions,
+  Waypoint,
+} from "./surfaces/client/index.ts";

@@ -3,9 +3,9 @@ import { mkdirSync, readFileSync, rmSync } from "node:fs";
 import path from "node:path";
 import { promisify } from "node:util";
 import { stateLayout } from "../../src/base/index.ts";
-import { buildDumpArguments, buildRestoreArguments } from "../../src/criu/index.ts";
-import { nativePaths } from "../../src/engine.ts";
-import { findCriu } from "../../src/host/index.ts";
+import { nativePaths } from "../../src/engine/open-engine.ts";
+import { buildDumpArguments, buildRestoreArguments } from "../../src/linux/criu/index.ts";
+import { findCriu } from "../../src/linux/host/index.ts";
 
 const run = promisify(execFile);
 const PACKAGE_ROOT = path.resolve(import.meta.dirname, "../..");

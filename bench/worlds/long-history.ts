@@ -1,6 +1,6 @@
 import path from "node:path";
-import { Catalog, type CheckpointRow, type StoryEntry } from "../../src/catalog/index.ts";
 import type { Session } from "../../src/index.ts";
+import { Catalog, type CheckpointRow, type StoryEntry } from "../../src/portable/catalog/index.ts";
 
 /** Rows that are written in one transaction. */
 const ROWS_AT_ONCE = 500;

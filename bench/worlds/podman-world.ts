@@ -4,7 +4,7 @@ import os from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
 import { pollUntil } from "../../src/base/index.ts";
-import { findCriu } from "../../src/host/index.ts";
+import { findCriu } from "../../src/linux/host/index.ts";
 import { NotMeasured } from "../measuring/not-measured.ts";
 import { findPeer, peersEnvironment } from "../peers/peers-dir.ts";
 import type { Computer } from "../programs/program.ts";

@@ -2,8 +2,8 @@ import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { pollUntil } from "../../src/base/index.ts";
-import { callOperation } from "../../src/client/index.ts";
 import { type Session, Waypoint } from "../../src/index.ts";
+import { callOperation } from "../../src/surfaces/client/index.ts";
 import type { Computer } from "../programs/program.ts";
 
 const STORE_BYTES = 32 * 1024 ** 3;

@@ -9,7 +9,7 @@ export interface Page {
   text: string;
 }
 
-const PROGRAM = new URL("../../src/cli/program.ts", import.meta.url);
+const PROGRAM = new URL("../../src/surfaces/cli/program.ts", import.meta.url);
 
 /** Returns all generated documents as they should be. */
 export async function renderPages(): Promise<Page[]> {

@@ -4,7 +4,7 @@ import {
   type ErrorRow,
   EXIT_CODE_OWN_FAILURE,
   EXIT_CODE_UNKNOWN_ERROR,
-} from "../../src/errors/index.ts";
+} from "../../src/shared/errors/index.ts";
 import { code, GENERATED_NOTE, table } from "./markdown.ts";
 
 const WHO_ACTS: Record<ErrorKind, string> = {

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { CONTRACT, type OperationContract } from "../../src/protocol/index.ts";
+import { CONTRACT, type OperationContract } from "../../src/shared/protocol/index.ts";
 import { code, GENERATED_NOTE, table } from "./markdown.ts";
 
 /** The part of a JSON Schema that the contract uses. */

@@ -1,4 +1,4 @@
-import { WaypointError } from "../errors/index.ts";
+import { WaypointError } from "../shared/errors/index.ts";
 
 /** Version of a checkpoint's manifest; a reader refuses a newer one. */
 export const MANIFEST_FORMAT = 3;

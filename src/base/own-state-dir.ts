@@ -1,6 +1,6 @@
 import { chmodSync, lstatSync, readdirSync, readlinkSync, type Stats } from "node:fs";
 import path from "node:path";
-import { WaypointError } from "../errors/index.ts";
+import { WaypointError } from "../shared/errors/index.ts";
 import { isSystemError } from "./system-error.ts";
 
 /** As many as the kernel follows. */

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { WaypointError } from "../errors/index.ts";
+import { WaypointError } from "../shared/errors/index.ts";
 
 /**
  * Calls `attempt` until it returns something other than `undefined`.

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { WaypointError } from "../errors/index.ts";
+import { WaypointError } from "../shared/errors/index.ts";
 import { isSystemError } from "./system-error.ts";
 
 /** What shells, our launcher and others say when the kernel lets them start no process. */

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import type { Readable } from "node:stream";
-import { WaypointError } from "../errors/index.ts";
+import { WaypointError } from "../shared/errors/index.ts";
 import { processesFull } from "./processes-full.ts";
 
 /** Output kept of each stream of a finished process; the rest is dropped, never buffered. */

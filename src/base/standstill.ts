@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { WaypointError } from "../errors/index.ts";
+import { WaypointError } from "../shared/errors/index.ts";
 import { hasFrozenGroup } from "./frozen-group.ts";
 
 /** Why a process takes no step until somebody else lets it. */

@@ -1,4 +1,4 @@
-import { WaypointError } from "../errors/index.ts";
+import { WaypointError } from "../shared/errors/index.ts";
 
 /** Returns what `work` resolves to. @throws DEADLINE_EXCEEDED  it took longer; it goes on unseen. */
 export async function withDeadline<T>(

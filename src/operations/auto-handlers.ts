@@ -1,6 +1,6 @@
-import { resolveSession } from "../lineage/index.ts";
-import type { OperationOutput, OperationParsedInput } from "../protocol/index.ts";
-import type { EnginePorts } from "../session/index.ts";
+import type { EnginePorts } from "../engine/session/index.ts";
+import { resolveSession } from "../portable/lineage/index.ts";
+import type { OperationOutput, OperationParsedInput } from "../shared/protocol/index.ts";
 
 /** What the operation on automatic checkpoints does. */
 export const AUTO_HANDLERS: {

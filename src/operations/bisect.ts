@@ -1,8 +1,8 @@
 import { availableParallelism } from "node:os";
-import { bisectCheckpoints } from "../bisect/index.ts";
-import { pathBetween, resolveCheckpoint } from "../lineage/index.ts";
-import type { OperationOutput, OperationParsedInput } from "../protocol/index.ts";
-import type { EnginePorts, StreamPeer } from "../session/index.ts";
+import { bisectCheckpoints } from "../engine/bisect/index.ts";
+import type { EnginePorts, StreamPeer } from "../engine/session/index.ts";
+import { pathBetween, resolveCheckpoint } from "../portable/lineage/index.ts";
+import type { OperationOutput, OperationParsedInput } from "../shared/protocol/index.ts";
 import { sendLine } from "./send-line.ts";
 
 /**

@@ -1,7 +1,11 @@
-import { WaypointError } from "../errors/index.ts";
-import { catFiles, copyFiles, copyTargetOf, grepCheckpoints } from "../files/index.ts";
-import type { OperationName, OperationOutput, OperationParsedInput } from "../protocol/index.ts";
-import type { EnginePorts, StreamPeer } from "../session/index.ts";
+import { catFiles, copyFiles, copyTargetOf, grepCheckpoints } from "../engine/files/index.ts";
+import type { EnginePorts, StreamPeer } from "../engine/session/index.ts";
+import { WaypointError } from "../shared/errors/index.ts";
+import type {
+  OperationName,
+  OperationOutput,
+  OperationParsedInput,
+} from "../shared/protocol/index.ts";
 
 type FileOperation = "cat" | "cp" | "grep" | Extract<OperationName, `browse${string}`>;
 

@@ -1,5 +1,5 @@
-import { type Checkpoint, type OperationParsedInput, verdictOf } from "../protocol/index.ts";
-import type { EnginePorts } from "../session/index.ts";
+import type { EnginePorts } from "../engine/session/index.ts";
+import { type Checkpoint, type OperationParsedInput, verdictOf } from "../shared/protocol/index.ts";
 
 type Asked = Pick<OperationParsedInput<"log">, "path" | "package" | "grep" | "verified">;
 

@@ -1,7 +1,3 @@
-import type { CheckpointRow, SessionRow } from "../catalog/index.ts";
-import { requireOwnHistory, resolveCheckpoint, resolveSession } from "../lineage/index.ts";
-import type { OperationOutput, OperationParsedInput } from "../protocol/index.ts";
-import { type EnginePorts, requireNobodyTypes, type StreamPeer } from "../session/index.ts";
 import {
   listOperations,
   planRestore,
@@ -10,7 +6,11 @@ import {
   restoreSession,
   revertChanges,
   undoOperation,
-} from "../undoing/index.ts";
+} from "../engine/restore/index.ts";
+import { type EnginePorts, requireNobodyTypes, type StreamPeer } from "../engine/session/index.ts";
+import type { CheckpointRow, SessionRow } from "../portable/catalog/index.ts";
+import { requireOwnHistory, resolveCheckpoint, resolveSession } from "../portable/lineage/index.ts";
+import type { OperationOutput, OperationParsedInput } from "../shared/protocol/index.ts";
 import { withSession } from "./with-session.ts";
 
 type GoingBack = "restore" | "restore.plan" | "undo" | "revert" | "revert.plan" | "op.log";

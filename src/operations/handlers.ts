@@ -1,18 +1,9 @@
-import type { SessionRow } from "../catalog/index.ts";
 import {
   createCheckpoint,
   forkCheckpoint,
   removeCheckpoints,
   showCheckpoint,
-} from "../checkpoint/index.ts";
-import { WaypointError } from "../errors/index.ts";
-import {
-  removableCheckpoints,
-  resolveCheckpoint,
-  resolveMoment,
-  resolveSession,
-} from "../lineage/index.ts";
-import type { OperationName, OperationOutput, OperationParsedInput } from "../protocol/index.ts";
+} from "../engine/checkpoint/index.ts";
 import {
   attachSession,
   createSession,
@@ -31,9 +22,22 @@ import {
   type StreamPeer,
   stopForward,
   stopSession,
-} from "../session/index.ts";
-import { describeStandby } from "../standby/index.ts";
-import { diffMoments } from "../story/index.ts";
+} from "../engine/session/index.ts";
+import { describeStandby } from "../engine/standby/index.ts";
+import { diffMoments } from "../engine/story/index.ts";
+import type { SessionRow } from "../portable/catalog/index.ts";
+import {
+  removableCheckpoints,
+  resolveCheckpoint,
+  resolveMoment,
+  resolveSession,
+} from "../portable/lineage/index.ts";
+import { WaypointError } from "../shared/errors/index.ts";
+import type {
+  OperationName,
+  OperationOutput,
+  OperationParsedInput,
+} from "../shared/protocol/index.ts";
 import { AUTO_HANDLERS } from "./auto-handlers.ts";
 import { bisect } from "./bisect.ts";
 import { endBrowsing, FILE_HANDLERS } from "./file-handlers.ts";

@@ -1,4 +1,4 @@
-import type { Checkpoint, OperationOutput } from "../protocol/index.ts";
+import type { Checkpoint, OperationOutput } from "../shared/protocol/index.ts";
 
 type Elided = OperationOutput<"log">["elided"];
 

@@ -1,13 +1,17 @@
-import { resolveCheckpoint } from "../lineage/index.ts";
 import {
   abortUnfinished,
   applyCheckpoint,
   continueUnfinished,
   mergeCheckpoint,
   undoApply,
-} from "../merge/index.ts";
-import type { OperationName, OperationOutput, OperationParsedInput } from "../protocol/index.ts";
-import type { EnginePorts, StreamPeer } from "../session/index.ts";
+} from "../engine/merge/index.ts";
+import type { EnginePorts, StreamPeer } from "../engine/session/index.ts";
+import { resolveCheckpoint } from "../portable/lineage/index.ts";
+import type {
+  OperationName,
+  OperationOutput,
+  OperationParsedInput,
+} from "../shared/protocol/index.ts";
 import { withSession } from "./with-session.ts";
 
 type MergeOperation = "merge" | Extract<OperationName, `apply${string}`>;

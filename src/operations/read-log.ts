@@ -1,8 +1,12 @@
-import type { TimelineRow } from "../catalog/index.ts";
-import { describeCheckpoints } from "../checkpoint/index.ts";
-import { resolveSession } from "../lineage/index.ts";
-import type { Checkpoint, OperationOutput, OperationParsedInput } from "../protocol/index.ts";
-import { describeSession, type EnginePorts } from "../session/index.ts";
+import { describeCheckpoints } from "../engine/checkpoint/index.ts";
+import { describeSession, type EnginePorts } from "../engine/session/index.ts";
+import type { TimelineRow } from "../portable/catalog/index.ts";
+import { resolveSession } from "../portable/lineage/index.ts";
+import type {
+  Checkpoint,
+  OperationOutput,
+  OperationParsedInput,
+} from "../shared/protocol/index.ts";
 import { findTold } from "./find-told.ts";
 import { linkOverElided } from "./link-over-elided.ts";
 

@@ -1,4 +1,4 @@
-import type { OperationName } from "../protocol/index.ts";
+import type { OperationName } from "../shared/protocol/index.ts";
 import type { EngineOperations } from "./handlers.ts";
 
 /** Operations after which other checkpoints may be wanted on standby than before. */

@@ -1,15 +1,15 @@
-import type { CheckpointRow } from "../catalog/index.ts";
-import { removeCheckpoints, toManifest } from "../checkpoint/index.ts";
-import { WaypointError } from "../errors/index.ts";
-import { lineWithout, resolveCheckpoint } from "../lineage/index.ts";
-import type { OperationOutput, OperationParsedInput } from "../protocol/index.ts";
+import { removeCheckpoints, toManifest } from "../engine/checkpoint/index.ts";
 import {
   describeSession,
   type EnginePorts,
   removeInstance,
   type StreamPeer,
-} from "../session/index.ts";
-import { scheduleStory } from "../story/index.ts";
+} from "../engine/session/index.ts";
+import { scheduleStory } from "../engine/story/index.ts";
+import type { CheckpointRow } from "../portable/catalog/index.ts";
+import { lineWithout, resolveCheckpoint } from "../portable/lineage/index.ts";
+import { WaypointError } from "../shared/errors/index.ts";
+import type { OperationOutput, OperationParsedInput } from "../shared/protocol/index.ts";
 import { endBrowsing } from "./file-handlers.ts";
 import { withSession } from "./with-session.ts";
 

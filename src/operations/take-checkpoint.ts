@@ -1,14 +1,18 @@
-import type { CheckpointRow, SessionRow } from "../catalog/index.ts";
-import { createCheckpoint, describeCheckpoint, makeDurable } from "../checkpoint/index.ts";
-import { WaypointError } from "../errors/index.ts";
-import type { Checkpoint, OperationOutput, OperationParsedInput } from "../protocol/index.ts";
+import { createCheckpoint, describeCheckpoint, makeDurable } from "../engine/checkpoint/index.ts";
 import {
   type EnginePorts,
   requireLive,
   requireValidName,
   type StreamPeer,
-} from "../session/index.ts";
-import { verifyInBackground, verifyMany } from "../verification/index.ts";
+} from "../engine/session/index.ts";
+import { verifyInBackground, verifyMany } from "../engine/verify/index.ts";
+import type { CheckpointRow, SessionRow } from "../portable/catalog/index.ts";
+import { WaypointError } from "../shared/errors/index.ts";
+import type {
+  Checkpoint,
+  OperationOutput,
+  OperationParsedInput,
+} from "../shared/protocol/index.ts";
 import { sendLine } from "./send-line.ts";
 import { withSession } from "./with-session.ts";
 

@@ -1,10 +1,10 @@
 import { availableParallelism } from "node:os";
-import type { CheckpointRow } from "../catalog/index.ts";
-import { WaypointError } from "../errors/index.ts";
-import { historyOf, resolveCheckpoint, resolveSession } from "../lineage/index.ts";
-import type { OperationOutput, OperationParsedInput, Verified } from "../protocol/index.ts";
-import { type EnginePorts, type StreamPeer, TailOutput } from "../session/index.ts";
-import { verifyMany } from "../verification/index.ts";
+import { type EnginePorts, type StreamPeer, TailOutput } from "../engine/session/index.ts";
+import { verifyMany } from "../engine/verify/index.ts";
+import type { CheckpointRow } from "../portable/catalog/index.ts";
+import { historyOf, resolveCheckpoint, resolveSession } from "../portable/lineage/index.ts";
+import { WaypointError } from "../shared/errors/index.ts";
+import type { OperationOutput, OperationParsedInput, Verified } from "../shared/protocol/index.ts";
 import { sendLine } from "./send-line.ts";
 
 type Input = OperationParsedInput<"verify">;

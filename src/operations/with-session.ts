@@ -1,6 +1,6 @@
-import type { SessionRow } from "../catalog/index.ts";
-import { resolveSession } from "../lineage/index.ts";
-import type { EnginePorts, StreamPeer } from "../session/index.ts";
+import type { EnginePorts, StreamPeer } from "../engine/session/index.ts";
+import type { SessionRow } from "../portable/catalog/index.ts";
+import { resolveSession } from "../portable/lineage/index.ts";
 
 /**
  * Runs `task` with the session's lease, and with its row as it is when the lease is held.

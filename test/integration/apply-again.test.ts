@@ -11,8 +11,8 @@ import os from "node:os";
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { callOperation } from "../../src/client/index.ts";
 import type { Session } from "../../src/index.ts";
+import { callOperation } from "../../src/surfaces/client/index.ts";
 import { openTestWaypoint, type TestWaypoint } from "../support/test-waypoint.ts";
 
 // A person works on the machine between one apply and the next.

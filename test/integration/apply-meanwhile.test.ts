@@ -14,8 +14,8 @@ import {
 import os from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { CopyJob } from "../../src/files/index.ts";
-import { carryOut, Journal, makePlan, Target, versionAt } from "../../src/merge/index.ts";
+import { CopyJob } from "../../src/engine/files/index.ts";
+import { carryOut, Journal, makePlan, Target, versionAt } from "../../src/engine/merge/index.ts";
 
 // Somebody works in the target at the very moment at which a plan is carried out.
 

@@ -3,7 +3,7 @@ import os from "node:os";
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { callOperation } from "../../src/client/index.ts";
+import { callOperation } from "../../src/surfaces/client/index.ts";
 import { runCommand } from "../support/command-line.ts";
 import { openTestWaypoint } from "../support/test-waypoint.ts";
 

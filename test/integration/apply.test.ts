@@ -16,8 +16,8 @@ import os from "node:os";
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { callOperation } from "../../src/client/index.ts";
 import type { Session } from "../../src/index.ts";
+import { callOperation } from "../../src/surfaces/client/index.ts";
 import { runShellLine } from "../support/command-line.ts";
 import { eventually, openTestWaypoint, type TestWaypoint } from "../support/test-waypoint.ts";
 

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { isSystemError } from "../../src/base/index.ts";
-import { findRunningCriu, type RunningCriu } from "../../src/criu/index.ts";
 import type { Checkpoint, Session } from "../../src/index.ts";
+import { findRunningCriu, type RunningCriu } from "../../src/linux/criu/index.ts";
 import { finished, runCommand, startCommand } from "../support/command-line.ts";
 import { eventually, openTestWaypoint, type TestWaypoint } from "../support/test-waypoint.ts";
 

@@ -9,8 +9,8 @@ import {
   restore,
   startPagesServer,
   warmUp,
-} from "../../src/criu/index.ts";
-import { findCriu } from "../../src/host/index.ts";
+} from "../../src/linux/criu/index.ts";
+import { findCriu } from "../../src/linux/host/index.ts";
 import { ROOT } from "./private-namespace.ts";
 
 /** The program itself: a version manager's shim would add processes of its own. */

@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { callOperation } from "../../src/client/index.ts";
 import type { Session } from "../../src/index.ts";
+import { callOperation } from "../../src/surfaces/client/index.ts";
 import { finished, runCommand, startCommand, WAYPOINT_COMMAND } from "../support/command-line.ts";
 import { killDaemon } from "../support/crash-model.ts";
 import { expectedHoldings, holdingsOf } from "../support/holdings.ts";

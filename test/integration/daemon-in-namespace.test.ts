@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { cpus, tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { callOperation } from "../../src/client/index.ts";
+import { callOperation } from "../../src/surfaces/client/index.ts";
 import { WAYPOINT_COMMAND } from "../support/command-line.ts";
 import { eventually } from "../support/test-waypoint.ts";
 

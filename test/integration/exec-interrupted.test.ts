@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { openStream } from "../../src/client/index.ts";
 import type { Session, StreamEvent } from "../../src/index.ts";
+import { openStream } from "../../src/surfaces/client/index.ts";
 import { finished, runCommand, runShellLine, startCommand } from "../support/command-line.ts";
 import { eventually, openTestWaypoint, type TestWaypoint } from "../support/test-waypoint.ts";
 

@@ -3,7 +3,7 @@ import { DatabaseSync } from "node:sqlite";
 import { expect, test } from "vitest";
 import { lookAround } from "../../scripts/check/left-behind.ts";
 import { stateLayout } from "../../src/base/index.ts";
-import { callOperation } from "../../src/client/index.ts";
+import { callOperation } from "../../src/surfaces/client/index.ts";
 import { failureOf } from "../support/failing-command.ts";
 import { eventually, openTestWaypoint } from "../support/test-waypoint.ts";
 

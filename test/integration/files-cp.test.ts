@@ -14,7 +14,7 @@ import os from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Session } from "../../src/index.ts";
-import { readXattr, setXattr } from "../../src/kernel/index.ts";
+import { readXattr, setXattr } from "../../src/linux/kernel/index.ts";
 import { runShellLine, startCommand } from "../support/command-line.ts";
 import { eventually, openTestWaypoint, type TestWaypoint } from "../support/test-waypoint.ts";
 

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
-import { Freezer } from "../../src/limits/index.ts";
+import { Freezer } from "../../src/linux/limits/index.ts";
 
 test("what works in an incarnation's group goes on while its tree is frozen inside of that", async () => {
   const freezer = Freezer.open({ ownerKey: `test-${process.pid}` });

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterEach, beforeAll, expect, test } from "vitest";
 import { killProcess, pollUntil } from "../../src/base/index.ts";
-import { findRunningCriu } from "../../src/criu/index.ts";
+import { findRunningCriu } from "../../src/linux/criu/index.ts";
 import { COUNTER, CriuTrees, type Tree, treeProcesses } from "./criu-trees.ts";
 import { inPrivateNamespace } from "./private-namespace.ts";
 

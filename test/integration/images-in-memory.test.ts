@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { stateLayout } from "../../src/base/index.ts";
-import { callOperation } from "../../src/client/index.ts";
 import type { Session } from "../../src/index.ts";
+import { callOperation } from "../../src/surfaces/client/index.ts";
 import { forgetMemoryImages, untilDurable } from "../support/checkpoint-space.ts";
 import { startCommand } from "../support/command-line.ts";
 import { killDaemon } from "../support/crash-model.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { callOperation } from "../../src/client/index.ts";
+import { callOperation } from "../../src/surfaces/client/index.ts";
 import { openTestWaypoint, type TestWaypoint } from "../support/test-waypoint.ts";
 
 let own: TestWaypoint;

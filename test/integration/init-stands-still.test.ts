@@ -9,8 +9,8 @@ import {
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { findRunningCriu } from "../../src/criu/index.ts";
 import type { Session } from "../../src/index.ts";
+import { findRunningCriu } from "../../src/linux/criu/index.ts";
 import { finished, runCommand, startCommand } from "../support/command-line.ts";
 import { killDaemon } from "../support/crash-model.ts";
 import { eventually, openTestWaypoint, type TestWaypoint } from "../support/test-waypoint.ts";

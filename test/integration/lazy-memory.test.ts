@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { afterEach, beforeAll, expect, test } from "vitest";
 import { killProcess, pollUntil } from "../../src/base/index.ts";
-import { awaitPagesServer, endPagesServer } from "../../src/criu/index.ts";
+import { awaitPagesServer, endPagesServer } from "../../src/linux/criu/index.ts";
 import { pagesServersOf } from "../support/pages-servers.ts";
 import { CriuTrees, PYTHON, sh, stateOf, type Tree, treeProcesses } from "./criu-trees.ts";
 import { inPrivateNamespace } from "./private-namespace.ts";

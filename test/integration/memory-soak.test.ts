@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import process from "node:process";
 import { expect, test } from "vitest";
-import { callOperation } from "../../src/client/index.ts";
 import type { Session } from "../../src/index.ts";
+import { callOperation } from "../../src/surfaces/client/index.ts";
 import { untilDurable } from "../support/checkpoint-space.ts";
 import { runInDaemon } from "../support/run-in-daemon.ts";
 import { eventually, openTestWaypoint, type TestWaypoint } from "../support/test-waypoint.ts";
@@ -12,7 +12,7 @@ const MEBIBYTE = 1024 ** 2;
 const CHECKPOINTS = Number(process.env["WAYPOINT_SOAK_CHECKPOINTS"] ?? 60);
 const TOLD_EACH = Math.ceil(CHECKPOINTS / 8);
 const IMAGES_BUDGET_MIB = 512;
-/** What durable checkpoints may keep of that budget (src/checkpoint/memory-images.ts). */
+/** What durable checkpoints may keep of that budget (src/engine/checkpoint/memory-images.ts). */
 const KEPT_MIB_MAX = 64;
 /** A daemon that rests needs some 40 MiB of its own; before this was bounded it kept 200 and more. */
 const RESTING_MIB_MAX = 80;

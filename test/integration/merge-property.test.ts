@@ -14,7 +14,7 @@ import {
 import os from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { CopyJob } from "../../src/files/index.ts";
+import { CopyJob } from "../../src/engine/files/index.ts";
 import {
   carryOut,
   Journal,
@@ -22,7 +22,7 @@ import {
   mergeTexts,
   Target,
   versionAt,
-} from "../../src/merge/index.ts";
+} from "../../src/engine/merge/index.ts";
 
 const NAMES = ["a", "b", "c", "d/e", "d/f", "g/h/i", "j", "k"];
 const TREES = Array.from({ length: 30 }, (_, seed) => seed + 1);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { callOperation } from "../../src/client/index.ts";
 import type { Session } from "../../src/index.ts";
+import { callOperation } from "../../src/surfaces/client/index.ts";
 import { runShellLine } from "../support/command-line.ts";
 import { openTestWaypoint, type TestWaypoint } from "../support/test-waypoint.ts";
 

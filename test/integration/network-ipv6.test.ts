@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { pollUntil } from "../../src/base/index.ts";
-import { NetworkHost, type SessionNetwork } from "../../src/network/index.ts";
+import { NetworkHost, type SessionNetwork } from "../../src/linux/network/index.ts";
 import { eventually, openTestWaypoint } from "../support/test-waypoint.ts";
 import {
   askName,

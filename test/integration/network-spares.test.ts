@@ -1,6 +1,6 @@
 import { afterEach, beforeAll, expect, test } from "vitest";
 import { pollUntil } from "../../src/base/index.ts";
-import { INNER_ADDRESS, NetworkHost } from "../../src/network/index.ts";
+import { INNER_ADDRESS, NetworkHost } from "../../src/linux/network/index.ts";
 import { HOST_ADDRESS, HOST_NAMESPACE, hostState, NETNS_DIR, run, sh } from "./network-world.ts";
 import { inPrivateNamespace } from "./private-namespace.ts";
 

@@ -1,5 +1,5 @@
 import { spawn, spawnSync } from "node:child_process";
-import type { SessionNetwork } from "../../src/network/index.ts";
+import type { SessionNetwork } from "../../src/linux/network/index.ts";
 
 export const NETNS_DIR = "/run/netns";
 export const FORWARD = "/proc/sys/net/ipv4/ip_forward";

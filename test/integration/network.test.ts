@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { pollUntil } from "../../src/base/index.ts";
-import { INNER_ADDRESS, NetworkHost, type SessionNetwork } from "../../src/network/index.ts";
+import { INNER_ADDRESS, NetworkHost, type SessionNetwork } from "../../src/linux/network/index.ts";
 import {
   askName,
   askNameLater,

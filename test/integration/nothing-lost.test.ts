@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { callOperation, openStream } from "../../src/client/index.ts";
+import { callOperation, openStream } from "../../src/surfaces/client/index.ts";
 import { cutImagesShort } from "../support/run-in-daemon.ts";
 import { eventually, openTestWaypoint, type TestWaypoint } from "../support/test-waypoint.ts";
 

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { callOperation } from "../../src/client/index.ts";
 import type { Session } from "../../src/index.ts";
+import { callOperation } from "../../src/surfaces/client/index.ts";
 import { failureOf } from "../support/failing-command.ts";
 import { eventually, openTestWaypoint, type TestWaypoint } from "../support/test-waypoint.ts";
 import { readWholeState } from "../support/whole-state.ts";

@@ -2,8 +2,8 @@ import { copyFileSync, existsSync, mkdtempSync, renameSync, rmSync, truncateSync
 import os from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { callOperation } from "../../src/client/index.ts";
 import { type Checkpoint, type Session, Waypoint } from "../../src/index.ts";
+import { callOperation } from "../../src/surfaces/client/index.ts";
 import { failureOf } from "../support/failing-command.ts";
 import { runInDaemon } from "../support/run-in-daemon.ts";
 import { breakSuperblocks, contentOf, setUnknownReadOnlyFeature } from "../support/store-image.ts";

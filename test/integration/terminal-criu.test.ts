@@ -2,9 +2,9 @@ import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
-import { buildDumpArguments, buildRestoreArguments } from "../../src/criu/index.ts";
-import { findCriu } from "../../src/host/index.ts";
-import { InitLink } from "../../src/terminal/index.ts";
+import { buildDumpArguments, buildRestoreArguments } from "../../src/linux/criu/index.ts";
+import { findCriu } from "../../src/linux/host/index.ts";
+import { InitLink } from "../../src/linux/terminal/index.ts";
 import { bashProgram, openSandbox, type Sandbox } from "../support/terminal/sandbox.ts";
 
 const PROJECT = path.join(import.meta.dirname, "../..");

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { readdirSync, readlinkSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { InitLink } from "../../src/terminal/index.ts";
+import { InitLink } from "../../src/linux/terminal/index.ts";
 import { Driver, until } from "../support/terminal/driver.ts";
 
 const driver = new Driver();

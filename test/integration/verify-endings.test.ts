@@ -10,8 +10,8 @@ import {
 import os from "node:os";
 import path from "node:path";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { callOperation } from "../../src/client/index.ts";
 import { hasCode, type Session } from "../../src/index.ts";
+import { callOperation } from "../../src/surfaces/client/index.ts";
 import { finished, startCommand } from "../support/command-line.ts";
 import { killDaemon } from "../support/crash-model.ts";
 import { expectedHoldings, holdingsOf } from "../support/holdings.ts";

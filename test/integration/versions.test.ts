@@ -12,7 +12,7 @@ import {
   FRAME_KIND,
   FrameDecoder,
   WAYPOINT_VERSION,
-} from "../../src/protocol/index.ts";
+} from "../../src/shared/protocol/index.ts";
 import { failureOf } from "../support/failing-command.ts";
 import { openTestWaypoint, type TestWaypoint } from "../support/test-waypoint.ts";
 import { readWholeState } from "../support/whole-state.ts";

@@ -1,6 +1,6 @@
 import { closeSync, constants, openSync } from "node:fs";
-import { CopyJob } from "../../src/files/index.ts";
-import { carryOut, Journal, makePlan, Target, versionAt } from "../../src/merge/index.ts";
+import { CopyJob } from "../../src/engine/files/index.ts";
+import { carryOut, Journal, makePlan, Target, versionAt } from "../../src/engine/merge/index.ts";
 
 /** What a process does that is killed in the middle of it. */
 interface Job {

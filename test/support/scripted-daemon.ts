@@ -8,7 +8,7 @@ import {
   type Frame,
   FrameDecoder,
   type RequestMessage,
-} from "../../src/protocol/index.ts";
+} from "../../src/shared/protocol/index.ts";
 
 /** One connection as a scripted daemon sees it. */
 export interface ScriptedConnection {

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
-import { callOperation } from "../../src/client/index.ts";
 import type { Checkpoint, Session } from "../../src/index.ts";
+import { callOperation } from "../../src/surfaces/client/index.ts";
 import { eventually, type TestWaypoint } from "./test-waypoint.ts";
 
 /** Waits until a checkpoint has a standby for a session. */

@@ -1,5 +1,5 @@
 import type { Session } from "../../src/index.ts";
-import { ScreenModel } from "../../src/terminal/index.ts";
+import { ScreenModel } from "../../src/linux/terminal/index.ts";
 import { eventually } from "./test-waypoint.ts";
 
 const COLUMNS = 100;

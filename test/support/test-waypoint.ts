@@ -2,8 +2,8 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { callOperation } from "../../src/client/index.ts";
 import { Waypoint } from "../../src/index.ts";
+import { callOperation } from "../../src/surfaces/client/index.ts";
 
 /** Sparse size of a test's store; nothing is taken from the disk until it is written. */
 const STORE_BYTES = 8 * 1024 ** 3;

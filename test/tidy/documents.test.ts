@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { renderPages } from "../../scripts/docs/pages.ts";
-import { filesBelow, projectFiles, ROOT, readText } from "./repository.ts";
+import { filesBelow, projectFiles, ROOT, readText, roomsOfSource } from "./repository.ts";
 
 describe("documents", () => {
   test("generated documents are what the code says", async () => {
@@ -11,16 +11,17 @@ describe("documents", () => {
     expect(stale.map((page) => page.path)).toEqual([]);
   });
 
-  test("docs/ARCHITECTURE.md lists every folder of src", () => {
-    const text = readText("docs/ARCHITECTURE.md") ?? "";
-    const folders = new Set(
-      filesBelow(["src"], [".ts"])
-        .map((file) => file.split("/"))
-        .filter((parts) => parts.length > 2)
-        .map((parts) => parts[1] ?? ""),
-    );
+  test("docs/ARCHITECTURE.md draws the tree of src as it is", () => {
+    const tree = /^src\/\n(.*?)^native\//ms.exec(readText("docs/ARCHITECTURE.md") ?? "")?.[1] ?? "";
+    let house = "";
+    const drawn = [...tree.matchAll(/^ {2}( {2})?([a-z-]+)\//gm)].map(([, inside, name = ""]) => {
+      if (inside === undefined) house = name;
+      return inside === undefined ? name : `${house}/${name}`;
+    });
+    const rooms = roomsOfSource();
+    const houses = rooms.map((room) => room.replace(/\/.*/, ""));
 
-    expect([...folders].filter((folder) => !text.includes(`${folder}/`))).toEqual([]);
+    expect(drawn.toSorted()).toEqual([...new Set([...houses, ...rooms])].toSorted());
   });
 
   test("every page of docs/notes names its sources", () => {

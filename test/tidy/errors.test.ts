@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { ERROR_REGISTRY, type ErrorCode } from "../../src/errors/index.ts";
+import { ERROR_REGISTRY, type ErrorCode } from "../../src/shared/errors/index.ts";
 import { filesBelow, readText } from "./repository.ts";
 import { NOT_REACHED, NOT_THROWN } from "./unreached-codes.ts";
 
@@ -7,7 +7,7 @@ const CODES = Object.keys(ERROR_REGISTRY) as ErrorCode[];
 const SOURCE = [".ts", ".mjs", ".c", ".h"];
 
 /** Where codes are listed, not thrown: the registry, and the help of the command line. */
-const NAMES_CODES_ONLY = ["src/errors/registry.ts", "src/cli/table/"];
+const NAMES_CODES_ONLY = ["src/shared/errors/registry.ts", "src/surfaces/cli/table/"];
 
 function textOf(files: readonly string[]): string {
   return files.map((file) => readText(file) ?? "").join("\n");

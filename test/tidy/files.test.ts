@@ -1,6 +1,6 @@
 import path from "node:path";
 import { describe, expect, test } from "vitest";
-import { filesBelow, isExecutable, projectFiles, readText } from "./repository.ts";
+import { filesBelow, isExecutable, projectFiles, readText, roomsOfSource } from "./repository.ts";
 
 const CODE_FOLDERS = ["src", "native", "test", "scripts", "bench"];
 const CODE_EXTENSIONS = [".ts", ".mjs", ".js", ".c", ".h", ".sh", ".py"];
@@ -78,15 +78,10 @@ describe("source text", () => {
     expect(found).toEqual([]);
   });
 
-  test("every source folder has a door that says what it owns", () => {
-    const sources = filesBelow(["src"], [".ts"]);
-    const folders = new Set(
-      sources.filter((file) => file.split("/").length > 2).map((file) => path.dirname(file)),
-    );
-    const topFolders = [...folders].filter((folder) => folder.split("/").length === 2);
-    const doorless = topFolders.filter((folder) => {
-      const door = `${folder}/index.ts`;
-      return !sources.includes(door) || !/^\/\*\*\n \* \w+ owns /.test(readText(door) ?? "");
+  test("every room of src has a door that says what it owns", () => {
+    const doorless = roomsOfSource().filter((room) => {
+      const door = readText(`src/${room}/index.ts`);
+      return door === null || !/^\/\*\*\n \* [\w-]+ owns /.test(door);
     });
 
     expect(doorless).toEqual([]);

@@ -7,6 +7,7 @@ import { fileURLToPath } from "node:url";
 export const ROOT = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "../..");
 
 const TEXT_FILE_BYTES_MAX = 2 * 1024 * 1024;
+const HOUSES_OF_ONE_ROOM = new Set(["base", "operations"]);
 const WITHOUT_GIT = ["bin", "docs", "native", "scripts", "src", "test", "toolchain", "examples"];
 
 /** Returns the files of the project, tracked or about to be, as paths from the root. */
@@ -46,6 +47,16 @@ export function filesBelow(folders: readonly string[], extensions: readonly stri
       folders.some((folder) => file.startsWith(`${folder}/`)) &&
       extensions.includes(path.extname(file)),
   );
+}
+
+/** Returns the rooms of src as paths below it: `base`, `engine/restore`, … */
+export function roomsOfSource(): string[] {
+  const inRooms = filesBelow(["src"], [".ts"]).map((file) => file.split("/").slice(1, -1));
+  const rooms = inRooms.map(([house = "", room]) =>
+    HOUSES_OF_ONE_ROOM.has(house) || room === undefined ? house : `${house}/${room}`,
+  );
+  // A file beside the rooms, as src/index.ts.
+  return [...new Set(rooms)].filter((room) => room.includes("/") || HOUSES_OF_ONE_ROOM.has(room));
 }
 
 /** Tells whether the owner may execute `file`. */

@@ -1,4 +1,4 @@
-import type { ErrorCode } from "../../src/errors/index.ts";
+import type { ErrorCode } from "../../src/shared/errors/index.ts";
 
 /** Codes that no source throws yet, each with the reason why the registry has it already. */
 export const NOT_THROWN: Partial<Record<ErrorCode, string>> = {};

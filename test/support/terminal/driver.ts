@@ -1,5 +1,9 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type { CommandStage, ProgramSpec, TerminalState } from "../../../src/terminal/index.ts";
+import type {
+  CommandStage,
+  ProgramSpec,
+  TerminalState,
+} from "../../../src/linux/terminal/index.ts";
 import { bashProgram, openSandbox, rootProgram, type Sandbox } from "./sandbox.ts";
 
 /** What a command left. */

@@ -1,7 +1,7 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { InitLink, type ProgramSpec, SHELL_FILES } from "../../../src/terminal/index.ts";
+import { InitLink, type ProgramSpec, SHELL_FILES } from "../../../src/linux/terminal/index.ts";
 
 const PROJECT = join(import.meta.dirname, "../../..");
 const NATIVE = join(PROJECT, ".tools/native");

@@ -1,0 +1,17 @@
+import type { AutoPolicy } from "../../shared/protocol/index.ts";
+import { changesSinceMark } from "../checkpoint/index.ts";
+import type { EnginePorts, LiveInstance } from "../session/index.ts";
+import type { Trigger } from "./trigger.ts";
+
+/** Tells whether there is something to capture: a look around is no change. */
+export async function isWorthIt(
+  { cause, mayHaveChangedShell }: Trigger,
+  policy: AutoPolicy,
+  live: LiveInstance,
+  ports: EnginePorts,
+): Promise<boolean> {
+  if (cause === "task" || mayHaveChangedShell) return true;
+  if (cause === "command" && policy.commands === "each") return true;
+  const { hasChanged, hasRun } = await changesSinceMark(live, ports);
+  return hasChanged || (cause === "every" && hasRun);
+}

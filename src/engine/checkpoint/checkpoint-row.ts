@@ -1,0 +1,61 @@
+import type { CheckpointRow, SessionRow } from "../../portable/catalog/index.ts";
+import type { AutoCause, CheckpointTrigger } from "../../shared/protocol/index.ts";
+import type { EnginePorts, LiveInstance } from "../session/index.ts";
+
+/** What a checkpoint is taken for. */
+export interface CheckpointOptions {
+  trigger: CheckpointTrigger;
+  /** What an automatic one is taken for. */
+  autoCause?: AutoCause;
+  intent: string | null;
+  /** The agent's last message or tool call, where it was handed over. */
+  agentSaid?: string;
+  name: string | null;
+  filesOnly: boolean;
+  /** Whether the session stands on it from now on; not for what a restore is about to leave. */
+  movesHead: boolean;
+}
+
+/** Returns the row of a checkpoint that was just captured: processes and files, or files alone. */
+export function checkpointRow(
+  session: SessionRow,
+  live: Pick<LiveInstance, "terminalId"> | undefined,
+  options: CheckpointOptions,
+  { settings }: EnginePorts,
+  facts: Pick<
+    CheckpointRow,
+    "id" | "pauseMs" | "totalMs" | "memoryBytes" | "unchangedSince" | "imagesSums"
+  >,
+): CheckpointRow {
+  return {
+    ...facts,
+    session: session.id,
+    sessionName: session.name,
+    parent: session.head,
+    name: options.name,
+    intent: options.intent,
+    agentSaid: options.agentSaid ?? null,
+    trigger: options.trigger,
+    autoCause: options.autoCause ?? null,
+    content: live === undefined ? "files" : "full",
+    createdAt: new Date().toISOString(),
+    stage: "captured",
+    base: session.base,
+    net: session.net,
+    user: session.user,
+    cwd: session.cwd,
+    binds: session.binds,
+    hostMounts: session.hostMounts,
+    terminal: live?.terminalId ?? null,
+    kernel: settings.kernel,
+    criu: settings.criuVersion,
+    arch: settings.arch,
+    shell: session.shell,
+    memoryLimitBytes: session.memoryLimitBytes,
+    cpuLimit: session.cpuLimit,
+    pidsLimit: session.pidsLimit,
+    diskLimitBytes: session.diskLimitBytes,
+    heldBy: null,
+    heldWhy: null,
+  };
+}

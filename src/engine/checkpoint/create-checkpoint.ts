@@ -1,0 +1,135 @@
+import { Rollback } from "../../base/index.ts";
+import type { CheckpointRow, SessionRow } from "../../portable/catalog/index.ts";
+import { hasCode, WaypointError } from "../../shared/errors/index.ts";
+import {
+  type EnginePorts,
+  type LiveInstance,
+  requireRestorableBinds,
+  untilWhole,
+} from "../session/index.ts";
+import { scheduleStory } from "../story/index.ts";
+import { type CheckpointOptions, checkpointRow } from "./checkpoint-row.ts";
+import { dumpInstance } from "./dump-instance.ts";
+import { scheduleDurable } from "./make-durable.ts";
+import { toManifest } from "./manifest.ts";
+import { markCapture } from "./mark.ts";
+import { roundMs } from "./round-ms.ts";
+import { findUnchanged, noteBaseline, watchForChange } from "./unchanged.ts";
+
+/**
+ * Captures a session as an immutable checkpoint, without ending or disturbing what runs in it.
+ *
+ * **Requires** the caller holds the session's lease.
+ * **On success** the checkpoint is recorded as `captured` and becomes `durable` in the background.
+ * Where nothing has run or changed since its parent, it shares what that one has captured.
+ * **On failure** nothing is recorded or left behind, and the session runs as before.
+ *
+ * @throws CANCELLED         whoever holds the lease does not want it any more.
+ * @throws CRIU_DUMP_FAILED  CRIU refused a process; `detail` names it and the resource.
+ * @throws SESSION_UNRESPONSIVE  its first process does not answer.
+ * @throws STORE_FULL        the store has no room.
+ * @throws SESSION_ENDED     a lazy restore that was still under way has failed.
+ */
+export async function createCheckpoint(
+  session: SessionRow,
+  options: CheckpointOptions,
+  ports: EnginePorts,
+): Promise<CheckpointRow> {
+  const startedAtMs = performance.now();
+  const id = ports.newId();
+  const live = options.filesOnly ? undefined : ports.live.get(session.id);
+  const { leases } = ports;
+  leases.throwIfCancelled(session.id);
+  await using rollback = new Rollback();
+  rollback.defer("remove the unfinished checkpoint", () => ports.store.deleteCheckpoint(id));
+
+  // What keeps the present state before it is left may use what is kept free for that.
+  const isKeeping = options.trigger === "before-restore" || options.trigger === "before-stop";
+  if (!isKeeping) requireShare(session, ports);
+  await ports.store.space.flushIfDirty(isKeeping ? "keeping" : "new");
+  leases.throwIfCancelled(session.id);
+  const captured =
+    live === undefined
+      ? await captureFiles(session, id, ports)
+      : ((await shareCaptures(session, live, id, ports)) ??
+        (await captureAll(session, live, id, ports)));
+  const { commands, ...facts } = captured;
+  // A dump is let come to its end, for the sake of the processes: but nobody needs it.
+  leases.throwIfCancelled(session.id);
+  const row = checkpointRow(session, live, options, ports, {
+    id,
+    ...facts,
+    totalMs: roundMs(performance.now() - startedAtMs),
+  });
+  await ports.store.writeManifest(id, toManifest(row));
+  ports.catalog.transaction(() => {
+    ports.catalog.insertCheckpoint(row);
+    if (options.movesHead) ports.catalog.updateSession(session.id, { head: id });
+  });
+
+  rollback.keep();
+  ports.journal.keep(id, commands);
+  scheduleDurable(id, ports);
+  scheduleStory(id, ports);
+  return row;
+}
+
+function requireShare({ id, diskLimitBytes }: SessionRow, { store }: EnginePorts): void {
+  store.shares.requireShare({ sessionId: id, diskLimitBytes }, "take a checkpoint");
+}
+
+async function captureFiles(session: SessionRow, id: string, ports: EnginePorts) {
+  if (session.instance === null) {
+    throw new WaypointError("SESSION_WRONG_STATE", `Session ${session.name} has no files now.`, {
+      hint: `\`waypoint restore ${session.name} CHECKPOINT\` brings back those of a checkpoint.`,
+    });
+  }
+  await ports.store.prepareCheckpoint(id, 0);
+  const commands = ports.journal.soFar(session.instance ?? "");
+  ports.store.snapshotInstance(session.instance ?? "", id);
+  return { pauseMs: 0, memoryBytes: 0, unchangedSince: null, imagesSums: null, commands };
+}
+
+/** Captures nothing anew where the parent's captures are still what is there. */
+async function shareCaptures(
+  session: SessionRow,
+  live: LiveInstance,
+  id: string,
+  ports: EnginePorts,
+) {
+  const commands = ports.journal.soFar(live.instanceId);
+  const parent = await findUnchanged(session, live, ports);
+  if (parent === null) return null;
+  try {
+    await ports.store.shareCaptures(id, parent.id);
+  } catch (error) {
+    if (hasCode(error, "STORE_FULL")) throw error;
+    // The parent may be going away just now.
+    ports.logger.info("captures not shared", { parent: parent.id, reason: String(error) });
+    await ports.store.deleteCheckpoint(id);
+    return null;
+  }
+  noteBaseline(live, id);
+  const { memoryBytes, imagesSums } = parent;
+  return { pauseMs: 0, memoryBytes, unchangedSince: parent.id, imagesSums, commands };
+}
+
+async function captureAll(session: SessionRow, live: LiveInstance, id: string, ports: EnginePorts) {
+  await untilWhole(live, ports);
+  ports.leases.throwIfCancelled(session.id);
+  requireRestorableBinds(session, live.pid, ports);
+  // What ends from here on is not in the capture: the daemon learns of it only afterwards.
+  const commands = ports.journal.soFar(live.instanceId);
+  const watch = watchForChange(session, live, ports);
+  const mark = markCapture(session, live, ports);
+  // CRIU cannot dump one end of a connection, so the daemon lets go of the session's init first.
+  await live.link.quiesce();
+  try {
+    const { pauseMs, memoryBytes } = await dumpInstance(session, live, id, ports);
+    mark.take(id);
+    return { pauseMs, memoryBytes, unchangedSince: null, imagesSums: null, commands };
+  } finally {
+    await live.link.resume();
+    watch.settle(id);
+  }
+}

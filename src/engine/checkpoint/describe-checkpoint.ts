@@ -1,0 +1,122 @@
+import type { ImageProcess } from "../../linux/criu/index.ts";
+import type {
+  CheckpointRow,
+  StoryRow,
+  TimelineRow,
+  VerificationRow,
+} from "../../portable/catalog/index.ts";
+import { hasCode } from "../../shared/errors/index.ts";
+import type { Checkpoint, Intent, OperationOutput } from "../../shared/protocol/index.ts";
+import { type EnginePorts, limitsOf } from "../session/index.ts";
+import { readStory } from "../story/index.ts";
+import { requireCaptured } from "./held-checkpoints.ts";
+
+/** What one answer holds of the outputs of all verifications together. */
+const ANSWER_OUTPUT_CHARACTERS_MAX = 2 * 1024 * 1024;
+
+/** What is told of a checkpoint beside the checkpoint itself, as far as it is there. */
+export interface ToldBeside {
+  /** Its story in brief. */
+  story: Pick<StoryRow, "summary" | "intent" | "intentSource"> | undefined;
+  /** The newest verdict of its own verify command. */
+  verification: VerificationRow | undefined;
+}
+
+/** Returns a checkpoint as the outside sees it. */
+export function describeCheckpoint(
+  row: TimelineRow,
+  { story, verification }: ToldBeside,
+): Checkpoint {
+  const { id, session, sessionName, parent, name, intent, trigger, content, autoCause } = row;
+  const { createdAt, unchangedSince, pauseMs, totalMs, memoryBytes, stage } = row;
+  return {
+    ...{ id, session, sessionName, parent, name, intent, trigger, content, autoCause },
+    ...{ createdAt, unchangedSince, pauseMs, totalMs, memoryBytes, stage },
+    derivedIntent: derivedIntentOf(row, story),
+    verification: verification === undefined ? null : describeVerification(verification),
+    changes: { summary: summaryOf(row, story?.summary ?? "") },
+  };
+}
+
+/** Returns checkpoints as the outside sees them, each with its story in brief. */
+export function describeCheckpoints(
+  rows: readonly TimelineRow[],
+  { catalog }: EnginePorts,
+): Checkpoint[] {
+  const stories = new Map(catalog.stories.all().map((row) => [row.checkpoint, row]));
+  const verdicts = catalog.verifications.verdicts();
+  return rows.map((row) =>
+    describeCheckpoint(row, { story: stories.get(row.id), verification: verdicts.get(row.id) }),
+  );
+}
+
+/** Returns a checkpoint with its story and the processes that its images hold. */
+export async function showCheckpoint(
+  wanted: CheckpointRow,
+  ports: EnginePorts,
+): Promise<OperationOutput<"show">> {
+  const row = await requireCaptured(wanted, ports).catch(() => wanted);
+  const processes = await readProcesses(row, ports);
+  const { checkpoint: _, changes, ...story } = await readStory(row, ports);
+  const verifications = ports.catalog.verifications.of(row.id);
+  return {
+    ...describeCheckpoint(row, {
+      story: inBrief(changes.summary, story.intent),
+      verification: ports.catalog.verifications.verdicts(row.id).get(row.id),
+    }),
+    verifications: withinAnswer(verifications),
+    changes: { ...changes, summary: summaryOf(row, changes.summary) },
+    story,
+    processes: processes?.map(({ pid, command }) => ({ pid, command })) ?? null,
+    binds: [...row.binds],
+    host: { kernel: row.kernel, criu: row.criu, arch: row.arch },
+    limits: limitsOf(row),
+    diskPath: ports.store.checkpointPaths(row.id).checkpointDir,
+  };
+}
+
+/** Images that are damaged, or of a newer Waypoint, are not in the way of everything else that a checkpoint tells. */
+async function readProcesses(
+  { id, content, heldBy }: CheckpointRow,
+  { criu, store, logger }: EnginePorts,
+): Promise<ImageProcess[] | null> {
+  if (content !== "full" || heldBy !== null) return [];
+  try {
+    store.requireKnown(id);
+    using held = store.images.hold(store.checkpointPaths(id), { isUse: false });
+    return await criu.readImageProcesses(held.imagesDir);
+  } catch (error) {
+    if (!hasCode(error, "CHECKPOINT_INCOMPLETE") && !hasCode(error, "FORMAT_TOO_NEW")) throw error;
+    logger.error("read the processes of a checkpoint", error, { checkpointId: id });
+    return null;
+  }
+}
+
+function inBrief(summary: string, intent: Intent | null): ToldBeside["story"] {
+  return { summary, intent: intent?.text ?? null, intentSource: intent?.source ?? null };
+}
+
+/** What somebody said needs no other telling. */
+function derivedIntentOf(row: TimelineRow, story: ToldBeside["story"]): Intent | null {
+  const { intent: text = null, intentSource: source = null } = story ?? {};
+  const isDerived = row.intent === null && source !== "given";
+  return isDerived && text !== null && source !== null ? { text, source } : null;
+}
+
+function describeVerification({ checkpoint: _, outputBytes: _b, ...shown }: VerificationRow) {
+  return shown;
+}
+
+/** Keeps less of each output where many verifications would not fit into one message. */
+function withinAnswer(rows: readonly VerificationRow[]) {
+  const charactersMax = Math.floor(ANSWER_OUTPUT_CHARACTERS_MAX / Math.max(1, rows.length));
+  return rows.map(({ checkpoint: _, output, ...shown }) => ({
+    ...shown,
+    output: output.slice(-charactersMax),
+  }));
+}
+
+/** What it is a person must know of a checkpoint goes before what changed. */
+function summaryOf(row: TimelineRow, changes: string): string {
+  return row.heldWhy === null ? changes : "held in memory: it cannot be dumped";
+}

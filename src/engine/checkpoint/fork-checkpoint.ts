@@ -1,0 +1,181 @@
+import type { CheckpointRow, SessionRow } from "../../portable/catalog/index.ts";
+import { WaypointError } from "../../shared/errors/index.ts";
+import type { Bind } from "../../shared/protocol/index.ts";
+import {
+  adoptInstance,
+  automaticOf,
+  type BindChoice,
+  buildFreshInstance,
+  buildInstanceFrom,
+  claimName,
+  type EnginePorts,
+  findMissingBinds,
+  type InstanceSource,
+  isFreeToMakeUp,
+  type LiveInstance,
+  numberedNames,
+  removeInstance,
+  removeSession,
+  requireFreeName,
+} from "../session/index.ts";
+import { unparkFor } from "../standby/index.ts";
+import { requireCaptured } from "./held-checkpoints.ts";
+import { syncSoon } from "./sync-soon.ts";
+
+/** What a fork may have other than its origin. */
+type ForkChoice = BindChoice & { pids?: number | null | undefined };
+
+const SHELL_DEFAULT = { env: {}, columns: 120, rows: 40 };
+
+/**
+ * Starts new sessions from a checkpoint; the session that it captured is untouched.
+ *
+ * **On success** every fork has answered.
+ * **On failure** none of them is left.
+ *
+ * @throws CRIU_RESTORE_FAILED | FORK_REFUSED | NAME_INVALID | NAME_IN_USE | STORE_FULL
+ * | BIND_SOURCE_MISSING
+ */
+export async function forkCheckpoint(
+  wanted: CheckpointRow,
+  options: ForkChoice & { count: number; name?: string | undefined },
+  ports: EnginePorts,
+): Promise<{ forks: SessionRow[]; readyMs: number; bindsLeftOut: Bind[] }> {
+  const startedAtMs = performance.now();
+  refuseSharedPorts(wanted);
+  using _entering = ports.limits.prepareToEnter(wanted);
+  const checkpoint = await requireCaptured(wanted, ports);
+  const bindsLeftOut = findMissingBinds(checkpoint.binds, options, ports);
+  const names = forkNames(checkpoint, options, ports);
+  const outcomes = await Promise.allSettled(
+    names.map((name) =>
+      ports.leases.run(`name:${name}`, () => forkOne(checkpoint, { ...options, name }, ports)),
+    ),
+  );
+  const forks = outcomes.flatMap((outcome) =>
+    outcome.status === "fulfilled" ? [outcome.value] : [],
+  );
+  const failure = outcomes.find((outcome) => outcome.status === "rejected");
+  if (failure !== undefined) {
+    await Promise.all(forks.map((fork) => removeSession(fork, ports)));
+    throw failure.reason;
+  }
+  const readyMs = Math.round((performance.now() - startedAtMs) * 100) / 100;
+  return { forks, readyMs, bindsLeftOut };
+}
+
+async function forkOne(
+  checkpoint: CheckpointRow,
+  { name, withoutBinds, pids = checkpoint.pidsLimit }: ForkChoice & { name: string },
+  ports: EnginePorts,
+): Promise<SessionRow> {
+  const { catalog } = ports;
+  const startedAtMs = performance.now();
+  requireFreeName(name, ports);
+  await ports.store.space.requireRoom("fork a checkpoint");
+  // One that was made in advance is under the limits of the checkpoint.
+  const isAsMade = pids === checkpoint.pidsLimit;
+  const standby = isAsMade ? await unparkFor(checkpoint, ["made"], ports) : null;
+  const instanceId = standby?.instanceId ?? `${ports.newId()}-1`;
+  const session = {
+    ...sessionFrom(checkpoint, { name, instanceId }, ports),
+    pidsLimit: pids,
+  };
+  const live =
+    standby === null
+      ? await buildFrom({ checkpoint, withoutBinds }, session, instanceId, ports)
+      : { ...standby, sessionId: session.id };
+  const note = standby === null ? catalog.transaction : catalog.quickTransaction;
+  try {
+    note.call(catalog, () => {
+      catalog.insertSession(session);
+      catalog.operations.insert({
+        session: session.id,
+        kind: "fork",
+        checkpoint: checkpoint.id,
+        undo: null,
+        at: session.createdAt,
+        readyMs: Math.round((performance.now() - startedAtMs) * 100) / 100,
+        stateBefore: null,
+      });
+    });
+  } catch (error) {
+    await removeInstance(instanceId, ports);
+    throw error;
+  }
+  adoptInstance(live, ports);
+  if (standby !== null) syncSoon(ports);
+  return session;
+}
+
+/** Returns the row of a fork, whose first incarnation is named after it. */
+export function sessionFrom(
+  checkpoint: CheckpointRow,
+  { name, instanceId }: { name: string; instanceId: string },
+  { catalog }: EnginePorts,
+): SessionRow {
+  const captured = catalog.session(checkpoint.session);
+  return {
+    id: instanceId.slice(0, instanceId.lastIndexOf("-")),
+    name,
+    state: "running",
+    base: checkpoint.base,
+    net: checkpoint.net,
+    user: checkpoint.user,
+    cwd: checkpoint.cwd,
+    binds: checkpoint.binds,
+    hostMounts: checkpoint.hostMounts,
+    createdAt: new Date().toISOString(),
+    head: checkpoint.id,
+    forkedFrom: checkpoint.id,
+    instance: instanceId,
+    instanceCount: 1,
+    shell: checkpoint.shell,
+    memoryLimitBytes: checkpoint.memoryLimitBytes,
+    cpuLimit: checkpoint.cpuLimit,
+    pidsLimit: checkpoint.pidsLimit,
+    diskLimitBytes: checkpoint.diskLimitBytes,
+    standby: captured?.standby ?? null,
+    ...automaticOf(captured?.auto ?? null),
+  };
+}
+
+/** Builds an incarnation from a checkpoint: its processes, or a fresh shell on its files. */
+export function buildFrom(
+  from: InstanceSource,
+  session: SessionRow,
+  instanceId: string,
+  ports: EnginePorts,
+): Promise<LiveInstance> {
+  const { checkpoint, atOnce: _a, filesFrom = checkpoint.id, ...choice } = from;
+  if (checkpoint.content === "full") return buildInstanceFrom(session, instanceId, from, ports);
+  const shell = { ...SHELL_DEFAULT, filesFrom, ...choice };
+  return buildFreshInstance(session, instanceId, shell, ports);
+}
+
+function forkNames(
+  checkpoint: CheckpointRow,
+  { count, name }: { count: number; name?: string | undefined },
+  ports: EnginePorts,
+): string[] {
+  if (name !== undefined) {
+    return numberedNames(name, count).map((wanted) => claimName(wanted, ports));
+  }
+  const names: string[] = [];
+  const stem = checkpoint.sessionName.slice(0, 48);
+  for (let number = 1; names.length < count; number += 1) {
+    const candidate = `${stem}-fork-${number}`;
+    if (isFreeToMakeUp(candidate, ports)) names.push(candidate);
+  }
+  return names;
+}
+
+/** @throws FORK_REFUSED  what it captured uses the host's own ports. */
+export function refuseSharedPorts(checkpoint: CheckpointRow): void {
+  if (checkpoint.net !== "host" || checkpoint.content === "files") return;
+  throw new WaypointError(
+    "FORK_REFUSED",
+    `Checkpoint ${checkpoint.id} uses the host's network, so a fork would fight over its ports.`,
+    { hint: "Start the session with `--net nat`: each fork then has all ports to itself." },
+  );
+}

@@ -1,0 +1,284 @@
+import { Rollback } from "../../base/index.ts";
+import type { CheckpointRow, SessionRow } from "../../portable/catalog/index.ts";
+import { WaypointError } from "../../shared/errors/index.ts";
+import type { OperationDetail, OperationOutput } from "../../shared/protocol/index.ts";
+import {
+  adoptInstance,
+  type BindChoice,
+  type EnginePorts,
+  endInstance,
+  findMissingBinds,
+  haltInstance,
+  type LiveInstance,
+  removeInstance,
+  requireUndamaged,
+} from "../session/index.ts";
+import { captureBefore, type Loss } from "./capture-before.ts";
+import { buildFrom } from "./fork-checkpoint.ts";
+import { requireCaptured } from "./held-checkpoints.ts";
+import { removeCheckpoints } from "./make-durable.ts";
+import { roundMs } from "./round-ms.ts";
+import { swapInStandby } from "./swap-in-standby.ts";
+
+/** How to restore. */
+export interface RestoreOptions extends Loss {
+  kind: "restore" | "undo";
+  /** Processes alone, on the files as they are now. @defaultValue all of the checkpoint */
+  only?: "processes";
+  /** Of an undo: the operation that it takes back. */
+  undoes?: number;
+}
+
+/** What a restore has done. */
+export type Restored = Omit<OperationOutput<"restore">, "parts" | "files" | "check">;
+
+/**
+ * Puts a session back to a checkpoint, in place.
+ *
+ * What is there now is checkpointed first, so that `undo` can take the restore back.
+ *
+ * **Requires** the caller holds the session's lease; the checkpoint is in its history.
+ * **On success** the session runs from the checkpoint, under the same name, and has answered.
+ * **On failure** the session is as it was, but for the checkpoint taken first; where its processes had
+ * to end first and cannot come back from that either, it is `ended` with its files.
+ *
+ * @throws CANCELLED  whoever holds the lease does not want it any more; nothing is left of it.
+ * @throws CRIU_RESTORE_FAILED | CHECKPOINT_INCOMPLETE | STORE_FULL | SANDBOX_FAILED
+ * | BIND_SOURCE_MISSING
+ */
+export async function restoreCheckpoint(
+  session: SessionRow,
+  from: BindChoice & { checkpoint: CheckpointRow },
+  options: RestoreOptions,
+  ports: EnginePorts,
+): Promise<Restored> {
+  const { catalog } = ports;
+  if (options.only === "processes") refuseWithoutProcesses(from.checkpoint, options);
+  const startedAtMs = performance.now();
+  const bindsLeftOut = findMissingBinds(from.checkpoint.binds, from, ports);
+  const quick =
+    options.only === undefined
+      ? await restoreAtOnce(session, from.checkpoint, options, ports)
+      : null;
+  if (quick !== null) {
+    const tookMs = roundMs(performance.now() - startedAtMs);
+    return { ...quick, readyMs: tookMs, totalMs: tookMs, bindsLeftOut };
+  }
+  const checkpoint = await requireCaptured(from.checkpoint, ports);
+  if (checkpoint.content === "full")
+    ports.store.images.locate(ports.store.checkpointPaths(checkpoint.id));
+  const { intent, movesHead } = beforeRestoreOf(checkpoint);
+  const before = await captureBefore(session, { intent, movesHead }, options, ports);
+  await using rollback = new Rollback();
+  rollback.defer("remove the checkpoint of what was there", () => forget(before, session, ports));
+  ports.leases.throwIfCancelled(session.id);
+  // With processes alone it goes on from the files of now.
+  const filesOf = options.only === "processes" && before !== null ? before : checkpoint;
+
+  const restoreStartedAtMs = performance.now();
+  const instanceId = `${session.id}-${session.instanceCount + 1}`;
+  catalog.updateSession(session.id, { instanceCount: session.instanceCount + 1 });
+  const live = await bringUp(session, instanceId, { ...from, checkpoint, before, filesOf }, ports);
+  await undoIfCancelled(session, live, ports);
+  const readyMs = roundMs(performance.now() - restoreStartedAtMs);
+
+  catalog.transaction(() => {
+    catalog.updateSession(session.id, {
+      state: "running",
+      instance: instanceId,
+      head: filesOf.id,
+    });
+    catalog.operations.insert({
+      session: session.id,
+      kind: options.kind,
+      checkpoint: checkpoint.id,
+      undo: before?.id ?? null,
+      at: new Date().toISOString(),
+      readyMs,
+      stateBefore: session.state,
+      detail: detailOf(options),
+    });
+  });
+  rollback.keep();
+  await swap(session, live, ports);
+  return {
+    session: session.id,
+    checkpoint: checkpoint.id,
+    undo: before?.id ?? null,
+    undoContent: before?.content ?? null,
+    readyMs,
+    totalMs: roundMs(performance.now() - startedAtMs),
+    bindsLeftOut,
+    pid: live.pid,
+  };
+}
+
+/** A cancelled restore leaves nothing; after a failed one the checkpoint taken first may help. */
+async function forget(
+  before: CheckpointRow | null,
+  { id }: SessionRow,
+  ports: EnginePorts,
+): Promise<void> {
+  if (before !== null && ports.leases.isCancelled(id)) await removeCheckpoints([before.id], ports);
+}
+
+/** The last moment for it: what runs has not been touched, unless it had to end for its ports. */
+async function undoIfCancelled(
+  { id, net }: SessionRow,
+  live: LiveInstance,
+  ports: EnginePorts,
+): Promise<void> {
+  if (net === "host" || !ports.leases.isCancelled(id)) return;
+  live.link.end(new WaypointError("SESSION_ENDED", "The restore was cancelled."));
+  await removeInstance(live.instanceId, ports);
+  ports.leases.throwIfCancelled(id);
+}
+
+/** Restores from a standby. @returns `null` where the long way has to be gone. */
+async function restoreAtOnce(
+  session: SessionRow,
+  wanted: CheckpointRow,
+  options: RestoreOptions,
+  ports: EnginePorts,
+) {
+  // What is being dumped is a standby a moment later.
+  const checkpoint = await requireCaptured(wanted, ports).catch(() => wanted);
+  const before = options.withoutUndo ? null : { ...beforeRestoreOf(checkpoint), filesOnly: false };
+  const { kind } = options;
+  const choice = { kind, before, detail: detailOf(options) };
+  const swapped = await swapInStandby(session, checkpoint, choice, ports);
+  if (swapped === null) return null;
+  return {
+    session: session.id,
+    checkpoint: checkpoint.id,
+    undo: swapped.before?.id ?? null,
+    undoContent: swapped.before?.content ?? null,
+    pid: swapped.live.pid,
+  };
+}
+
+/** What a checkpoint of what a restore will replace is. */
+function beforeRestoreOf({ id, name }: CheckpointRow) {
+  const intent = `before the restore of ${name ?? id}`;
+  return { trigger: "before-restore", intent, name: null, movesHead: false } as const;
+}
+
+/** What the log says of it beyond that it was done. */
+function detailOf({ only, undoes }: RestoreOptions): OperationDetail | null {
+  if (only === undefined && undoes === undefined) return null;
+  const parts = only === undefined ? null : { only, paths: [], except: [] };
+  return { parts, since: null, undoes: undoes ?? null, state: "done", put: 0, removed: 0 };
+}
+
+/** @throws PART_NOT_CAPTURED | USAGE_INVALID */
+function refuseWithoutProcesses({ id, content }: CheckpointRow, { withoutUndo }: Loss): void {
+  if (content === "files") {
+    throw new WaypointError("PART_NOT_CAPTURED", `Checkpoint ${id} holds files alone.`, {
+      hint: "Restore it without --only: the session gets a fresh shell on its files.",
+      detail: { checkpoint: id },
+    });
+  }
+  if (!withoutUndo) return;
+  throw new WaypointError("USAGE_INVALID", "Processes alone need what is there now captured.", {
+    hint: "They are put on its files; leave out --without-undo.",
+  });
+}
+
+async function bringUp(
+  session: SessionRow,
+  instanceId: string,
+  {
+    filesOf,
+    ...from
+  }: BindChoice & {
+    checkpoint: CheckpointRow;
+    before: CheckpointRow | null;
+    filesOf: CheckpointRow;
+  },
+  ports: EnginePorts,
+): Promise<LiveInstance> {
+  const source = { ...from, filesFrom: filesOf.id };
+  // Before its images say whether what runs has to end, and before that ends.
+  if (mayNeedWhatIsHeld(session, from.checkpoint)) await requireUndamaged(from.checkpoint, ports);
+  if (!(await needsWhatIsHeld(session, from.checkpoint, ports)))
+    return await buildFrom(source, session, instanceId, ports);
+  const old = ports.live.get(session.id);
+  if (old !== undefined) await leave(session, old, ports);
+  try {
+    return await buildFrom(source, session, instanceId, ports);
+  } catch (error) {
+    if (old !== undefined)
+      await bringBack(session, old, { before: from.before, instanceId }, ports);
+    throw error;
+  }
+}
+
+/** Restores what a session had before its processes were ended; it is `ended` where that fails, too. */
+async function bringBack(
+  session: SessionRow,
+  old: LiveInstance,
+  { before, instanceId }: { before: CheckpointRow | null; instanceId: string },
+  ports: EnginePorts,
+): Promise<void> {
+  const rescueId = `${instanceId}-rescue`;
+  try {
+    if (before === null) throw new Error("nothing was captured");
+    const back = { checkpoint: before, withoutBinds: true };
+    const rescued = await buildFrom(back, session, rescueId, ports);
+    ports.catalog.updateSession(session.id, { instance: rescueId });
+    adoptInstance(rescued, ports);
+  } catch (error) {
+    ports.logger.error("bring a session back", error, { session: session.id });
+    ports.catalog.updateSession(session.id, { state: "ended" });
+    return;
+  }
+  await removeInstance(old.instanceId, ports);
+}
+
+/**
+ * Tells whether the old processes may hold what the new ones need, and have to end first: ports of the
+ * host's network, locks on files that both see.
+ */
+async function needsWhatIsHeld(
+  session: SessionRow,
+  checkpoint: CheckpointRow,
+  { criu, store }: EnginePorts,
+): Promise<boolean> {
+  if (!mayNeedWhatIsHeld(session, checkpoint)) return false;
+  if (session.net === "host") return true;
+  using held = store.images.hold(store.checkpointPaths(checkpoint.id));
+  const locked = await criu.readLockedFiles(held.imagesDir);
+  return locked.some((path) =>
+    checkpoint.binds.some(({ target }) => path === target || path.startsWith(`${target}/`)),
+  );
+}
+
+function mayNeedWhatIsHeld(session: SessionRow, checkpoint: CheckpointRow): boolean {
+  return session.net === "host" || (checkpoint.content === "full" && checkpoint.binds.length > 0);
+}
+
+/** Puts the new incarnation in the old one's place; the old one's processes go no further. */
+async function swap(session: SessionRow, live: LiveInstance, ports: EnginePorts): Promise<void> {
+  const old = ports.live.get(session.id);
+  adoptInstance(live, ports);
+  old?.link.end(
+    new WaypointError("SESSION_ENDED", `Session ${session.name} was restored meanwhile.`, {
+      hint: "The command ran in the state that was left; run it again.",
+    }),
+  );
+  const { instance } = session;
+  if (instance === null) return;
+  haltInstance(instance, ports);
+  // Its memory, mount, network and files cost time and disturb nobody: they go after the answer.
+  void ports.background
+    .run("remove", () => removeInstance(instance, ports))
+    .catch((error: unknown) =>
+      ports.logger.error("remove an old incarnation", error, { instance }),
+    );
+}
+
+async function leave(session: SessionRow, old: LiveInstance, ports: EnginePorts): Promise<void> {
+  ports.live.delete(session.id, old.instanceId);
+  old.link.end(new WaypointError("SESSION_ENDED", `Session ${session.name} is being restored.`));
+  await endInstance(old.instanceId, ports);
+}

@@ -1,0 +1,226 @@
+import type { CheckpointRow, SessionRow } from "../../portable/catalog/index.ts";
+import { WaypointError } from "../../shared/errors/index.ts";
+import type { OperationDetail } from "../../shared/protocol/index.ts";
+import {
+  adoptInstance,
+  callInit,
+  type EnginePorts,
+  type LiveInstance,
+  removeInstance,
+} from "../session/index.ts";
+import { unpark, unparkFor } from "../standby/index.ts";
+import { type CheckpointOptions, checkpointRow } from "./checkpoint-row.ts";
+import { captureHeldFiles, scheduleHeld } from "./held-checkpoints.ts";
+import { roundMs } from "./round-ms.ts";
+import { syncSoon } from "./sync-soon.ts";
+
+/** A tree that does not stand still in this time is left in the long way. */
+const FREEZE_TIMEOUT_MS = 100;
+
+/** What a restore from a standby has to know. */
+export interface SwapOptions {
+  kind: "restore" | "undo";
+  /** What to note of what is there now; `null` keeps nothing of it. */
+  before: CheckpointOptions | null;
+  detail: OperationDetail | null;
+}
+
+/** A session that stands at another checkpoint, and what `undo` would take it back to. */
+export interface Swapped {
+  live: LiveInstance;
+  before: CheckpointRow | null;
+}
+
+/**
+ * Puts a session back to a checkpoint that has a standby.
+ *
+ * What is there now is frozen and held as the checkpoint that `undo` goes back to.
+ *
+ * **Requires** the caller holds the session's lease.
+ * **On success** the session runs from the checkpoint and has answered.
+ * **On failure** the session runs on as it was, and nothing of this is recorded.
+ *
+ * @returns `null` where there is no standby, or what is there now cannot be left so: nothing has
+ * changed then, and the long way is to be gone.
+ */
+export async function swapInStandby(
+  session: SessionRow,
+  target: CheckpointRow,
+  options: SwapOptions,
+  ports: EnginePorts,
+): Promise<Swapped | null> {
+  const startedAtMs = performance.now();
+  const old = ports.live.get(session.id);
+  if (old === undefined || !canBeLeft(session, target, old, ports)) return null;
+  const heldChange = target.heldBy === null ? {} : await takeOverHeld(target, ports);
+  const commands = ports.journal.soFar(old.instanceId);
+  const [isHeld, fresh] = await Promise.all([hold(old, ports), bringToLife(target, ports)]);
+  if (!isHeld || fresh === null) {
+    await letGo(old, ports);
+    if (fresh !== null) await giveBack(target, fresh, ports);
+    return null;
+  }
+  const live = { ...fresh, sessionId: session.id };
+  try {
+    const before = record(session, { target, heldChange, old, live, startedAtMs }, options, ports);
+    leave(session, { old, live, before }, ports);
+    if (before !== null) ports.journal.keep(before.id, commands);
+    return { live, before };
+  } catch (error) {
+    await letGo(old, ports);
+    await giveBack(target, live, ports);
+    throw error;
+  }
+}
+
+/**
+ * What cannot be dumped is kept at most once per session: until then it stays frozen in memory.
+ * With two, a session whose processes CRIU refuses would take more with every restore.
+ */
+function canBeLeft(
+  session: SessionRow,
+  target: CheckpointRow,
+  old: LiveInstance,
+  { freezer, catalog, filling }: EnginePorts,
+): boolean {
+  if (freezer === null || session.net === "host" || session.binds.length > 0) return false;
+  // Memory that is still on its way cannot come to what stands still.
+  if (filling.has(old.instanceId)) return false;
+  const refused = catalog
+    .heldCheckpoints()
+    .filter((row) => row.session === session.id && row.heldWhy !== null && row.id !== target.id);
+  return refused.length === 0 && freezer.holds(old.instanceId);
+}
+
+/** A checkpoint that could not be dumped is about to run on: what remains of it are its files. */
+async function takeOverHeld(
+  target: CheckpointRow,
+  ports: EnginePorts,
+): Promise<Partial<CheckpointRow>> {
+  if (target.heldBy === null) return {};
+  return await captureHeldFiles(target, target.heldBy, ports);
+}
+
+function bringToLife(
+  target: CheckpointRow,
+  ports: EnginePorts,
+): Promise<Omit<LiveInstance, "sessionId"> | null> {
+  if (target.heldBy === null) return unparkFor(target, ["left", "made"], ports);
+  const row = ports.catalog.instance(target.heldBy);
+  if (row?.pid == null || row.startTicks === null) return Promise.resolve(null);
+  return unpark(
+    {
+      instanceId: row.id,
+      pid: row.pid,
+      startTicks: row.startTicks,
+      terminalId: target.terminal ?? 1,
+      link: callInit(row.pid, ports),
+    },
+    ports,
+  );
+}
+
+/** Lets nothing of an incarnation take another step. */
+async function hold({ link, instanceId }: LiveInstance, ports: EnginePorts): Promise<boolean> {
+  try {
+    await link.quiesce();
+    return (await ports.freezer?.freeze(instanceId, FREEZE_TIMEOUT_MS)) ?? false;
+  } catch (error) {
+    ports.logger.warn("a session was not held", { instanceId, reason: String(error) });
+    return false;
+  }
+}
+
+async function letGo({ link, instanceId }: LiveInstance, ports: EnginePorts): Promise<void> {
+  ports.freezer?.thaw(instanceId);
+  // A session that has ended meanwhile is noted as such elsewhere.
+  await link.resume().catch(() => {});
+}
+
+/** Ends what was brought to life in vain; what cannot be restored again stands still again. */
+async function giveBack(
+  target: CheckpointRow,
+  { instanceId, link }: Pick<LiveInstance, "instanceId" | "link">,
+  ports: EnginePorts,
+): Promise<void> {
+  link.end(new WaypointError("SESSION_ENDED", "The restore failed."));
+  if (target.heldBy === null) await removeInstance(instanceId, ports);
+  else await ports.freezer?.freeze(instanceId, FREEZE_TIMEOUT_MS);
+}
+
+interface Swap {
+  target: CheckpointRow;
+  heldChange: Partial<CheckpointRow>;
+  old: LiveInstance;
+  live: LiveInstance;
+  startedAtMs: number;
+}
+
+/** Notes the whole move in one step: before it the old incarnation is the session's, then the new. */
+function record(
+  session: SessionRow,
+  { target, heldChange, old, live, startedAtMs }: Swap,
+  options: SwapOptions,
+  ports: EnginePorts,
+): CheckpointRow | null {
+  const { catalog } = ports;
+  const totalMs = roundMs(performance.now() - startedAtMs);
+  const facts = {
+    ...{ id: ports.newId(), pauseMs: 0, totalMs, memoryBytes: 0 },
+    unchangedSince: null,
+    imagesSums: null,
+  };
+  const before =
+    options.before === null
+      ? null
+      : {
+          ...checkpointRow(session, old, options.before, ports, facts),
+          heldBy: old.instanceId,
+        };
+  catalog.quickTransaction(() => {
+    if (before !== null) catalog.insertCheckpoint(before);
+    catalog.updateCheckpoint(target.id, heldChange);
+    catalog.updateSession(session.id, {
+      state: "running",
+      instance: live.instanceId,
+      instanceCount: session.instanceCount + 1,
+      head: target.id,
+    });
+    catalog.operations.insert({
+      session: session.id,
+      kind: options.kind,
+      checkpoint: target.id,
+      undo: before?.id ?? null,
+      at: new Date().toISOString(),
+      readyMs: totalMs,
+      stateBefore: session.state,
+      detail: options.detail,
+    });
+  });
+  return before;
+}
+
+function leave(
+  session: SessionRow,
+  { old, live, before }: { old: LiveInstance } & Swapped,
+  ports: EnginePorts,
+): void {
+  adoptInstance(live, ports);
+  old.link.end(
+    new WaypointError("SESSION_ENDED", `Session ${session.name} was restored meanwhile.`, {
+      hint: "The command ran in the state that was left; run it again.",
+    }),
+  );
+  syncSoon(ports);
+  if (before !== null) {
+    scheduleHeld(before.id, ports);
+    return;
+  }
+  void ports.background
+    .run("remove", () => {
+      // Its files must not go before it is certain that the session has others.
+      ports.catalog.sync();
+      return removeInstance(old.instanceId, ports);
+    })
+    .catch((error: unknown) => ports.logger.error("remove an old incarnation", error, {}));
+}

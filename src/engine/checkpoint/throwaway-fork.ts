@@ -1,0 +1,68 @@
+import type { CheckpointRow, SessionRow } from "../../portable/catalog/index.ts";
+import { WaypointError } from "../../shared/errors/index.ts";
+import {
+  chargeInstance,
+  type EnginePorts,
+  hasLostMemory,
+  type LiveInstance,
+  removeInstance,
+  untilFilled,
+} from "../session/index.ts";
+import { buildFrom, refuseSharedPorts, sessionFrom } from "./fork-checkpoint.ts";
+import { requireCaptured } from "./held-checkpoints.ts";
+
+/** A fork that no session refers to. Disposing of it removes it with everything that runs in it. */
+export interface ThrowawayFork extends AsyncDisposable {
+  live: LiveInstance;
+  /** What a session made of it would be; it is in no catalog, and its name is its origin's. */
+  session: SessionRow;
+  /** Resolves when it has all of its memory, or will not get it. */
+  filled: Promise<void>;
+  /** Tells, once its first process has ended, whether that was for memory that did not come. */
+  hasLostMemory: () => Promise<boolean>;
+}
+
+/**
+ * Starts a fork that nobody sees, to try something in and throw away.
+ *
+ * It takes no standby, which the session may need at any moment, and what it writes to the binds of
+ * its session stays in it. A daemon that finds one left behind removes it, since no session refers
+ * to it.
+ *
+ * **Requires** the checkpoint is not removed before it has started.
+ * **On failure** nothing of it is left.
+ *
+ * @param options.atOnce  whether all of its memory is there from the start.
+ * @throws FORK_REFUSED | CRIU_DUMP_FAILED | CRIU_RESTORE_FAILED | SANDBOX_FAILED | STORE_FULL
+ * | BIND_SOURCE_MISSING | CHECKPOINT_INCOMPLETE
+ */
+export async function openThrowawayFork(
+  wanted: CheckpointRow,
+  { atOnce }: { atOnce: boolean },
+  ports: EnginePorts,
+): Promise<ThrowawayFork> {
+  refuseSharedPorts(wanted);
+  const checkpoint = await requireCaptured(wanted, ports);
+  await ports.store.space.requireRoom("fork a checkpoint");
+  const instanceId = `${ports.newId()}-1`;
+  const session = sessionFrom(checkpoint, { name: checkpoint.sessionName, instanceId }, ports);
+  const from = { checkpoint, withoutBinds: false, copyBinds: true, atOnce };
+  const live = await buildFrom(from, session, instanceId, ports);
+  chargeInstance(live, ports, session.diskLimitBytes);
+  return {
+    live,
+    session,
+    filled: untilFilled(instanceId, ports),
+    hasLostMemory: () => hasLostMemory(instanceId, ports),
+    [Symbol.asyncDispose]: async () => {
+      live.link.end(new WaypointError("SESSION_ENDED", "The fork was thrown away."));
+      try {
+        await removeInstance(instanceId, ports);
+        ports.store.shares.sweep();
+      } catch (error) {
+        // What came of the fork is no less true; the next daemon removes what is left of it.
+        ports.logger.error("remove a throw-away fork", error, { instanceId });
+      }
+    },
+  };
+}

@@ -1,0 +1,92 @@
+import { WaypointError } from "../../../shared/errors/index.ts";
+import type { OperationOutput } from "../../../shared/protocol/index.ts";
+import { type RawPath, toText } from "../../story/index.ts";
+
+/** Things left out that a result names one by one; further ones are counted. */
+const LEFT_OUT_MAX = 100;
+
+/** Who owns a file. */
+export interface Owner {
+  uid: number;
+  gid: number;
+}
+
+/** A file that was copied and has further names. */
+export interface CopiedFile {
+  /** Its path below the directory that all is copied to. */
+  relativePath: RawPath;
+  inode: bigint;
+}
+
+/** How to copy. */
+export interface CopyRules {
+  /** Owner of all copies; `null` to keep each one's. */
+  owner: Owner | null;
+  /** Leaves out what would give rights on the machine to whoever runs a file. */
+  dropsPrivileges: boolean;
+}
+
+/** What one copying operation has done so far. */
+export class CopyJob {
+  /** Those for what is being copied now. */
+  rules: CopyRules;
+  /** The directory that all is copied to. */
+  readonly rootFd: number;
+  readonly copiedFiles = new Map<string, CopiedFile>();
+  readonly #signal: AbortSignal;
+  readonly #id: string;
+  readonly #result: OperationOutput<"cp"> = {
+    ...{ files: 0, directories: 0, others: 0, bytes: 0 },
+    ...{ leftOut: [], leftOutCount: 0 },
+  };
+  #temporaries = 0;
+
+  constructor(
+    rootFd: number,
+    rules: CopyRules,
+    { id, signal }: { id: string; signal: AbortSignal },
+  ) {
+    this.rootFd = rootFd;
+    this.rules = rules;
+    this.#id = id;
+    this.#signal = signal;
+  }
+
+  get result(): OperationOutput<"cp"> {
+    return this.#result;
+  }
+
+  /** Returns a name under which something is made before it takes its own. */
+  temporaryName(): RawPath {
+    this.#temporaries += 1;
+    return `${CopyJob.temporaryBeginning(this.#id)}${this.#temporaries}`;
+  }
+
+  /** Returns how the names begin under which one job makes things. */
+  static temporaryBeginning(id: string): string {
+    return `.waypoint-cp-${id}-`;
+  }
+
+  count(kind: "files" | "directories" | "others"): void {
+    this.#result[kind] += 1;
+  }
+
+  countBytes(bytes: number): void {
+    this.#result.bytes += bytes;
+  }
+
+  leaveOut(rawPath: RawPath, reason: string): void {
+    this.#result.leftOutCount += 1;
+    if (this.#result.leftOut.length >= LEFT_OUT_MAX) return;
+    this.#result.leftOut.push({ path: toText(rawPath), reason });
+  }
+
+  /** @throws CANCELLED  the client has gone. */
+  throwIfGone(): void {
+    if (!this.#signal.aborted) return;
+    throw new WaypointError(
+      "CANCELLED",
+      "The operation was cancelled; what was copied before is whole.",
+    );
+  }
+}

@@ -1,0 +1,104 @@
+import path from "node:path";
+import { WaypointError } from "../../shared/errors/index.ts";
+import type { Place } from "../../shared/protocol/index.ts";
+import type { EnginePorts } from "../session/index.ts";
+import {
+  fromText,
+  isAtOrBelow,
+  joinRaw,
+  type Moment,
+  type MomentFiles,
+  type RawPath,
+  shellDirectory,
+  type TreeEntry,
+  toText,
+} from "../story/index.ts";
+
+/** Something that is there at a moment. */
+export interface FoundEntry {
+  /** Its path without links in it, but for the last name where that is not followed. */
+  rawPath: RawPath;
+  entry: TreeEntry;
+}
+
+/** Returns the bytes of a path as it was given. @throws USAGE_INVALID  no path can be like this. */
+export function givenPath({ path: text, pathBase64 }: Place): RawPath {
+  const given =
+    pathBase64 === undefined
+      ? fromText(text)
+      : Buffer.from(pathBase64, "base64").toString("latin1");
+  if (!given.includes("\0")) return given;
+  throw new WaypointError("USAGE_INVALID", "A path cannot have the byte 0 in it.", {
+    hint: "Every other byte is fine; the path of a place is text, or its bytes in base64.",
+  });
+}
+
+/**
+ * Returns the absolute path of a place at a moment; a relative one begins where the session's shell
+ * was, or where it would start if that is not known. A slash at its end stays.
+ */
+export async function absolutePath(
+  place: Place,
+  moment: Moment,
+  ports: EnginePorts,
+): Promise<RawPath> {
+  const given = givenPath(place);
+  if (given.startsWith("/")) return given;
+  const directory = await shellDirectory(moment, ports);
+  return joinRaw(fromText(directory ?? "/"), given);
+}
+
+/**
+ * Finds what is at an absolute path of a moment. Links on the way are followed inside the moment,
+ * never on this machine; the last one only if `followsLast`, or where a slash comes after it.
+ *
+ * @throws FILE_NOT_FOUND | FILE_REFUSED  it lies in a bind, which no moment holds.
+ */
+export function findEntry(
+  files: MomentFiles,
+  rawPath: RawPath,
+  moment: Moment,
+  { followsLast }: { followsLast: boolean },
+): FoundEntry {
+  refuseBinds(rawPath, moment);
+  const last = rawPath.slice(rawPath.lastIndexOf("/") + 1);
+  const mustFollow = followsLast || ["", ".", ".."].includes(last);
+  const directory = mustFollow ? null : files.resolve(rawPath.slice(0, -last.length));
+  const resolved = mustFollow
+    ? files.resolve(rawPath)
+    : directory === null
+      ? null
+      : joinRaw(directory, last);
+  if (resolved !== null) refuseBinds(resolved, moment);
+  const entry = resolved === null ? null : files.find(resolved);
+  if (resolved === null || entry === null) throw notFound(rawPath, moment);
+  const needsDirectory = last === "" || last === ".";
+  if (needsDirectory && entry.directory === null) throw notFound(rawPath, moment);
+  return { rawPath: resolved, entry };
+}
+
+/** Names a path in a message. */
+export function shownPath(rawPath: RawPath): string {
+  return toText(rawPath);
+}
+
+function notFound(rawPath: RawPath, { name }: Moment): WaypointError {
+  return new WaypointError("FILE_NOT_FOUND", `There is no ${shownPath(rawPath)} in ${name}.`, {
+    hint: "A link on the way may lead to nothing. `waypoint browse` shows what is there.",
+    detail: { moment: name, path: shownPath(rawPath) },
+  });
+}
+
+function refuseBinds(rawPath: RawPath, { name, origin }: Moment): void {
+  const plain = path.posix.normalize(rawPath);
+  const bind = origin.binds.find(({ target }) => isAtOrBelow(plain, fromText(target)));
+  if (bind === undefined) return;
+  throw new WaypointError(
+    "FILE_REFUSED",
+    `${shownPath(plain)} is in a bind, which ${name} does not hold.`,
+    {
+      hint: `It is the directory ${bind.source} of the host; what is there is there as it is now.`,
+      detail: { moment: name, source: bind.source, target: bind.target },
+    },
+  );
+}

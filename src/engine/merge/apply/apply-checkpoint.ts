@@ -1,0 +1,192 @@
+import type { CheckpointRow } from "../../../portable/catalog/index.ts";
+import { resolveCheckpoint } from "../../../portable/lineage/index.ts";
+import type { OperationOutput, OperationParsedInput } from "../../../shared/protocol/index.ts";
+import { CopyJob, Root, requireDirectory } from "../../files/index.ts";
+import type { EnginePorts, StreamPeer } from "../../session/index.ts";
+import {
+  FirstViews,
+  findFileChanges,
+  MomentFiles,
+  openCheckpoint,
+  openFresh,
+  type RawPath,
+  requirePath,
+  toText,
+} from "../../story/index.ts";
+import { carryOut } from "../carry-out.ts";
+import { refuseConflicts } from "../conflicts.ts";
+import { describePlan } from "../describe-plan.ts";
+import { type Destination, Journal } from "../journal.ts";
+import { makePlan } from "../make-plan.ts";
+import { noteDone } from "../note-done.ts";
+import type { Plan, Wish } from "../plan.ts";
+import { requireNoneUnfinished } from "../recover.ts";
+import { Target } from "../target.ts";
+import { type Version, versionOfEntry } from "../version.ts";
+import { type PathChange, splitChanges } from "../wished-paths.ts";
+import { type Applied, findApplied } from "./find-applied.ts";
+import { type Mapping, mapPaths } from "./map-paths.ts";
+import { sendPatch } from "./send-patch.ts";
+
+type Input = OperationParsedInput<"apply">;
+
+/**
+ * Brings what a checkpoint's session has changed into the files that it stands on, three-way.
+ *
+ * The base is what the session saw when it began to change a path. What somebody has changed on the
+ * machine since is never overwritten, unless `force` says so.
+ *
+ * **Requires** the lease of all applies.
+ * **On success** every path is as planned, and the operation is in the log, with what undo needs.
+ * **On failure** nothing is changed.
+ *
+ * @throws APPLY_CONFLICT | APPLY_UNFINISHED | FILE_NOT_FOUND | FILE_FAILED | STORE_FULL
+ */
+export async function applyCheckpoint(
+  input: Input,
+  peer: StreamPeer,
+  ports: EnginePorts,
+): Promise<OperationOutput<"apply">> {
+  const journal = new Journal(ports.settings.layout.storeDir);
+  await requireNoneUnfinished(journal, peer, ports);
+  const row = resolveCheckpoint(input.checkpoint, ports.catalog);
+  const mapping = mapPaths(input, row);
+  using root = Root.of(peer.pid);
+  using directory = requireDirectory(root, mapping.directory, "on this machine");
+  const target = new Target(directory.fd);
+  await using to = await openCheckpoint(row, ports);
+  await using from = await openFresh(row, ports);
+  using files = { ...bothFiles(from, to) };
+  for (const each of mapping.under) {
+    requirePath(toText(each), [
+      { moment: from, files: files.from },
+      { moment: to, files: files.to },
+    ]);
+  }
+  const found = await findFileChanges({ from, to }, { ports, signal: peer.cancelled }, files);
+  const changes = splitChanges(found.changes, files, mapping.under);
+  const applied = await findApplied(row, mapping, journal, ports.catalog);
+  const wishes = await wishesOf(changes, { mapping, row, applied }, ports);
+  const id = ports.newId();
+  await journal.make(id);
+  try {
+    const plan = await makePlan(wishes, target, {
+      onConflict: input.force ? "theirs" : "refuse",
+      labels: { ours: "this machine", base: "base", theirs: row.id },
+      scratchDir: journal.dirOf(id),
+      directoryAt: (path) => directoryAt(files.to, mapping.toSession(path)),
+      signal: peer.cancelled,
+    });
+    for (const [what, reason] of Object.entries(found.unknown)) peer.notice(`${what}: ${reason}`);
+    const result = {
+      ...{ target: toText(mapping.directory), checkpoint: row.id, isDone: false, operation: null },
+    };
+    if (input.dryRun && !input.patch) return { ...describePlan(plan), ...result };
+    refuseConflicts(plan, input.force);
+    if (input.patch) await sendPatch(plan, target, journal.dirOf(id), peer);
+    if (input.patch || plan.steps.length === 0) return { ...describePlan(plan), ...result };
+    const job = new CopyJob(
+      directory.fd,
+      { owner: null, dropsPrivileges: true },
+      { id, signal: peer.cancelled },
+    );
+    const destination = { kind: "machine", directory: mapping.directory } as const;
+    const operation = await carryOutApply(
+      plan,
+      { row, id, undoes: null, destination, target, journal, job },
+      ports,
+    );
+    return { ...describePlan(plan, job.result.leftOut), ...result, isDone: true, operation };
+  } finally {
+    await journal.removeUnused(id);
+  }
+}
+
+/** Carries a plan out and notes it in the log. */
+export async function carryOutApply(
+  plan: Plan,
+  what: {
+    row: Pick<CheckpointRow, "id" | "session">;
+    id: string;
+    /** Number of the operation that this one takes back; `null` for an apply. */
+    undoes: number | null;
+    destination: Destination;
+    target: Target;
+    journal: Journal;
+    job: CopyJob;
+  },
+  { catalog, store }: EnginePorts,
+): Promise<number> {
+  const { row, id, undoes, destination, target, journal, job } = what;
+  const at = new Date().toISOString();
+  const ids = { id, session: row.session, checkpoint: row.id, at };
+  const facts = { ...ids, kind: "apply", before: null, undoes, operation: null } as const;
+  const record = { ...facts, destination };
+  const sync = () => store.space.sync();
+  const done = await carryOut({ record, plan, target, journal, job, sync });
+  const operation = await noteDone(done, journal, catalog);
+  await journal.forgetOld();
+  return operation;
+}
+
+function bothFiles(
+  from: ConstructorParameters<typeof MomentFiles>[0],
+  to: ConstructorParameters<typeof MomentFiles>[0],
+) {
+  const both = { from: new MomentFiles(from), to: new MomentFiles(to) };
+  return {
+    ...both,
+    [Symbol.dispose]: () => {
+      both.from[Symbol.dispose]();
+      both.to[Symbol.dispose]();
+    },
+  };
+}
+
+async function wishesOf(
+  changes: readonly PathChange[],
+  { mapping, row, applied }: { mapping: Mapping; row: CheckpointRow; applied: Applied },
+  ports: EnginePorts,
+): Promise<Wish[]> {
+  const views = new FirstViews(row, ports);
+  const wishes: Wish[] = [];
+  for (const change of changes) {
+    const { before, after, path } = change;
+    // The directory that is written to is there, and stays as it is.
+    if (isRoot(change, mapping)) continue;
+    const earlier = applied.get(mapping.toTarget(path));
+    const base = earlier?.joinedFrom ?? (await baseOf(change, views, mapping));
+    wishes.push({
+      ...{ path: mapping.toTarget(path), base, applied: earlier?.left },
+      ctimeNs: base === "ours" && before !== null ? views.ctimeNs(before) : null,
+      theirs: after === null ? null : versionOfEntry(after),
+      linkKey: after?.upperInode == null || after.type !== "file" ? null : `${after.upperInode}`,
+    });
+  }
+  return wishes;
+}
+
+async function baseOf(
+  change: PathChange,
+  views: FirstViews,
+  { isBase }: Mapping,
+): Promise<Wish["base"]> {
+  const { before, path } = change;
+  const view = views.of(path, before, change);
+  if (view === "unchanged") return isBase || before === null ? "ours" : versionOfEntry(before);
+  const recorded = await views.recorded(path);
+  if (recorded !== null) return recorded;
+  return view === "absent" ? null : "unknown";
+}
+
+function isRoot({ path, before, after }: PathChange, mapping: Mapping): boolean {
+  if (path === "/") return true;
+  if (mapping.isBase || path !== mapping.under[0]) return false;
+  return (after ?? before)?.type === "directory";
+}
+
+/** Returns a directory of the checkpoint as something to be made. */
+function directoryAt(files: MomentFiles, rawPath: RawPath): Version | null {
+  const entry = files.find(rawPath);
+  return entry?.directory == null ? null : versionOfEntry(entry);
+}

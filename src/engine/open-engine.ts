@@ -1,0 +1,199 @@
+import { randomBytes } from "node:crypto";
+import os from "node:os";
+import path from "node:path";
+import { type Logger, SerialQueues, type StateLayout } from "../base/index.ts";
+import * as criu from "../linux/criu/index.ts";
+import { findCriu } from "../linux/host/index.ts";
+import { Freezer, LimitsHost } from "../linux/limits/index.ts";
+import { NetworkHost, PortForwards } from "../linux/network/index.ts";
+import * as sandbox from "../linux/sandbox/index.ts";
+import * as shells from "../linux/shells/index.ts";
+import { openStore, type StoreLimits } from "../linux/store/index.ts";
+import { findTerminals, InitLink, ScreenModel, SHELL_FILES } from "../linux/terminal/index.ts";
+import { Catalog, namesNothing } from "../portable/catalog/index.ts";
+import { ID_LENGTH } from "../shared/protocol/index.ts";
+import { AutomaticCheckpoints } from "./automatic/index.ts";
+import { MemoryImages } from "./checkpoint/index.ts";
+import { Browses } from "./files/index.ts";
+import { recover } from "./recovery/index.ts";
+import { settleInterrupted } from "./restore/index.ts";
+import {
+  CommandJournal,
+  type EnginePorts,
+  LiveSessions,
+  type StandbySettings,
+  Typing,
+} from "./session/index.ts";
+import { Standbys } from "./standby/index.ts";
+import {
+  STORY_SCRATCH_START,
+  StoryProcess,
+  StoryQueue,
+  type StorySettings,
+} from "./story/index.ts";
+import { VerificationRuns } from "./verify/index.ts";
+
+/** Below it a restore that brings all memory at once answers as soon (docs/performance.md). */
+const LAZY_BYTES_MIN_DEFAULT = 64 * 1024 ** 2;
+
+/** As many forks at once find a network that is ready. */
+const SPARE_NETWORKS = 8;
+
+const ID_ALPHABET = "abcdefghijkmnpqrstuvwxyz23456789";
+
+/** What the composition root is told; it reads no environment itself. */
+export interface EngineOptions {
+  layout: StateLayout;
+  packageRoot: string;
+  limits: StoreLimits;
+  /** Memory from which a checkpoint is restored lazily; `Infinity` for never. */
+  lazyBytesMin?: number;
+  standby: StandbySettings;
+  /** When sessions are captured by themselves that say nothing else. */
+  autoDefault: string;
+  /** Processes that a session may have that says nothing else; `null` for any number. */
+  pidsDefault: number | null;
+  /** The program that builds stories (src/engine/story-program.ts), with its interpreter. */
+  storyProgram: readonly [string, ...string[]];
+  /** The machine's own mount namespace; `null` if it is not known. */
+  hostNamespacePath: string | null;
+  logger: Logger;
+}
+
+/**
+ * Opens the engine on a state directory: the one place where adapters are made and joined.
+ *
+ * **Requires** the daemon's own mount namespace and the directory's lock.
+ * **On success** every session that lives is connected to.
+ */
+export async function openEngine(options: EngineOptions): Promise<EnginePorts> {
+  const { layout, packageRoot, logger } = options;
+  const native = nativePaths(packageRoot);
+  const store = await openStore(layout, {
+    memoryBytes: os.totalmem(),
+    programs: native,
+    limits: options.limits,
+    mayMake: namesNothing(layout.catalogPath),
+  });
+  const catalog = Catalog.open(
+    layout.catalogPath,
+    (id, row) => {
+      try {
+        store.sessions.write(id, row);
+      } catch (error) {
+        // The catalog has the row; its copy in the store must not make a full store unusable.
+        logger.error("session not written to the store", error, { id });
+      }
+    },
+    { copyDir: "/run/waypoint/catalog", mayMake: store.health.now().state === "writable" },
+  );
+  const { preloadPath, initBinaryPath, snapshotHookPath, resumeHookPath } = native;
+  const { parkHookPath, pagesServerPath } = native;
+  const criuProgram = await findCriu({ packageRoot, preloadPath });
+  const network = await NetworkHost.open({
+    ownerKey: layout.key,
+    netnsDir: "/run/netns",
+    sparesMax: SPARE_NETWORKS,
+  });
+  const storySettings: StorySettings = { resolvConf: network.resolvConf, initBinaryPath };
+  const limitsHost = LimitsHost.open({ ownerKey: layout.key });
+  const pidsOnly = { memoryLimitBytes: null, cpuLimit: null, pidsLimit: options.pidsDefault };
+  const ports: EnginePorts = {
+    settings: {
+      layout,
+      criu: criuProgram,
+      criuVersion: criuProgram.version,
+      kernel: os.release(),
+      arch: os.arch(),
+      initBinaryPath,
+      snapshotHookPath,
+      pagesServerPath,
+      lazyBytesMin: options.lazyBytesMin ?? LAZY_BYTES_MIN_DEFAULT,
+      resumeHookPath,
+      parkHookPath,
+      mountProgramPath: native.mountProgramPath,
+      hostNamespacePath: options.hostNamespacePath,
+      shellFiles: SHELL_FILES,
+      resolvConf: network.resolvConf,
+      standby: options.standby,
+      autoDefault: options.autoDefault,
+      pidsDefault: limitsHost.canHold(pidsOnly) ? options.pidsDefault : null,
+    },
+    catalog,
+    store,
+    network,
+    forwards: new PortForwards(),
+    limits: limitsHost,
+    freezer: Freezer.open({ ownerKey: layout.key }),
+    get memoryImages() {
+      return memoryImages;
+    },
+    sandbox,
+    criu,
+    shells,
+    connectInit: InitLink.connect,
+    findTerminals,
+    createScreen: (columns, rows) => new ScreenModel(columns, rows),
+    live: new LiveSessions(),
+    typing: new Typing(),
+    get automatic() {
+      return automatic;
+    },
+    journal: new CommandJournal(catalog.commands, logger),
+    filling: new Map(),
+    get standbys() {
+      return standbys;
+    },
+    get browses() {
+      return browses;
+    },
+    leases: new SerialQueues(),
+    background: new SerialQueues(),
+    stories: new StoryQueue(),
+    storyBuilder: new StoryProcess({
+      argv: [...options.storyProgram, JSON.stringify(storySettings)],
+      logger,
+      clearAway: () => store.snapshots.removeScratch(STORY_SCRATCH_START),
+    }),
+    verifications: new VerificationRuns({ reserveBytes: options.standby.reserveBytes }),
+    logger,
+    newId,
+  };
+  const standbys = new Standbys(ports);
+  const browses = new Browses(ports);
+  const memoryImages = new MemoryImages(ports);
+  const automatic = new AutomaticCheckpoints(ports);
+  await criu.warmUp(criuProgram);
+  await recover(ports);
+  await settleInterrupted(ports).catch((error: unknown) =>
+    // A store that cannot be written must not keep a daemon from starting: only it can end sessions.
+    logger.error("settle what was interrupted", error),
+  );
+  return ports;
+}
+
+/** Tells whether sessions live whose files are in the store of a state directory. */
+export function hasSessionsLeft({ storeDir }: StateLayout): boolean {
+  return sandbox.findInitsBelow(storeDir).length > 0;
+}
+
+/** Returns where the set-up put our own native programs. */
+export function nativePaths(packageRoot: string) {
+  const nativeDir = path.join(packageRoot, ".tools", "native");
+  return {
+    initBinaryPath: path.join(nativeDir, "waypoint-init"),
+    snapshotHookPath: path.join(nativeDir, "snapshot-hook"),
+    copyProgramPath: path.join(nativeDir, "image-copy"),
+    sumsProgramPath: path.join(nativeDir, "image-sums"),
+    pagesServerPath: path.join(nativeDir, "waypoint-pages"),
+    resumeHookPath: path.join(nativeDir, "resume-hook"),
+    mountProgramPath: path.join(nativeDir, "attach-mount"),
+    parkHookPath: path.join(nativeDir, "park-hook"),
+    preloadPath: path.join(nativeDir, "criu-preload.so"),
+  };
+}
+
+/** 10 characters without those that are easily confused. */
+function newId(): string {
+  return Array.from(randomBytes(ID_LENGTH), (byte) => ID_ALPHABET[byte % 32]).join("");
+}

@@ -1,0 +1,148 @@
+import type { CheckpointRow } from "../../portable/catalog/index.ts";
+import { hasCode } from "../../shared/errors/index.ts";
+import { fromManifest, scheduleDurable, scheduleHeld, shownOfNewer } from "../checkpoint/index.ts";
+import { type EnginePorts, endInstance, removeInstance, resumeForwards } from "../session/index.ts";
+import { indexMissingStories } from "../story/index.ts";
+import { readVerifications } from "../verify/index.ts";
+import { settleLeftCriu } from "./left-criu.ts";
+import { rebuildSessions } from "./rebuild-sessions.ts";
+import { reconnectSessions } from "./reconnect-sessions.ts";
+
+/**
+ * Finds what the last daemon left, however it ended, and makes it whole again.
+ *
+ * Live sessions are connected to; what was half-made is removed; a checkpoint whose manifest was
+ * written gets its row, one without is gone.
+ */
+export async function recover(ports: EnginePorts): Promise<void> {
+  // A store that is broken or full must not keep a daemon from starting: only it can end sessions.
+  const attempt = async (what: string, step: () => unknown) => {
+    try {
+      await step();
+    } catch (error) {
+      ports.logger.error(`recovery: ${what}`, error);
+    }
+  };
+  await attempt("CRIU that was left", () => settleLeftCriu(ports));
+  // Where nothing of the store can be read, all would seem to be gone.
+  const isReadable = ports.store.health.now().state !== "unusable";
+  if (isReadable) {
+    await attempt("sessions without a row", () => rebuildSessions(ports));
+    await attempt("checkpoints without a row", () => recoverCheckpoints(ports));
+    await attempt("incarnations without a session", () => removeOrphans(ports));
+  }
+  await attempt("sessions that have ended", () => releaseEnded(ports));
+  await attempt("frozen sessions", () => thawSessions(ports));
+  await attempt("live sessions", () => reconnectSessions(ports));
+  await attempt("forwarded ports", () => resumeForwards(ports));
+  if (!isReadable) return;
+  for (const { id } of ports.catalog.heldCheckpoints()) scheduleHeld(id, ports);
+  ports.standbys.refresh();
+  // What a killed daemon mounted for users may show a throw-away snapshot.
+  await attempt("browsed moments", () => ports.browses.endLeft());
+  await attempt("throw-away snapshots", () => ports.store.snapshots.removeScratch());
+  // Nobody waits for old stories; the daemon is ready without them.
+  void indexMissingStories(ports);
+}
+
+/** A daemon that died in the middle of a restore may have left its session frozen. */
+function thawSessions({ catalog, freezer }: EnginePorts): void {
+  for (const { state, instance } of catalog.sessions()) {
+    if (state === "running" && instance !== null) freezer?.thaw(instance);
+  }
+}
+
+async function recoverCheckpoints(ports: EnginePorts): Promise<void> {
+  const { catalog, store, logger } = ports;
+  const kept = new Set<string>();
+  for (const id of await store.listCheckpoints()) {
+    if (catalog.checkpoint(id) !== undefined) continue;
+    try {
+      const manifest = store.readManifest(id);
+      if (manifest === null) {
+        await store.deleteCheckpoint(id);
+        continue;
+      }
+      const row = rowOf(id, manifest, ports);
+      catalog.insertCheckpoint(row);
+      await readVerifications(id, ports);
+      const session = catalog.session(row.session);
+      const isHead = row.trigger !== "before-restore" && session?.head === row.parent;
+      if (session !== undefined && isHead && !catalog.isNew) {
+        catalog.updateSession(row.session, { head: id });
+      }
+    } catch (error) {
+      // One unreadable checkpoint must not keep the daemon from starting; it is left for a look.
+      kept.add(id);
+      logger.error("checkpoint not recovered", error, { id });
+    }
+  }
+  for (const id of await store.images.list()) {
+    if (catalog.checkpoint(id) === undefined && !kept.has(id)) await store.deleteCheckpoint(id);
+  }
+  for (const row of catalog.checkpoints()) {
+    if (row.stage !== "captured" || row.heldBy !== null) continue;
+    if (isKnown(row.id, ports)) scheduleDurable(row.id, ports);
+  }
+}
+
+/** What a newer Waypoint has written is not written again. */
+function isKnown(id: string, { store }: EnginePorts): boolean {
+  try {
+    store.requireKnown(id);
+    return true;
+  } catch (error) {
+    return !hasCode(error, "FORMAT_TOO_NEW");
+  }
+}
+
+/** One of a newer Waypoint is shown, as far as it is understood, and refused when it is used. */
+function rowOf(id: string, manifest: unknown, { logger }: EnginePorts): CheckpointRow {
+  try {
+    return fromManifest(manifest);
+  } catch (error) {
+    const shown = hasCode(error, "FORMAT_TOO_NEW") ? shownOfNewer(manifest) : null;
+    if (shown === null) throw error;
+    logger.warn("a checkpoint of a newer Waypoint", { id });
+    return shown;
+  }
+}
+
+/** Removes every incarnation that no session refers to. */
+async function removeOrphans(ports: EnginePorts): Promise<void> {
+  const { catalog, store, network, limits, logger } = ports;
+  const wanted = new Set([
+    ...catalog.sessions().map(({ instance }) => instance),
+    ...catalog.heldCheckpoints().map(({ heldBy }) => heldBy),
+  ]);
+  const found = new Set([
+    ...catalog.instances().map(({ id }) => id),
+    ...store.listInstances(),
+    ...(await network.list()),
+    ...limits.list(),
+    ...(ports.freezer?.list() ?? []),
+  ]);
+  for (const instanceId of found) {
+    if (wanted.has(instanceId)) continue;
+    logger.info("removing an orphan", { instanceId });
+    await removeInstance(instanceId, ports);
+  }
+}
+
+/** Finishes the end of sessions that the last daemon had noted, but not carried out. */
+async function releaseEnded(ports: EnginePorts): Promise<void> {
+  const { catalog, sandbox, network, limits, logger } = ports;
+  const networks = await network.list();
+  const groups = [...limits.list(), ...(ports.freezer?.list() ?? [])];
+  for (const { state, instance } of catalog.sessions()) {
+    if (state === "running" || instance === null) continue;
+    const holdsSomething =
+      catalog.instance(instance)?.pid != null ||
+      sandbox.isRootMounted(instance) ||
+      networks.includes(instance) ||
+      groups.includes(instance);
+    if (!holdsSomething) continue;
+    logger.info("finishing the end of a session", { instance });
+    await endInstance(instance, ports);
+  }
+}

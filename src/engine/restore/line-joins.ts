@@ -1,0 +1,141 @@
+import { constants } from "node:fs";
+import { link, lstat, mkdir, open, readFile, rm } from "node:fs/promises";
+import path from "node:path";
+import { hasCode } from "../../shared/errors/index.ts";
+import { CopyJob, copyAttributes } from "../files/index.ts";
+import { isText, mergeTexts, TEXT_BYTES_MAX } from "../merge/index.ts";
+import type { EnginePorts } from "../session/index.ts";
+import { fromText, type RawPath, readEntry, type TreeEntry, toBytes } from "../story/index.ts";
+
+/** So many files are tried; each starts a program. */
+const TRIED_MAX = 1_000;
+const LABELS = { ours: "now", base: "then", theirs: "before" };
+const PERMISSIONS = 0o7777;
+/** What goes back beside the lines. */
+const RIGHTS = ["mode", "uid", "gid"] as const;
+
+/** One file at three moments; `null` where it is not there. */
+export interface ThreeEntries {
+  /** Before the change that is taken back. */
+  was: TreeEntry | null;
+  /** After it. */
+  became: TreeEntry | null;
+  /** As it is now. */
+  is: TreeEntry | null;
+}
+
+/**
+ * Takes back changed lines of texts and keeps those that were changed since.
+ *
+ * What comes out lies in the store until this is disposed of; a daemon that died leaves it to the
+ * next one ({@link removeLeftJoins}).
+ */
+export class LineJoins implements AsyncDisposable {
+  readonly #directory: string;
+  readonly #ports: EnginePorts;
+  readonly #signal: AbortSignal;
+  /** What came out for files that have several names, by the inode that they have now. */
+  readonly #ofLinked = new Map<string, TreeEntry>();
+  #tried = 0;
+
+  constructor(ports: EnginePorts, signal: AbortSignal) {
+    this.#directory = path.join(joinsDir(ports), ports.newId());
+    this.#ports = ports;
+    this.#signal = signal;
+  }
+
+  /**
+   * Returns the file as it is now without what the change has done to it: `is` itself where
+   * nothing is left of that, and `null` where both have touched the same lines or it is no text.
+   */
+  async join(rawPath: RawPath, { was, became, is }: ThreeEntries): Promise<TreeEntry | null> {
+    if (was === null || became === null || is === null || this.#tried >= TRIED_MAX) return null;
+    this.#signal.throwIfAborted();
+    const texts = await readTexts(rawPath, [is, became, was]);
+    if (texts === null) return null;
+    this.#tried += 1;
+    const [ours, base, theirs] = texts;
+    await mkdir(this.#directory, { recursive: true, mode: 0o700 });
+    try {
+      const sides = { ours, base, theirs, labels: LABELS };
+      const { text, hasConflicts } = await mergeTexts(sides, this.#directory);
+      if (hasConflicts) return null;
+      const rights = rightsOf({ was, became, is });
+      const isSame = text.equals(ours) && RIGHTS.every((right) => rights[right] === is[right]);
+      return isSame ? is : await this.#keep(rawPath, text, { ...is, ...rights });
+    } catch (error) {
+      if (!hasCode(error, "TOOL_FAILED")) throw error;
+      this.#ports.logger.warn("lines were not joined", { reason: error.message });
+      return null;
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await rm(this.#directory, { recursive: true, force: true });
+  }
+
+  async #keep(rawPath: RawPath, text: Buffer, entry: TreeEntry): Promise<TreeEntry> {
+    const { hostPath, mode, uid, gid } = entry;
+    const place = path.join(this.#directory, String(this.#tried));
+    await using directory = await open(this.#directory, constants.O_RDONLY | constants.O_DIRECTORY);
+    const rules = { owner: null, dropsPrivileges: false };
+    const job = new CopyJob(directory.fd, rules, { id: "join", signal: this.#signal });
+    const status = await lstat(toBytes(hostPath), { bigint: true });
+    const kept = { ...entry, sizeBytes: text.length, hostPath: fromText(place) };
+    if (status.nlink > 1n) {
+      const inode = `${status.dev}:${status.ino}`;
+      const other = this.#ofLinked.get(inode);
+      if (other !== undefined && (await isSameFile(other, kept, text))) {
+        await link(toBytes(other.hostPath), place);
+        return kept;
+      }
+      this.#ofLinked.set(inode, kept);
+    }
+    await using file = await open(place, "wx", 0o600);
+    await file.writeFile(text);
+    await copyAttributes(file.fd, { rawPath, hostPath, status }, job);
+    await file.chown(uid, gid);
+    await file.chmod(mode & PERMISSIONS);
+    // Nobody has seen this content yet: it is not as old as what it was made of.
+    const now = new Date();
+    await file.utimes(now, now);
+    return kept;
+  }
+}
+
+/** Removes what a daemon that died has left. */
+export async function removeLeftJoins(ports: EnginePorts): Promise<void> {
+  await rm(joinsDir(ports), { recursive: true, force: true });
+}
+
+async function isSameFile(one: TreeEntry, other: TreeEntry, text: Buffer): Promise<boolean> {
+  const hasSameRights = RIGHTS.every((right) => one[right] === other[right]);
+  return hasSameRights && text.equals(await readFile(toBytes(one.hostPath)));
+}
+
+/** Mode and owner go back as lines do: unless they were changed since. */
+function rightsOf({ was, became, is }: { was: TreeEntry; became: TreeEntry; is: TreeEntry }) {
+  const pick = (right: (typeof RIGHTS)[number]) =>
+    is[right] === became[right] ? was[right] : is[right];
+  return { mode: pick("mode"), uid: pick("uid"), gid: pick("gid") };
+}
+
+async function readTexts(
+  rawPath: RawPath,
+  entries: readonly [TreeEntry, TreeEntry, TreeEntry],
+): Promise<[Buffer, Buffer, Buffer] | null> {
+  if (entries.some(({ type, sizeBytes }) => type !== "file" || sizeBytes > TEXT_BYTES_MAX)) {
+    return null;
+  }
+  const texts: Buffer[] = [];
+  for (const entry of entries) {
+    const text = await readEntry(entry, rawPath, TEXT_BYTES_MAX);
+    if (text === null || !isText(text)) return null;
+    texts.push(text);
+  }
+  return texts as [Buffer, Buffer, Buffer];
+}
+
+function joinsDir(ports: EnginePorts): string {
+  return path.join(ports.settings.layout.storeDir, "joins");
+}

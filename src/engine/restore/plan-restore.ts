@@ -1,0 +1,113 @@
+import type { CheckpointRow, SessionRow } from "../../portable/catalog/index.ts";
+import { WaypointError } from "../../shared/errors/index.ts";
+import type { ChangesSection, RestoreParts, RestorePlan } from "../../shared/protocol/index.ts";
+import { requireCaptured } from "../checkpoint/index.ts";
+import { refuseOtherKinds } from "../files/index.ts";
+import { type EnginePorts, findTypist } from "../session/index.ts";
+import { compareMoments, openMoment, WHOLE_SCOPE } from "../story/index.ts";
+import { type CommandsSince, commandsSince } from "./commands-since.ts";
+import { scopeOf } from "./file-scope.ts";
+import { findActions, findHolders, NowAndThen } from "./find-actions.ts";
+import { findUntouched } from "./find-untouched.ts";
+import { toldSince } from "./told-since.ts";
+import { typedSince } from "./typed-since.ts";
+
+const FILES_MAX = 20_000;
+const FILE_SECTIONS: readonly ChangesSection[] = ["files", "packages"];
+const PROCESS_SECTIONS: readonly ChangesSection[] = [
+  ...(["processes", "ports", "connections"] as const),
+  ...(["env", "functions", "cwd", "virtualenv"] as const),
+];
+
+/**
+ * Returns what a restore would undo, and changes nothing.
+ *
+ * It is the difference from the session as it is now to the checkpoint, by the readers that tell any
+ * difference; so what was told and what is then done come from the same source.
+ *
+ * @throws FILE_NOT_FOUND | FILE_REFUSED  of a path that was named | CHECKPOINT_INCOMPLETE | STORE_FULL
+ */
+export async function planRestore(
+  session: SessionRow,
+  wanted: CheckpointRow,
+  { parts, expand }: { parts: RestoreParts; expand: boolean },
+  ports: EnginePorts,
+  signal: AbortSignal,
+): Promise<RestorePlan> {
+  // Where a restore has just left it frozen, its processes are told from its dump. One that CRIU
+  // refuses has its files told.
+  const checkpoint = await requireCaptured(wanted, ports).catch(() => wanted);
+  await using now = await openMoment({ session }, ports);
+  await using past = await openMoment({ checkpoint }, ports);
+  const scope = {
+    ...{ ...WHOLE_SCOPE, isExpanded: expand, filesMax: FILES_MAX },
+    ...{ sections: sectionsOf(parts), isWanted: scopeOf(parts) },
+  };
+  const changes = await compareMoments({ from: now, to: past }, { scope, ports, signal });
+  const isWhole = parts.only === null;
+  const none = { commands: [], commandsUnknown: null };
+  const { id, name, content } = checkpoint;
+  return {
+    ...{ session: session.id, sessionName: session.name, checkpoint: id, checkpointName: name },
+    ...{ content, parts, changes },
+    ...(isWhole ? await runSince(session, checkpoint, ports) : none),
+    told: isWhole ? toldSince(session, checkpoint, ports) : [],
+    outside: {
+      connections: parts.only === "files" ? [] : (changes.connections?.closed ?? []),
+      binds: [...session.binds],
+    },
+    ...(await lookAtFiles(session, new NowAndThen(now, past), parts, ports, signal)),
+    typing: findTypist(session, ports),
+    untouched: findUntouched(session, checkpoint, ports),
+  };
+}
+
+/** What was run by `exec` and what was typed, in one order. */
+async function runSince(
+  session: SessionRow,
+  checkpoint: CheckpointRow,
+  ports: EnginePorts,
+): Promise<CommandsSince> {
+  const { commands, commandsUnknown } = commandsSince(session, checkpoint, ports);
+  const { typed, unknown } = await typedSince(session, checkpoint, ports);
+  const all = [...(commands ?? []), ...typed].sort((one, other) =>
+    one.startedAt < other.startedAt ? -1 : 1,
+  );
+  const reasons = [...(commandsUnknown === null ? [] : [commandsUnknown]), ...unknown];
+  return { commands: all, commandsUnknown: reasons.length === 0 ? null : reasons.join("; ") };
+}
+
+function sectionsOf({ only, paths, except }: RestoreParts): readonly ChangesSection[] | null {
+  if (only === "processes") return PROCESS_SECTIONS;
+  if (only === null) return null;
+  // A package is more than the files that were named.
+  return paths.length + except.length > 0 ? ["files"] : FILE_SECTIONS;
+}
+
+/** What matters only where files change under processes that go on. */
+async function lookAtFiles(
+  session: SessionRow,
+  opened: NowAndThen,
+  parts: RestoreParts,
+  ports: EnginePorts,
+  signal: AbortSignal,
+): Promise<Pick<RestorePlan, "heldOpen" | "refused">> {
+  using pair = opened;
+  if (parts.only !== "files") return { heldOpen: [], refused: null };
+  const actions = await findActions(pair, parts, ports, signal);
+  return {
+    heldOpen: findHolders(actions, session.id, ports),
+    refused: reasonOf(() => refuseOtherKinds(actions)),
+  };
+}
+
+/** Returns why a step refuses, or `null`. */
+export function reasonOf(step: () => void): string | null {
+  try {
+    step();
+    return null;
+  } catch (error) {
+    if (error instanceof WaypointError) return error.message;
+    throw error;
+  }
+}

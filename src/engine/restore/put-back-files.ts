@@ -1,0 +1,114 @@
+import type { CheckpointRow, SessionRow } from "../../portable/catalog/index.ts";
+import { WaypointError } from "../../shared/errors/index.ts";
+import type { FilesPut, OperationDetail, OperationRecord } from "../../shared/protocol/index.ts";
+import { captureBefore, type Loss, type Restored } from "../checkpoint/index.ts";
+import { type FileAction, putBack, refuseOtherKinds } from "../files/index.ts";
+import { type EnginePorts, requireLive } from "../session/index.ts";
+import { openMoment } from "../story/index.ts";
+import { findHolders, NowAndThen } from "./find-actions.ts";
+
+/** Which files of which checkpoint to put back, and what the log says of it. */
+export interface PutBackFiles {
+  kind: Extract<OperationRecord["kind"], "restore" | "undo" | "revert">;
+  source: CheckpointRow;
+  /** Says what the checkpoint that is taken first is. */
+  intent: string;
+  find: (pair: NowAndThen) => Promise<FileAction[]>;
+  detail: Pick<OperationDetail, "parts" | "since" | "undoes">;
+}
+
+/** What was put back, and which paths it was about. */
+export interface PutBack extends Restored {
+  files: FilesPut;
+  paths: ReadonlySet<string>;
+}
+
+/**
+ * Puts files back under the processes of a session, which go on.
+ *
+ * What is there now is checkpointed first, and the paths are noted before the first one changes: so
+ * `undo` takes it back, also where it did not come to its end.
+ *
+ * **Requires** the caller holds the session's lease; the session runs.
+ * **On failure** each file is the old one or the new one, and the log says `interrupted`.
+ *
+ * @throws SESSION_WRONG_STATE | FILE_REFUSED  nothing was changed.
+ * @throws FILE_FAILED | STORE_FULL  some were put back.
+ */
+export async function putBackFiles(
+  session: SessionRow,
+  { kind, source, intent, find, detail }: PutBackFiles,
+  loss: Loss,
+  ports: EnginePorts,
+): Promise<PutBack> {
+  const startedAtMs = performance.now();
+  const live = requireLive(session, ports);
+  await using now = await openMoment({ session }, ports);
+  await using past = await openMoment({ checkpoint: source }, ports);
+  using pair = new NowAndThen(now, past);
+  const actions = await find(pair);
+  refuseOtherKinds(actions);
+  const heldOpen = findHolders(actions, session.id, ports);
+  const found = { session: session.id, checkpoint: source.id, pid: live.pid, bindsLeftOut: [] };
+  const paths = new Set(actions.map(({ rawPath }) => rawPath));
+  if (actions.length === 0) {
+    const readyMs = msSince(startedAtMs);
+    const files = { put: 0, removed: 0, leftOut: [], leftOutCount: 0, heldOpen };
+    return { ...found, undo: null, undoContent: null, readyMs, totalMs: readyMs, files, paths };
+  }
+
+  const before = await captureBefore(session, { intent, movesHead: true }, loss, ports);
+
+  const putStartedAtMs = performance.now();
+  const row = { session: session.id, kind, checkpoint: source.id, undo: before?.id ?? null };
+  const begun = { ...detail, state: "begun", put: 0, removed: 0 } as const;
+  const { operations } = ports.catalog;
+  const operation = ports.catalog.transaction(() => {
+    const at = new Date().toISOString();
+    const id = operations.insert({
+      ...{ ...row, at, readyMs: null, stateBefore: session.state, detail: begun },
+    });
+    operations.putPaths(id, [...paths]);
+    return id;
+  });
+  try {
+    // Whoever asked may leave: what was begun is brought to its end.
+    const signal = new AbortController().signal;
+    const put = await putBack(actions, { pid: live.pid, id: jobId(operation), signal });
+    const readyMs = msSince(putStartedAtMs);
+    const done = { ...begun, state: "done", put: put.put, removed: put.removed } as const;
+    operations.update(operation, { detail: done, readyMs });
+    const undo = { undo: before?.id ?? null, undoContent: before?.content ?? null };
+    return {
+      ...found,
+      ...undo,
+      readyMs,
+      totalMs: msSince(startedAtMs),
+      files: { ...put, heldOpen },
+      paths,
+    };
+  } catch (error) {
+    operations.update(operation, { detail: { ...begun, state: "interrupted" }, readyMs: null });
+    throw withWayOn(error, session.name);
+  }
+}
+
+/** Returns the name under which an operation makes files before they take their own. */
+export function jobId(operation: number): string {
+  return `op${operation}`;
+}
+
+function withWayOn(error: unknown, name: string): unknown {
+  if (!(error instanceof WaypointError)) return error;
+  const { code, message, hint, detail } = error;
+  const wayOn = `Each file is the old one or the new one; \`waypoint undo ${name}\` takes it back, and doing it again goes on.`;
+  return new WaypointError(code, message, {
+    hint: hint === null ? wayOn : `${hint} ${wayOn}`,
+    detail,
+    cause: error,
+  });
+}
+
+function msSince(startedAtMs: number): number {
+  return Math.round((performance.now() - startedAtMs) * 100) / 100;
+}

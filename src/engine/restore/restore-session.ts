@@ -1,0 +1,105 @@
+import type { CheckpointRow, SessionRow } from "../../portable/catalog/index.ts";
+import { resolveSession } from "../../portable/lineage/index.ts";
+import { hasCode, WaypointError } from "../../shared/errors/index.ts";
+import type { OperationOutput, RestoreParts } from "../../shared/protocol/index.ts";
+import { type Loss, restoreCheckpoint } from "../checkpoint/index.ts";
+import type { BindChoice, EnginePorts } from "../session/index.ts";
+import { checkRestore, type Expected } from "./check-restore.ts";
+import { type AskedParts, resolveParts } from "./file-scope.ts";
+import { findActions } from "./find-actions.ts";
+import { putBackFiles } from "./put-back-files.ts";
+
+/** What was asked for besides the checkpoint. */
+export type RestoreChoice = AskedParts & Loss & BindChoice & { check: boolean };
+
+const EVERYTHING: RestoreParts = { only: null, paths: [], except: [] };
+const NEVER = new AbortController().signal;
+
+/**
+ * Puts a session back to a checkpoint: all of it, its files under what runs now, or its processes on
+ * the files of now; and looks, if asked for, whether that is there.
+ *
+ * **Requires** the caller holds the session's lease; the checkpoint is in its history.
+ * **On failure** the session is as it was; of files that are put back one by one each is the old one
+ * or the new one.
+ *
+ * @throws what `restoreCheckpoint` and `putBackFiles` throw.
+ */
+export async function restoreSession(
+  session: SessionRow,
+  checkpoint: CheckpointRow,
+  choice: RestoreChoice,
+  ports: EnginePorts,
+): Promise<OperationOutput<"restore">> {
+  const parts = await resolveParts(choice, session, ports);
+  if (parts.only === "files") return await restoreFiles(session, checkpoint, parts, choice, ports);
+  const { withoutBinds, loseProcesses, withoutUndo } = choice;
+  const options = {
+    ...({ kind: "restore", loseProcesses, withoutUndo } as const),
+    ...(parts.only === null ? {} : { only: parts.only }),
+  };
+  const restored = await restoreCheckpoint(
+    session,
+    { checkpoint, withoutBinds },
+    options,
+    ports,
+  ).catch((error: unknown) => {
+    throw parts.only === "processes" ? withReason(error) : error;
+  });
+  const before = restored.undo === null ? undefined : ports.catalog.checkpoint(restored.undo);
+  const filesOf = parts.only === "processes" && before !== undefined ? before : checkpoint;
+  const expected = { parts: EVERYTHING, processesOf: checkpoint, filesOf, paths: null };
+  return {
+    ...restored,
+    parts,
+    files: null,
+    check: await checkIf(choice, session, expected, ports),
+  };
+}
+
+async function restoreFiles(
+  session: SessionRow,
+  checkpoint: CheckpointRow,
+  parts: RestoreParts,
+  choice: RestoreChoice,
+  ports: EnginePorts,
+): Promise<OperationOutput<"restore">> {
+  const { paths, ...put } = await putBackFiles(
+    session,
+    {
+      kind: "restore",
+      source: checkpoint,
+      intent: `before files of ${checkpoint.name ?? checkpoint.id} were put back`,
+      find: (pair) => findActions(pair, parts, ports, NEVER),
+      detail: { parts, since: null, undoes: null },
+    },
+    choice,
+    ports,
+  );
+  const expected = { parts, processesOf: null, filesOf: checkpoint, paths: null };
+  return { ...put, parts, check: await checkIf(choice, session, expected, ports) };
+}
+
+/** Looks at what is there now; `session` may be older than the restore. */
+export async function checkIf(
+  { check }: { check: boolean },
+  { id }: SessionRow,
+  expected: Expected,
+  ports: EnginePorts,
+): Promise<OperationOutput<"restore">["check"]> {
+  if (!check) return null;
+  return await checkRestore(resolveSession(id, ports.catalog), expected, ports, NEVER);
+}
+
+/** CRIU compares the files that a program had open with those that are there. */
+function withReason(error: unknown): unknown {
+  if (!hasCode(error, "CRIU_RESTORE_FAILED")) return error;
+  const { code, message, hint, detail } = error;
+  const reason =
+    "Programs of then had files open that are missing or different now: restore everything, or put these files back first with --path.";
+  return new WaypointError(code, message, {
+    hint: hint === null ? reason : `${reason} ${hint}`,
+    detail,
+    cause: error,
+  });
+}

@@ -1,0 +1,107 @@
+import type { CheckpointRow, SessionRow } from "../../portable/catalog/index.ts";
+import { WaypointError } from "../../shared/errors/index.ts";
+import type { OperationOutput, RestoreParts, RevertPlan } from "../../shared/protocol/index.ts";
+import type { Loss } from "../checkpoint/index.ts";
+import { refuseOtherKinds } from "../files/index.ts";
+import type { EnginePorts } from "../session/index.ts";
+import { openMoment, toText } from "../story/index.ts";
+import { findHolders, NowAndThen } from "./find-actions.ts";
+import { changeOf, type FoundRevert, findRevert } from "./find-revert.ts";
+import { LineJoins } from "./line-joins.ts";
+import { reasonOf } from "./plan-restore.ts";
+import { putBackFiles } from "./put-back-files.ts";
+import { checkIf } from "./restore-session.ts";
+
+const LISTED_MAX = 10_000;
+const NEVER = new AbortController().signal;
+
+/** What changed from `from` to `to`, in some files, is to be taken back. */
+export interface RevertWish {
+  from: CheckpointRow;
+  to: CheckpointRow;
+  parts: RestoreParts;
+  force: boolean;
+}
+
+/**
+ * Takes back what changed in a session's files between two checkpoints; what runs goes on, and what
+ * came later stays.
+ *
+ * **Requires** the caller holds the session's lease; the session runs.
+ * **On failure** each file is the old one or the new one.
+ *
+ * @throws what `putBackFiles` throws | USAGE_INVALID  both are the same checkpoint.
+ */
+export async function revertChanges(
+  session: SessionRow,
+  wish: RevertWish & Loss & { check: boolean },
+  ports: EnginePorts,
+): Promise<OperationOutput<"revert">> {
+  requireTwo(wish);
+  const { from, to, parts } = wish;
+  await using joins = new LineJoins(ports, NEVER);
+  let found: FoundRevert = { actions: [], joined: [], conflicts: [] };
+  const { paths, ...put } = await putBackFiles(
+    session,
+    {
+      kind: "revert",
+      source: from,
+      intent: `before what changed from ${from.name ?? from.id} to ${to.name ?? to.id} was taken back`,
+      find: async (pair) => {
+        found = await findRevert(pair, wish, joins, ports, NEVER);
+        return found.actions;
+      },
+      detail: { parts, since: to.id, undoes: null },
+    },
+    wish,
+    ports,
+  );
+  // Texts whose lines were joined are in no checkpoint that they could be compared with.
+  const joined = new Set(found.joined);
+  const asBefore = new Set([...paths].filter((path) => !joined.has(path)));
+  const expected = { parts, processesOf: null, filesOf: from, paths: asBefore };
+  const check = await checkIf(wish, session, expected, ports);
+  return { ...put, parts, check, since: to.id, ...listed(found) };
+}
+
+/** Returns what a revert would do, and changes nothing. @throws as {@link revertChanges} */
+export async function planRevert(
+  session: SessionRow,
+  wish: RevertWish,
+  ports: EnginePorts,
+  signal: AbortSignal,
+): Promise<RevertPlan> {
+  requireTwo(wish);
+  await using now = await openMoment({ session }, ports);
+  await using past = await openMoment({ checkpoint: wish.from }, ports);
+  using pair = new NowAndThen(now, past);
+  await using joins = new LineJoins(ports, signal);
+  const found = await findRevert(pair, wish, joins, ports, signal);
+  const { actions } = found;
+  const files = actions.slice(0, LISTED_MAX).map(({ rawPath, have, want }) => ({
+    path: toText(rawPath),
+    type: (want ?? have)?.type ?? "file",
+    change: changeOf(have, want),
+  }));
+  return {
+    ...{ session: session.id, sessionName: session.name, from: wish.from.id, to: wish.to.id },
+    ...{ parts: wish.parts, files, filesCount: actions.length },
+    ...listed(found),
+    heldOpen: findHolders(actions, session.id, ports),
+    refused: reasonOf(() => refuseOtherKinds(actions)),
+  };
+}
+
+function listed({ joined, conflicts }: FoundRevert) {
+  return {
+    ...{ joined: joined.slice(0, LISTED_MAX).map(toText), joinedCount: joined.length },
+    ...{ conflicts: conflicts.slice(0, LISTED_MAX), conflictsCount: conflicts.length },
+  };
+}
+
+function requireTwo({ from, to }: RevertWish): void {
+  if (from.id !== to.id) return;
+  throw new WaypointError("USAGE_INVALID", `Both are checkpoint ${from.id}.`, {
+    hint: "Give the one to go back to, then the one that has what is to be taken back.",
+  });
+}

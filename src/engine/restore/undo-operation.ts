@@ -1,0 +1,107 @@
+import type { CheckpointRow, OperationRow, SessionRow } from "../../portable/catalog/index.ts";
+import { WaypointError } from "../../shared/errors/index.ts";
+import type { OperationOutput, RestoreParts } from "../../shared/protocol/index.ts";
+import { type Loss, restoreCheckpoint } from "../checkpoint/index.ts";
+import { actionsFor } from "../files/index.ts";
+import type { BindChoice, EnginePorts } from "../session/index.ts";
+import { putBackFiles } from "./put-back-files.ts";
+import { checkIf } from "./restore-session.ts";
+
+/** What was asked for besides the session. */
+export interface UndoChoice extends Loss, BindChoice {
+  /** The operation to take back; the last one that can be if it is not given. */
+  operation?: number | undefined;
+  check: boolean;
+}
+
+const EVERYTHING: RestoreParts = { only: null, paths: [], except: [] };
+
+/** An operation that can be taken back, and the checkpoint of what was there before it. */
+export interface Undoable {
+  operation: OperationRow;
+  before: CheckpointRow;
+}
+
+/**
+ * Takes an operation back, and can be taken back in turn.
+ *
+ * A restore is taken back as a whole: the session is again as it was before it. Files that were put
+ * back or reverted under a running session are, and only these, as they were before; what runs goes
+ * on.
+ *
+ * **Requires** the caller holds the session's lease.
+ *
+ * @throws NOTHING_TO_UNDO, and what `restoreCheckpoint` and `putBackFiles` throw.
+ */
+export async function undoOperation(
+  session: SessionRow,
+  choice: UndoChoice,
+  ports: EnginePorts,
+): Promise<OperationOutput<"undo">> {
+  const { operation, before } = findUndoable(session, choice.operation, ports);
+  if (isOfFiles(operation)) return await undoFiles(session, { operation, before }, choice, ports);
+  const { withoutBinds, loseProcesses, withoutUndo } = choice;
+  const options = { kind: "undo", loseProcesses, withoutUndo, undoes: operation.id } as const;
+  const from = { checkpoint: before, withoutBinds };
+  const restored = await restoreCheckpoint(session, from, options, ports);
+  const expected = { parts: EVERYTHING, processesOf: before, filesOf: before, paths: null };
+  const check = await checkIf(choice, session, expected, ports);
+  return { ...restored, parts: EVERYTHING, files: null, check };
+}
+
+/** Returns what is to be taken back. @throws NOTHING_TO_UNDO */
+export function findUndoable(
+  session: SessionRow,
+  number: number | undefined,
+  { catalog }: EnginePorts,
+): Undoable {
+  const operation =
+    number === undefined ? catalog.operations.lastMove(session.id) : catalog.operations.get(number);
+  const isOwn = operation?.session === session.id;
+  const before = operation?.undo == null ? undefined : catalog.checkpoint(operation.undo);
+  if (operation !== undefined && isOwn && before !== undefined) return { operation, before };
+  const message =
+    number === undefined
+      ? `Session ${session.name} has no restore to undo.`
+      : isOwn
+        ? `Operation ${number} of session ${session.name} cannot be undone.`
+        : `Session ${session.name} has no operation ${number}.`;
+  throw new WaypointError("NOTHING_TO_UNDO", message, {
+    hint:
+      isOwn && operation?.kind === "apply"
+        ? `It changed files of this machine: \`waypoint apply --undo ${number}\` takes it back.`
+        : number === undefined
+          ? "`waypoint log` lists the checkpoints that it can be put back to."
+          : `\`waypoint op log ${session.name}\` lists its operations and which can be undone.`,
+    detail: { session: session.id, operation: number ?? null },
+  });
+}
+
+/** Tells whether an operation changed single files of a session whose processes went on. */
+export function isOfFiles({ detail }: Pick<OperationRow, "detail">): boolean {
+  return detail?.parts?.only === "files";
+}
+
+async function undoFiles(
+  session: SessionRow,
+  { operation, before }: Undoable,
+  choice: UndoChoice,
+  ports: EnginePorts,
+): Promise<OperationOutput<"undo">> {
+  const touched = ports.catalog.operations.paths(operation.id);
+  const parts = operation.detail?.parts ?? EVERYTHING;
+  const { paths: _, ...put } = await putBackFiles(
+    session,
+    {
+      kind: "undo",
+      source: before,
+      intent: `before the undo of operation ${operation.id}`,
+      find: async ({ files }) => actionsFor(touched, files),
+      detail: { parts, since: null, undoes: operation.id },
+    },
+    choice,
+    ports,
+  );
+  const expected = { parts, processesOf: null, filesOf: before, paths: new Set(touched) };
+  return { ...put, parts, check: await checkIf(choice, session, expected, ports) };
+}

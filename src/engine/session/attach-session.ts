@@ -1,0 +1,300 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type {
+  RunInShellOptions,
+  TerminalReader,
+  TerminalState,
+} from "../../linux/terminal/index.ts";
+import type { SessionRow } from "../../portable/catalog/index.ts";
+import { hasCode, WaypointError } from "../../shared/errors/index.ts";
+import type { OperationOutput, OperationParsedInput } from "../../shared/protocol/index.ts";
+import { requireLive } from "./describe-session.ts";
+import { keepShellAlive } from "./keep-shell-alive.ts";
+import type { LiveInstance, TerminalSize } from "./live-sessions.ts";
+import type { EnginePorts } from "./ports.ts";
+import { quoteCommand } from "./quote-command.ts";
+import { sessionShell } from "./shell.ts";
+import type { StreamPeer } from "./stream-peer.ts";
+import { TypedLines } from "./typed-lines.ts";
+
+type AttachInput = OperationParsedInput<"attach">;
+type AttachOutput = OperationOutput<"attach">;
+
+/**
+ * Takes a client's terminal to a plain, empty screen: alternate screen, mouse and paste modes off,
+ * soft reset, no scroll region, cursor home, screen cleared. A full reset would also clear what the person had above.
+ */
+const SCREEN_RESET =
+  "\u001b[?1049l\u001b[?1000l\u001b[?1002l\u001b[?1003l\u001b[?1006l\u001b[?2004l\u001b[?1l\u001b>" +
+  "\u001b[!p\u001b[r\u001b[H\u001b[2J";
+const SWAP_GRACE_MS = 30_000;
+/** Within this time a program notices that its terminal has another size. */
+const SIZE_NOTICED_MS = 100;
+
+/**
+ * Connects a client's terminal to a session's until it detaches or the shell ends.
+ *
+ * A restore or undo of the session meanwhile swaps what is behind the terminal: the attachment
+ * moves over to the new incarnation and redraws.
+ *
+ * @throws SESSION_WRONG_STATE  the session is not running.
+ */
+export async function attachSession(
+  session: SessionRow,
+  input: AttachInput,
+  peer: StreamPeer,
+  ports: EnginePorts,
+): Promise<AttachOutput> {
+  const attachment = new Attachment(session, input, peer, ports);
+  let live: LiveInstance | undefined = requireLive(session, ports);
+  await keepShellAlive(live, ports);
+  try {
+    while (live !== undefined) {
+      const outcome = await attachment.follow(live);
+      if (outcome !== "swapped") return outcome;
+      live = await attachment.nextInstance(live);
+    }
+    return { reason: attachment.isRemoved() ? "removed" : "ended", exitCode: null };
+  } finally {
+    await attachment.leave();
+  }
+}
+
+/** What a client was shown first of an incarnation, and what that was made from. */
+interface Drawing {
+  terminal: TerminalState;
+  /** Whether the program owns the whole screen, and draws it again when told to. */
+  isFullScreen: boolean;
+}
+
+class Attachment {
+  readonly #session: SessionRow;
+  readonly #input: AttachInput;
+  readonly #peer: StreamPeer;
+  readonly #ports: EnginePorts;
+  readonly #detached = Promise.withResolvers<AttachOutput>();
+  #size: TerminalSize;
+  /** The incarnation whose picture the client has, and whose terminal takes its size. */
+  #live: LiveInstance | undefined;
+  #lines: TypedLines | undefined;
+  #fitting: Promise<void> = Promise.resolve();
+  #hasDrawn = false;
+  #hasLeft = false;
+  #hasStartedCommand = false;
+  /** Settled while an incarnation is followed; keys typed before it wait for it. */
+  #followed = Promise.withResolvers<LiveInstance>();
+
+  constructor(session: SessionRow, input: AttachInput, peer: StreamPeer, ports: EnginePorts) {
+    this.#session = session;
+    this.#input = input;
+    this.#peer = peer;
+    this.#ports = ports;
+    this.#size = { columns: input.columns, rows: input.rows };
+    const detach = () => this.#detached.resolve({ reason: "detached", exitCode: null });
+    peer.gone.addEventListener("abort", detach, { once: true });
+    peer.listen({
+      onControl: (message) => {
+        if (message.control === "detach") detach();
+        if (message.control === "resize") {
+          this.#size = { columns: message.columns, rows: message.rows };
+          const live = this.#live;
+          if (live !== undefined) void this.#applySize(live);
+        }
+      },
+      onInput: (bytes) => this.#type(bytes),
+    });
+  }
+
+  /** Shows one incarnation until it ends, is swapped, or the client leaves. */
+  async follow(live: LiveInstance): Promise<AttachOutput | "swapped"> {
+    this.#followed.resolve(live);
+    const swapped = this.#ports.live.changed(live.sessionId).then(() => "swapped" as const);
+    this.#commonSize();
+    using lines = new TypedLines(live, this.#ports);
+    this.#lines = lines;
+    const reader = live.link.readTerminal(live.terminalId, 0);
+    try {
+      return await Promise.race([this.#show(live, reader), this.#detached.promise, swapped]);
+    } finally {
+      reader.close();
+      this.#live = undefined;
+      this.#followed = Promise.withResolvers();
+    }
+  }
+
+  /** Those who stay attached may have had to make do with less than they can show. */
+  async leave(): Promise<void> {
+    this.#hasLeft = true;
+    await this.#fitting;
+    const size = this.#ports.live.commonSize(this.#session.id, this, null);
+    const live = this.#ports.live.get(this.#session.id);
+    if (size !== null && live !== undefined) await this.#resize(live, size);
+  }
+
+  /** Waits for the incarnation after `before`; `undefined` when the session ended for good. */
+  async nextInstance(before: LiveInstance): Promise<LiveInstance | undefined> {
+    const { live, catalog } = this.#ports;
+    const endsAtMs = performance.now() + SWAP_GRACE_MS;
+    while (performance.now() < endsAtMs) {
+      const next = live.get(before.sessionId);
+      if (next !== undefined && next.instanceId !== before.instanceId) return next;
+      if (next === undefined && catalog.session(before.sessionId)?.state !== "running") break;
+      await live.changed(before.sessionId);
+    }
+    return undefined;
+  }
+
+  isRemoved(): boolean {
+    return this.#ports.catalog.session(this.#session.id) === undefined;
+  }
+
+  async #show(live: LiveInstance, reader: TerminalReader): Promise<AttachOutput | "swapped"> {
+    try {
+      const drawing = await this.#draw(live, reader);
+      this.#live = live;
+      this.#fitting = this.#fit(live, drawing);
+      const output = this.#forward(live, reader);
+      const command = this.#fitting.then(() => this.#runCommand(live) ?? output);
+      return await Promise.race([output, command]);
+    } catch (error) {
+      // Without its PID 1 the session is about to be noted as ended, or as another incarnation.
+      if (this.#isCurrent(live) && !hasCode(error, "SESSION_ENDED")) throw error;
+      return "swapped";
+    }
+  }
+
+  async #forward(live: LiveInstance, reader: TerminalReader): Promise<AttachOutput> {
+    for await (const { bytes } of reader) {
+      await this.#peer.send("stdout", bytes);
+      this.#lines?.printed();
+    }
+    const { exitCode } = await reader.result;
+    await keepShellAlive(live, this.#ports);
+    return { reason: "ended", exitCode };
+  }
+
+  /**
+   * Draws the terminal as it looks now; `reader` goes on with what is printed from then on.
+   *
+   * The terminal's ring is played into a screen, so that the client gets the picture and not the
+   * whole history of cursor movements. The bytes were meant for the size that the terminal has, so
+   * it gets this client's size only after that: what the program draws then comes behind the picture.
+   */
+  async #draw(live: LiveInstance, reader: TerminalReader): Promise<Drawing> {
+    const { terminals } = await live.link.list();
+    const terminal = terminals.find(({ id }) => id === live.terminalId);
+    if (terminal === undefined) throw new WaypointError("SESSION_ENDED", "The terminal is gone.");
+    const screen = this.#ports.createScreen(terminal.cols, terminal.rows);
+    let newer: Uint8Array = Buffer.alloc(0);
+    let drawnTo = terminal.startOffset;
+    const chunks = reader[Symbol.asyncIterator]();
+    while (drawnTo < terminal.endOffset) {
+      const next = await chunks.next();
+      if (next.done === true) break;
+      const { offset, bytes } = next.value;
+      const known = terminal.endOffset > offset ? Number(terminal.endOffset - offset) : 0;
+      await screen.write(bytes.subarray(0, known));
+      newer = bytes.subarray(known);
+      drawnTo = offset + BigInt(bytes.length);
+    }
+    const hasLostBytes = terminal.startOffset > 0n && terminal.foreground !== terminal.pid;
+    const isFullScreen = screen.isAlternate() || hasLostBytes;
+    await screen.resize(this.#size.columns, this.#size.rows);
+    const picture = Buffer.from(this.#emptyScreen() + screen.serialize());
+    screen.dispose();
+    await this.#peer.send("stdout", Buffer.concat([picture, newer]));
+    return { terminal, isFullScreen };
+  }
+
+  /** What is on the client's screen is pushed up into its history first, at the first drawing. */
+  #emptyScreen(): string {
+    const pushUp = this.#hasDrawn ? "" : "\r\n".repeat(this.#size.rows);
+    this.#hasDrawn = true;
+    return pushUp + SCREEN_RESET;
+  }
+
+  /** Runs the client's command, if it has one that was not started yet. */
+  #runCommand(live: LiveInstance): Promise<AttachOutput> | undefined {
+    if (this.#input.command === undefined || this.#hasStartedCommand) return undefined;
+    this.#hasStartedCommand = true;
+    return this.#commandEnd(live, this.#input.command);
+  }
+
+  async #commandEnd(live: LiveInstance, command: readonly string[]): Promise<AttachOutput> {
+    const { base, shell } = this.#session;
+    const { dialect } = sessionShell({ base, shell }, this.#ports);
+    const line = quoteCommand(command, dialect);
+    const options = { tty: true, shell: dialect };
+    const entry = this.#ports.journal.begin(live, line, { inLiveShell: true });
+    try {
+      const exitCode = await this.#followCommand(live, line, options);
+      entry.end(exitCode);
+      return { reason: "ended", exitCode };
+    } finally {
+      entry.end(null);
+    }
+  }
+
+  async #followCommand(
+    live: LiveInstance,
+    line: string,
+    options: RunInShellOptions,
+  ): Promise<number> {
+    const reader = live.link.readCommand(
+      await live.link.runInShell(live.terminalId, line, options),
+    );
+    for await (const _ of reader) {
+      // On the terminal itself a command has no output of its own.
+    }
+    const { exitCode } = await reader.result;
+    await keepShellAlive(live, this.#ports);
+    return exitCode;
+  }
+
+  async #type(bytes: Uint8Array): Promise<void> {
+    if (bytes.length === 0) return;
+    this.#ports.typing.note(this.#session.id, bytes);
+    const live = await this.#followed.promise;
+    this.#lines?.typed(bytes);
+    try {
+      await live.link.write(live.terminalId, bytes);
+    } catch (error) {
+      // Keys that were on their way to an incarnation when it was left stay with it.
+      if (!hasCode(error, "SESSION_ENDED")) throw error;
+    }
+  }
+
+  #isCurrent(live: LiveInstance): boolean {
+    return this.#ports.live.get(live.sessionId)?.instanceId === live.instanceId;
+  }
+
+  /**
+   * Gives the terminal the size that all attached can show. A full-screen program then draws itself
+   * anew; where the size stays, it is changed for a moment, so that it does so, too.
+   */
+  async #fit(live: LiveInstance, { terminal, isFullScreen }: Drawing): Promise<void> {
+    if (this.#hasLeft) return;
+    const { columns, rows } = this.#commonSize();
+    if (isFullScreen && terminal.cols === columns && terminal.rows === rows) {
+      await this.#resize(live, { columns, rows: rows > 1 ? rows - 1 : rows + 1 });
+      await delay(SIZE_NOTICED_MS);
+    }
+    await this.#applySize(live);
+  }
+
+  async #applySize(live: LiveInstance): Promise<void> {
+    await this.#resize(live, this.#commonSize());
+  }
+
+  #commonSize(): TerminalSize {
+    return this.#ports.live.commonSize(this.#session.id, this, this.#size) ?? this.#size;
+  }
+
+  async #resize(live: LiveInstance, { columns, rows }: TerminalSize): Promise<void> {
+    try {
+      await live.link.resize(live.terminalId, columns, rows);
+    } catch (error) {
+      // A terminal that is gone needs no size; whoever reads from it learns of the end.
+      if (this.#isCurrent(live) && !hasCode(error, "SESSION_ENDED")) throw error;
+    }
+  }
+}

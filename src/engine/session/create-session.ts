@@ -1,0 +1,147 @@
+import { knownStateDirs } from "../../base/index.ts";
+import type { SessionRow } from "../../portable/catalog/index.ts";
+import { WaypointError } from "../../shared/errors/index.ts";
+import type { Bind, OperationParsedInput, Session } from "../../shared/protocol/index.ts";
+import { adoptInstance } from "./adopt-instance.ts";
+import { automaticOf } from "./automatic-of.ts";
+import { describeSession } from "./describe-session.ts";
+import { chooseHostMounts } from "./extra-mounts.ts";
+import { buildFreshInstance } from "./instance.ts";
+import { makeUpName, requireValidName } from "./names.ts";
+import type { EnginePorts } from "./ports.ts";
+import { requireUsableLimits } from "./session-limits.ts";
+import { noteStart } from "./session-start.ts";
+import { requireDirectory } from "./shell.ts";
+import { waitForPrompt } from "./wait-for-prompt.ts";
+
+/**
+ * Starts a session with a fresh shell.
+ *
+ * **On success** it is in the catalog and its shell runs.
+ * **On failure** nothing of it is left.
+ *
+ * @throws NAME_INVALID | NAME_IN_USE | BASE_INVALID | BIND_INVALID | USAGE_INVALID | SANDBOX_FAILED
+ * | STORE_FULL
+ * @throws HOST_UNSUPPORTED  a limit was asked for that this machine cannot set.
+ */
+export async function createSession(
+  input: OperationParsedInput<"new">,
+  ports: EnginePorts,
+): Promise<Session> {
+  const { catalog, sandbox, settings } = ports;
+  const pidsLimit = input.pids === undefined ? settings.pidsDefault : input.pids;
+  const { memoryBytes: memoryLimitBytes = null, cpus: cpuLimit = null } = input;
+  using _entering = ports.limits.prepareToEnter({ memoryLimitBytes, cpuLimit, pidsLimit });
+  const base = input.base ?? "/";
+  const name = claimName(input.name, ports);
+  requireUsableLimits(input, ports.store);
+  const hidden = sandbox.findHidden(knownStateDirs(settings.layout.stateDir));
+  sandbox.requireOutsideState(base, hidden);
+  const { shellPath } = sandbox.checkBase(base, input.shell ?? null, {
+    withLibraries: true,
+  });
+  const user = sandbox.findUser(base, input.user);
+  const binds = sandbox.checkBinds(input.binds, { baseDir: base, hidden });
+  const id = ports.newId();
+  const session: SessionRow = {
+    id,
+    name,
+    state: "running",
+    base,
+    net: input.net,
+    user: user.name,
+    cwd: startDirectory(input.cwd, { base, binds, home: user.home }, ports),
+    binds,
+    hostMounts: chooseHostMounts(base, binds, ports),
+    createdAt: new Date().toISOString(),
+    head: null,
+    forkedFrom: null,
+    instance: `${id}-1`,
+    instanceCount: 1,
+    shell: shellPath,
+    memoryLimitBytes,
+    cpuLimit,
+    pidsLimit,
+    diskLimitBytes: input.diskBytes ?? null,
+    standby: input.standby ?? null,
+    ...automaticOf(input.auto ?? null),
+  };
+  return ports.leases.run(`name:${name}`, async () => {
+    requireFreeName(name, ports);
+    const { env, columns, rows } = input;
+    const shell = { env, columns, rows, filesFrom: null, withoutBinds: false };
+    const live = await buildFreshInstance(session, `${id}-1`, shell, ports);
+    catalog.transaction(() => {
+      catalog.insertSession(session);
+      catalog.operations.insert({
+        session: id,
+        kind: "new",
+        checkpoint: null,
+        undo: null,
+        at: session.createdAt,
+        readyMs: null,
+        stateBefore: null,
+      });
+    });
+    const unusedAt = live.link.actionCount;
+    adoptInstance(live, ports);
+    await waitForPrompt(live, { isFirst: true });
+    await noteStart(live, unusedAt, ports);
+    return describeSession(session, ports);
+  });
+}
+
+/** Users like `nobody` have a home that does not exist; they start in the root directory. */
+function startDirectory(
+  wanted: string | undefined,
+  { base, binds, home }: { base: string; binds: readonly Bind[]; home: string },
+  ports: EnginePorts,
+): string {
+  const { sandbox } = ports;
+  const directory = wanted ?? home;
+  const { rootDir, insidePath } = placeBeforeMounting(base, binds, directory, ports);
+  if (sandbox.isDirectoryInside(rootDir, insidePath)) return directory;
+  if (sandbox.isMadeWhereMissing(base, directory)) return directory;
+  return wanted === undefined ? "/" : requireDirectory(base, wanted, ports);
+}
+
+/** Returns where a directory of the session is while its binds are not mounted yet. */
+function placeBeforeMounting(
+  base: string,
+  binds: readonly Bind[],
+  insidePath: string,
+  { sandbox }: EnginePorts,
+): { rootDir: string; insidePath: string } {
+  const bind = binds.find(({ target }) => sandbox.isBelow(insidePath, target));
+  if (bind === undefined) return { rootDir: base, insidePath };
+  return { rootDir: bind.source, insidePath: `/${insidePath.slice(bind.target.length)}` };
+}
+
+/** Returns a valid, free name: the wanted one, or one made up. @throws NAME_INVALID | NAME_IN_USE */
+export function claimName(wanted: string | undefined, ports: EnginePorts): string {
+  if (wanted === undefined) return makeUpName((name) => !isFreeToMakeUp(name, ports));
+  requireValidName(wanted);
+  requireFreeName(wanted, ports);
+  // Nobody waits behind a restore that may take its whole time.
+  if (!ports.leases.isBusy(`name:${wanted}`)) return wanted;
+  throw new WaypointError("NAME_IN_USE", `A session named ${wanted} is just being made.`, {
+    hint: "Choose another name, or wait until that has come to its end.",
+  });
+}
+
+/** @throws NAME_IN_USE */
+export function requireFreeName(name: string, ports: EnginePorts): void {
+  if (!isTaken(name, ports)) return;
+  throw new WaypointError("NAME_IN_USE", `There is a session named ${name} already.`, {
+    hint: `Choose another name, or remove it with \`waypoint rm ${name}\`.`,
+  });
+}
+
+/** A name that nobody asked for must not collide with one that is just being given either. */
+export function isFreeToMakeUp(name: string, ports: EnginePorts): boolean {
+  return !isTaken(name, ports) && !ports.leases.isBusy(`name:${name}`);
+}
+
+function isTaken(name: string, { catalog }: EnginePorts): boolean {
+  return catalog.sessionByName(name) !== undefined || catalog.session(name) !== undefined;
+}

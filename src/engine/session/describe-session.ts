@@ -1,0 +1,77 @@
+import { findStandstill, tellStandstill, unresponsive } from "../../base/index.ts";
+import type { SessionRow } from "../../portable/catalog/index.ts";
+import { WaypointError } from "../../shared/errors/index.ts";
+import type { Session, SessionProcess } from "../../shared/protocol/index.ts";
+import { describeAutomatic } from "./automatic-of.ts";
+import type { LiveInstance } from "./live-sessions.ts";
+import type { EnginePorts } from "./ports.ts";
+import { endAtLimit, hitsOf, limitsOf } from "./session-limits.ts";
+
+/** Returns a session as the outside sees it, with what its processes use now. */
+export function describeSession(row: SessionRow, ports: EnginePorts): Session {
+  const live = ports.live.get(row.id);
+  const { instance, instanceCount: _, memoryLimitBytes, cpuLimit, pidsLimit, ...rest } = row;
+  const { diskLimitBytes, ...more } = rest;
+  const { autoPausedAt: _p, autoFailure: _f, autoFailedAt: _a, ...shown } = more;
+  const lastKeyAtMs = ports.typing.lastKeyAtMs(row.id);
+  return {
+    ...shown,
+    binds: [...shown.binds],
+    hostMounts: [...shown.hostMounts],
+    limits: limitsOf({ memoryLimitBytes, cpuLimit, pidsLimit, diskLimitBytes }),
+    limitsHit: hitsOf(row, ports),
+    auto: describeAutomatic(row, ports.settings),
+    attached: {
+      count: ports.live.attachedCount(row.id),
+      lastKeyAt: lastKeyAtMs === null ? null : new Date(lastKeyAtMs).toISOString(),
+    },
+    pid: live?.pid ?? null,
+    address: instance === null ? null : (ports.catalog.instance(instance)?.address ?? null),
+    disk: ports.store.shares.usage({ sessionId: row.id, diskLimitBytes }),
+    silence: tellSilence(row, live, ports),
+    filling: live !== undefined && ports.filling.has(live.instanceId),
+    memoryBytes: live === undefined ? null : ports.sandbox.treeMemoryBytes(live.pid),
+  };
+}
+
+/** Lists a running session's processes. @throws SESSION_WRONG_STATE */
+export function listProcesses(row: SessionRow, ports: EnginePorts): SessionProcess[] {
+  const live = requireLive(row, ports);
+  const names = ports.sandbox.userNames(ports.sandbox.mergedDir(live.instanceId));
+  return ports.sandbox.listTree(live.pid).map(({ uid, startedAtMs, ...process }) => ({
+    ...process,
+    user: names.get(uid) ?? String(uid),
+    startedAt: new Date(startedAtMs).toISOString(),
+  }));
+}
+
+/** Returns a session's live incarnation. @throws SESSION_WRONG_STATE | SESSION_UNRESPONSIVE */
+export function requireLive(row: SessionRow, ports: EnginePorts): LiveInstance {
+  const live = ports.live.get(row.id);
+  if (live !== undefined) return live;
+  const state = ports.catalog.session(row.id)?.state ?? row.state;
+  if (state === "running") {
+    throw unresponsive(ports.catalog.instance(row.instance ?? "")?.pid ?? undefined);
+  }
+  const why = endAtLimit(null, hitsOf(row, ports), row);
+  const how = state === "ended" ? `its processes have ended${why}` : `it is ${state}`;
+  throw new WaypointError("SESSION_WRONG_STATE", `Session ${row.name} is not running: ${how}.`, {
+    hint: `\`waypoint restore ${row.name} ${row.name}@\` starts it again from its newest checkpoint.`,
+    detail: { state },
+  });
+}
+
+/** Returns why a running session does not answer; `null` of one that does, as far as is known. */
+function tellSilence(
+  { state, instance }: SessionRow,
+  live: LiveInstance | undefined,
+  ports: EnginePorts,
+): string | null {
+  if (state !== "running" || instance === null) return null;
+  // In a dump CRIU holds it.
+  if (live?.link.isQuiesced === true) return null;
+  const pid = live?.pid ?? ports.catalog.instance(instance)?.pid ?? null;
+  const standstill = pid === null ? null : findStandstill(pid);
+  if (standstill !== null) return tellStandstill(standstill);
+  return live === undefined ? "does not answer" : null;
+}

@@ -1,0 +1,57 @@
+import type { SessionRow } from "../../portable/catalog/index.ts";
+import { WaypointError } from "../../shared/errors/index.ts";
+import { requireLive } from "./describe-session.ts";
+import { closeForwards } from "./forward-ports.ts";
+import { endInstance, removeInstance } from "./instance.ts";
+import type { EnginePorts } from "./ports.ts";
+
+/**
+ * Ends a running session's processes; its files and checkpoints stay.
+ *
+ * **Requires** the caller holds the session's lease.
+ *
+ * @param undo  the checkpoint from which it can be started again, if one was taken.
+ */
+export async function stopSession(
+  row: SessionRow,
+  undo: string | null,
+  ports: EnginePorts,
+): Promise<void> {
+  const { catalog } = ports;
+  const live = requireLive(row, ports);
+  ports.live.delete(row.id, live.instanceId);
+  live.link.end(new WaypointError("SESSION_ENDED", `Session ${row.name} was stopped.`));
+  catalog.transaction(() => {
+    catalog.updateSession(row.id, { state: "stopped" });
+    catalog.operations.insert({
+      session: row.id,
+      kind: "stop",
+      checkpoint: null,
+      undo,
+      at: new Date().toISOString(),
+      readyMs: null,
+      stateBefore: "running",
+    });
+  });
+  await endInstance(live.instanceId, ports);
+}
+
+/**
+ * Removes a session and its files. Its checkpoints are the caller's matter.
+ *
+ * **Requires** the caller holds the session's lease.
+ */
+export async function removeSession(row: SessionRow, ports: EnginePorts): Promise<void> {
+  const live = ports.live.get(row.id);
+  if (live !== undefined) {
+    ports.live.delete(row.id, live.instanceId);
+    live.link.end(new WaypointError("SESSION_ENDED", `Session ${row.name} was removed.`));
+  }
+  closeForwards(row.id, ports);
+  // The row goes first: what a crash leaves of the instance is then an orphan, removed at start.
+  ports.catalog.deleteSession(row.id);
+  ports.live.announceRemoval(row.id);
+  ports.typing.forget(row.id);
+  if (row.instance !== null) await removeInstance(row.instance, ports);
+  ports.store.shares.sweep();
+}

@@ -1,0 +1,31 @@
+import { knownStateDirs } from "../../base/index.ts";
+import type { SessionRow } from "../../portable/catalog/index.ts";
+import type { EnginePorts, EngineSettings } from "./ports.ts";
+
+/** Fills the empty layers of a session that is about to be started from its base. */
+export function fillLayers(
+  session: Pick<SessionRow, "name" | "base" | "net" | "shell" | "hostMounts">,
+  layers: { upperDir: string; mountPaths: (number: number) => { upperDir: string } },
+  {
+    settings,
+    sandbox,
+  }: Pick<EnginePorts, "sandbox"> & {
+    settings: Pick<EngineSettings, "layout" | "resolvConf" | "initBinaryPath" | "shellFiles">;
+  },
+): void {
+  const hidden = sandbox.findHidden(knownStateDirs(settings.layout.stateDir));
+  sandbox.prepareUpper({
+    upperDir: layers.upperDir,
+    baseDir: session.base,
+    hidden,
+    hostname: session.name,
+    resolvConf: session.net === "host" ? null : settings.resolvConf,
+    initBinaryPath: settings.initBinaryPath,
+    shellFiles: settings.shellFiles,
+    shellPath: sandbox.checkBase(session.base, session.shell).shellPath,
+  });
+  for (const [number, hostMount] of session.hostMounts.entries()) {
+    const { upperDir } = layers.mountPaths(number);
+    sandbox.prepareMountUpper({ upperDir, baseDir: hostMount, hidden });
+  }
+}

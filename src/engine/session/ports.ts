@@ -1,0 +1,96 @@
+import type { Logger, SerialQueues, StateLayout } from "../../base/index.ts";
+import type * as criu from "../../linux/criu/index.ts";
+import type { Freezer, LimitsHost } from "../../linux/limits/index.ts";
+import type { NetworkHost, PortForwards } from "../../linux/network/index.ts";
+import type * as sandbox from "../../linux/sandbox/index.ts";
+import type * as shells from "../../linux/shells/index.ts";
+import type { Store } from "../../linux/store/index.ts";
+import type { findTerminals, InitLink, ScreenModel } from "../../linux/terminal/index.ts";
+import type { Catalog } from "../../portable/catalog/index.ts";
+import type { AutomaticCheckpoints } from "../automatic/index.ts";
+import type { Browses } from "../files/index.ts";
+import type { StoryBuilder, StoryQueue } from "../story/index.ts";
+import type { VerificationRuns } from "../verify/index.ts";
+import type { CommandJournal } from "./command-journal.ts";
+import type { LiveSessions } from "./live-sessions.ts";
+import type { StandbyPool, StandbySettings } from "./standby-pool.ts";
+import type { Typing } from "./typing.ts";
+
+/** Facts about this daemon and its machine that operations need. */
+export interface EngineSettings {
+  layout: StateLayout;
+  criu: criu.CriuProgram;
+  criuVersion: string;
+  kernel: string;
+  arch: string;
+  initBinaryPath: string;
+  snapshotHookPath: string;
+  pagesServerPath: string;
+  /** Checkpoints with less memory are restored at once. */
+  lazyBytesMin: number;
+  resumeHookPath: string;
+  parkHookPath: string;
+  mountProgramPath: string;
+  hostNamespacePath: string | null;
+  /** What the shells of a session read at their start, by path below /run/waypoint. */
+  shellFiles: Readonly<Record<string, string>>;
+  /** Content for a session's /etc/resolv.conf, for one with a network of its own. */
+  resolvConf: string | null;
+  standby: StandbySettings;
+  /** When sessions are captured by themselves that say nothing else. */
+  autoDefault: string;
+  /** Processes that a session may have that says nothing else; `null` where nothing can limit them. */
+  pidsDefault: number | null;
+}
+
+/** The memory that images of durable checkpoints hold beside their copy in the store. */
+export interface MemoryBudget {
+  /** Gives back what is over the bound, what nobody has used for a while, and all where it is short. */
+  trim(): Promise<void>;
+  /** Gives back as much as images of a size need, if that is enough. */
+  makeRoom(expectedBytes: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Everything the engine works with; made once, in the composition root. */
+export interface EnginePorts {
+  settings: EngineSettings;
+  catalog: Catalog;
+  store: Store;
+  network: NetworkHost;
+  forwards: PortForwards;
+  limits: LimitsHost;
+  /** `null` where nothing can be frozen: then there is no standby. */
+  freezer: Freezer | null;
+  memoryImages: MemoryBudget;
+  sandbox: typeof sandbox;
+  criu: typeof criu;
+  shells: Pick<typeof shells, "readShellMemory">;
+  connectInit: typeof InitLink.connect;
+  findTerminals: typeof findTerminals;
+  createScreen: (columns: number, rows: number) => ScreenModel;
+  live: LiveSessions;
+  /** Who types at attached terminals. */
+  typing: Typing;
+  /** Checkpoints that nobody has to ask for. */
+  automatic: AutomaticCheckpoints;
+  /** What is run in sessions, for the stories of checkpoints. */
+  journal: CommandJournal;
+  /** Live incarnations, by id, whose memory is still on its way: how it ends. */
+  filling: Map<string, Promise<criu.PagesState>>;
+  standbys: StandbyPool;
+  /** Moments that are mounted for users. */
+  browses: Browses;
+  /** One queue per session: operations that change it run one after the other. */
+  leases: SerialQueues;
+  /** Work that goes on after an answer: flushing, cleaning. */
+  background: SerialQueues;
+  /** Stories of checkpoints that are still to be built. */
+  stories: StoryQueue;
+  /** Builds one of them, within bounds of time and memory. */
+  storyBuilder: StoryBuilder;
+  /** Commands that are being run against checkpoints. */
+  verifications: VerificationRuns;
+  logger: Logger;
+  newId: () => string;
+}

@@ -1,0 +1,91 @@
+import type { CheckpointRow, SessionRow } from "../../portable/catalog/index.ts";
+import { hasCode } from "../../shared/errors/index.ts";
+import { buildInstanceFrom, clearInstance } from "./instance.ts";
+import { killInstance } from "./kill-instance.ts";
+import type { LiveInstance } from "./live-sessions.ts";
+import type { EnginePorts } from "./ports.ts";
+
+/**
+ * Brings a session back from the checkpoint it was restored from, after its memory was lost.
+ *
+ * Whole from the start this time. What its programs did since the restore is lost; the operation
+ * `recover` in the log says so. Where the checkpoint is found to be damaged, the session goes back to
+ * what the restore had left.
+ *
+ * **Requires** the caller holds the session's lease; the processes of `lostId` have ended.
+ * **On success** the session refers to the new incarnation; the caller adopts it.
+ *
+ * @returns `null` when it cannot be brought back; the session is as it was found.
+ */
+export async function restoreAgain(
+  sessionId: string,
+  lostId: string,
+  ports: EnginePorts,
+): Promise<LiveInstance | null> {
+  const { catalog, logger } = ports;
+  const session = catalog.session(sessionId);
+  const checkpointId = catalog.instance(lostId)?.fillingFrom ?? "";
+  const wanted = catalog.checkpoint(checkpointId);
+  if (session === undefined || wanted === undefined) return null;
+  const startedAtMs = performance.now();
+  const instanceId = `${sessionId}-${session.instanceCount + 1}`;
+  catalog.updateSession(sessionId, { instanceCount: session.instanceCount + 1 });
+  try {
+    await killInstance(lostId, ports);
+    const { live, checkpoint } = await bringBack(session, instanceId, wanted, ports);
+    const head = checkpoint === wanted ? {} : { head: checkpoint.id };
+    catalog.transaction(() => {
+      catalog.updateSession(sessionId, { state: "running", instance: instanceId, ...head });
+      catalog.operations.insert({
+        session: sessionId,
+        kind: "recover",
+        checkpoint: checkpoint.id,
+        undo: null,
+        at: new Date().toISOString(),
+        readyMs: Math.round((performance.now() - startedAtMs) * 100) / 100,
+        stateBefore: "running",
+      });
+    });
+    logger.warn("a session was restored again", {
+      session: session.name,
+      checkpoint: checkpoint.id,
+    });
+    void ports.background
+      .run("remove", () => clearInstance(lostId, ports))
+      .catch((error: unknown) => logger.error("remove an old incarnation", error, { lostId }));
+    return live;
+  } catch (error) {
+    logger.error("restore a session again", error, { session: session.name });
+    return null;
+  }
+}
+
+async function bringBack(
+  session: SessionRow,
+  instanceId: string,
+  wanted: CheckpointRow,
+  ports: EnginePorts,
+): Promise<{ live: LiveInstance; checkpoint: CheckpointRow }> {
+  const build = (checkpoint: CheckpointRow) =>
+    buildInstanceFrom(session, instanceId, { checkpoint, withoutBinds: true, atOnce: true }, ports);
+  try {
+    return { live: await build(wanted), checkpoint: wanted };
+  } catch (error) {
+    const left = hasCode(error, "CHECKPOINT_INCOMPLETE") ? leftFor(wanted, session, ports) : null;
+    if (left === null) throw error;
+    ports.logger.error("a session goes back to what a restore had left", error, { to: left.id });
+    return { live: await build(left), checkpoint: left };
+  }
+}
+
+/** Returns what the session was before it was restored to a checkpoint, with its processes. */
+function leftFor(
+  checkpoint: CheckpointRow,
+  session: SessionRow,
+  { catalog }: EnginePorts,
+): CheckpointRow | null {
+  const move = catalog.operations.lastMove(session.id);
+  if (move?.checkpoint !== checkpoint.id || move.undo === null) return null;
+  const left = catalog.checkpoint(move.undo);
+  return left?.content === "full" && left.heldBy === null ? left : null;
+}

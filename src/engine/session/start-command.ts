@@ -1,0 +1,122 @@
+import { constants } from "node:os";
+import { findStandstill, unresponsive } from "../../base/index.ts";
+import type { RunInShellOptions } from "../../linux/terminal/index.ts";
+import type { SessionRow } from "../../portable/catalog/index.ts";
+import { hasCode, WaypointError } from "../../shared/errors/index.ts";
+import type { OperationParsedInput } from "../../shared/protocol/index.ts";
+import { keepShellAlive } from "./keep-shell-alive.ts";
+import type { LiveInstance } from "./live-sessions.ts";
+import type { EnginePorts } from "./ports.ts";
+import { quoteCommand } from "./quote-command.ts";
+import { withSpawnReason } from "./session-limits.ts";
+import { requireDirectory, sessionShell, shellEnvironment } from "./shell.ts";
+import type { StreamPeer } from "./stream-peer.ts";
+
+const { ESRCH } = constants.errno;
+
+type ExecInput = OperationParsedInput<"exec">;
+
+interface CommandPlace {
+  session: SessionRow;
+  live: LiveInstance;
+}
+
+/**
+ * Begins a command and returns its id; `null` when its time is over before init could be asked,
+ * which has to wait for a dump that is under way.
+ *
+ * @throws SESSION_UNRESPONSIVE  init does not answer; a command that it begins later is ended.
+ * @throws CANCELLED             the client has left.
+ */
+export async function startInTime(
+  place: CommandPlace,
+  input: ExecInput,
+  peer: StreamPeer,
+  ports: EnginePorts,
+): Promise<number | null> {
+  const isOver = new AbortController();
+  const stop = AbortSignal.any([isOver.signal, peer.gone]);
+  const { timeoutMs } = input;
+  const timer = timeoutMs === undefined ? undefined : setTimeout(() => isOver.abort(), timeoutMs);
+  const stopped = Promise.withResolvers<null>();
+  const onStop = () => stopped.resolve(null);
+  stop.addEventListener("abort", onStop, { once: true });
+  const { pid, link } = place.live;
+  const starting = startWithRoom(() => startCommand(place, input, ports, stop), ports);
+  try {
+    const commandId = await Promise.race([starting, stopped.promise]);
+    if (commandId !== null) return commandId;
+  } finally {
+    clearTimeout(timer);
+    stop.removeEventListener("abort", onStop);
+  }
+  starting.then((commandId) => link.giveUp(commandId)).catch(() => {});
+  if (peer.gone.aborted) throw new WaypointError("CANCELLED", "The operation was cancelled.");
+  if (!link.isQuiesced && findStandstill(pid) !== null) throw unresponsive(pid);
+  return null;
+}
+
+/** Tries again where the space of removed files was not given back yet. */
+async function startWithRoom(start: () => Promise<number>, ports: EnginePorts): Promise<number> {
+  try {
+    return await start();
+  } catch (error) {
+    if (!hasCode(error, "STORE_FULL") || !(await ports.store.space.reclaim("new"))) throw error;
+    return await start();
+  }
+}
+
+async function startCommand(
+  { session, live }: CommandPlace,
+  input: ExecInput,
+  ports: EnginePorts,
+  signal: AbortSignal,
+): Promise<number> {
+  const { shellPath, dialect } = sessionShell(session, ports);
+  const line = quoteCommand(input.command, dialect);
+  if (input.shell === "live") {
+    if (input.stdin || input.cwd !== undefined) {
+      throw new WaypointError(
+        "USAGE_INVALID",
+        "The live shell keeps its own directory and input.",
+        {
+          hint: "Use `--shell own` with --stdin or --cwd.",
+        },
+      );
+    }
+    return await runInLiveShell(live, line, { tty: input.tty, shell: dialect, signal }, ports);
+  }
+  const rootDir = ports.sandbox.mergedDir(live.instanceId);
+  const user = ports.sandbox.findUser(rootDir, session.user);
+  const program = {
+    argv: [shellPath, "-c", line],
+    env: shellEnvironment(user, shellPath),
+    cwd: requireDirectory(rootDir, input.cwd ?? session.cwd, ports),
+    uid: user.uid,
+    gid: user.gid,
+    groups: user.groups,
+  };
+  const before = ports.limits.hits(live.instanceId);
+  const commandId = await live.link.spawn(program, signal).catch((error: unknown) => {
+    throw withSpawnReason(error, session, { before, after: ports.limits.hits(live.instanceId) });
+  });
+  if (!input.stdin) await live.link.closeInput(commandId);
+  return commandId;
+}
+
+/** Runs a line in the live shell; where somebody has ended that shell, in a fresh one. */
+export async function runInLiveShell(
+  live: LiveInstance,
+  line: string,
+  options: RunInShellOptions,
+  ports: EnginePorts,
+): Promise<number> {
+  try {
+    return await live.link.runInShell(live.terminalId, line, options);
+  } catch (error) {
+    const isEnded = hasCode(error, "TOOL_FAILED") && error.detail["errno"] === ESRCH;
+    if (!isEnded) throw error;
+    await keepShellAlive(live, ports);
+    return await live.link.runInShell(live.terminalId, line, options);
+  }
+}

@@ -1,0 +1,47 @@
+import { withDeadline } from "../../base/index.ts";
+import type { CheckpointRow } from "../../portable/catalog/index.ts";
+import {
+  type EnginePorts,
+  type LiveInstance,
+  type ParkedInstance,
+  removeInstance,
+} from "../session/index.ts";
+
+const ANSWER_TIMEOUT_MS = 10_000;
+
+/** An incarnation that is not a session's yet. */
+type Unowned = Omit<LiveInstance, "sessionId">;
+
+/**
+ * Lets a standby of a checkpoint run, and returns it when its PID 1 has answered.
+ *
+ * @param origins  which kinds of standby will do.
+ * @returns `null` where there is none, or it did not come to life; nothing is left of it then.
+ */
+export async function unparkFor(
+  checkpoint: CheckpointRow,
+  origins: readonly ParkedInstance["origin"][],
+  ports: EnginePorts,
+): Promise<Unowned | null> {
+  const parked = ports.standbys.take(checkpoint.id, origins);
+  if (parked === null) return null;
+  const unparked = await unpark(parked, ports);
+  if (unparked === null) await removeInstance(parked.instanceId, ports);
+  return unparked;
+}
+
+/** Lets a frozen incarnation run. @returns `null` when its PID 1 does not answer. */
+export async function unpark(
+  parked: Omit<Unowned, "link"> & Pick<ParkedInstance, "link">,
+  { freezer, logger }: EnginePorts,
+): Promise<Unowned | null> {
+  const { instanceId, pid, startTicks, terminalId } = parked;
+  try {
+    freezer?.thaw(instanceId);
+    const link = await withDeadline("a standby to answer", ANSWER_TIMEOUT_MS, parked.link);
+    return { instanceId, pid, startTicks, terminalId, link };
+  } catch (error) {
+    logger.error("a standby did not answer", error, { instanceId });
+    return null;
+  }
+}

@@ -1,0 +1,72 @@
+import type { CheckpointRow, SessionRow } from "../../portable/catalog/index.ts";
+import type { StandbyPolicy } from "../../shared/protocol/index.ts";
+import type { EnginePorts } from "../session/index.ts";
+
+/**
+ * Returns the checkpoints that should have a standby: those of the session that moved last come
+ * first, and of one session its head, then what an undo goes back to, then older ones.
+ */
+export function wantedCheckpoints(ports: EnginePorts): CheckpointRow[] {
+  const perSession = ports.live.all().flatMap(({ sessionId }) => {
+    const session = ports.catalog.session(sessionId);
+    return session === undefined ? [] : [wantedOf(session, ports)];
+  });
+  const newestFirst = perSession.toSorted((a, b) => newest(b).localeCompare(newest(a)));
+  const unique = new Map(newestFirst.flat().map((row) => [row.id, row]));
+  return [...unique.values()];
+}
+
+/** Tells whether anything is to be kept for a session. */
+export function wantsStandby(sessionId: string, ports: EnginePorts): boolean {
+  const session = ports.catalog.session(sessionId);
+  return session !== undefined && policyOf(session, ports) !== "off";
+}
+
+/** Returns what is to be kept for a session. */
+export function policyOf({ standby }: SessionRow, { settings }: EnginePorts): StandbyPolicy {
+  return standby ?? settings.standby.policy;
+}
+
+/** Returns the checkpoints of a running session that should have a standby, the head first. */
+export function wantedOf(session: SessionRow, ports: EnginePorts): CheckpointRow[] {
+  const policy = policyOf(session, ports);
+  if (policy === "off") return [];
+  const line = newestOf(session, policy === "head" ? 1 : Number(policy), ports);
+  const last = ports.catalog.operations.lastMove(session.id);
+  // Files that were put back are taken back one by one, under what runs.
+  const isWhole = last?.detail?.parts?.only !== "files";
+  const undoTarget =
+    last?.undo == null || !isWhole ? undefined : ports.catalog.checkpoint(last.undo);
+  const [head, ...older] = line;
+  const wanted = [head, undoTarget, ...older].filter((row) => row !== undefined);
+  return wanted.filter(canBeParked);
+}
+
+/**
+ * Tells whether a checkpoint can have a standby.
+ *
+ * Not with the host's network, whose ports the session itself holds; not with a bind, on which a
+ * parked process could hold a lock that the session waits for.
+ */
+function canBeParked(row: CheckpointRow): boolean {
+  return (
+    row.content === "full" && row.heldBy === null && row.net !== "host" && row.binds.length === 0
+  );
+}
+
+/** Returns a session's head and the checkpoints before it. */
+function newestOf({ head }: SessionRow, count: number, { catalog }: EnginePorts): CheckpointRow[] {
+  const line: CheckpointRow[] = [];
+  for (let id = head; id !== null && line.length < count; ) {
+    const row = catalog.checkpoint(id);
+    if (row === undefined) break;
+    line.push(row);
+    id = row.parent;
+  }
+  return line;
+}
+
+function newest(rows: readonly CheckpointRow[]): string {
+  const times = rows.map(({ createdAt }) => createdAt).toSorted();
+  return times.at(-1) ?? "";
+}

@@ -1,0 +1,151 @@
+import { lstatSync } from "node:fs";
+import path from "node:path";
+import { fileHandle, readXattr } from "../../../linux/kernel/index.ts";
+import type { CheckpointRow } from "../../../portable/catalog/index.ts";
+import { ancestry } from "../../../portable/lineage/index.ts";
+import type { TreeEntry } from "../files/overlay-tree.ts";
+import type { RawChange } from "../files/raw-change.ts";
+import { fromText, isAtOrBelow, type RawPath, toBytes } from "../files/raw-path.ts";
+import type { StoryPorts } from "../story-ports.ts";
+import { type BaseVersion, readBaseVersions } from "./base-versions.ts";
+
+const ORIGIN = "trusted.overlay.origin";
+const OPAQUE = "trusted.overlay.opaque";
+/** struct ovl_fb: version, magic, length, flags, type, a UUID, and then the handle. */
+const ORIGIN_TYPE_AT = 4;
+const ORIGIN_HANDLE_AT = 21;
+/** The kernel's clock for files goes in steps, and is behind by up to one of them. */
+const CLOCK_STEP_NS = 20_000_000n;
+const NS_PER_MS = 1_000_000;
+
+/**
+ * What the base had at a path when the session began to change it.
+ *
+ * `unchanged`: exactly what it has now. `absent`: nothing. `unknown`: the base was changed since, or
+ * may have been.
+ */
+export type FirstView = "unchanged" | "absent" | "unknown";
+
+/**
+ * Tells of each path whether its base is still what the session began from.
+ *
+ * A session reads its base live until it changes a path. So a base file whose status was last
+ * changed before that moment is what the session saw. That moment is known exactly where the upper
+ * file is still the copy that the kernel made; else it lies after the newest ancestor that has not
+ * touched the path, or after the start of the session.
+ */
+export class FirstViews {
+  readonly #line: readonly CheckpointRow[];
+  readonly #origin: CheckpointRow;
+  readonly #ports: StoryPorts;
+  readonly #recorded = new Map<string, Promise<Map<RawPath, BaseVersion>>>();
+
+  constructor(checkpoint: CheckpointRow, ports: StoryPorts) {
+    this.#line = ancestry(checkpoint.id, ports.catalog);
+    this.#origin = checkpoint;
+    this.#ports = ports;
+  }
+
+  /** @param now  what the base has at the path now. */
+  of(
+    rawPath: RawPath,
+    now: TreeEntry | null,
+    change: Pick<RawChange, "change" | "after">,
+  ): FirstView {
+    const upper = change.after;
+    const origin = upper === null || upper.upperInode === null ? null : originOf(upper);
+    if (now === null) {
+      // A copy of a base file that is not there any more: somebody has removed or moved it.
+      return origin !== null && change.change !== "renamed" ? "unknown" : "absent";
+    }
+    const ctimeNs = this.ctimeNs(now);
+    if (ctimeNs + CLOCK_STEP_NS <= this.#untouchedUntilNs(rawPath)) return "unchanged";
+    if (upper === null || origin === null || !isHandleOf(origin, now)) return "unknown";
+    const copiedAtNs = lstatSync(toBytes(upper.hostPath), { bigint: true }).birthtimeNs;
+    return ctimeNs + CLOCK_STEP_NS <= copiedAtNs ? "unchanged" : "unknown";
+  }
+
+  /**
+   * Returns what the base had at a path when the session began to change it, as it was noted with
+   * the first checkpoint that has touched it; `null` where it was not.
+   */
+  async recorded(rawPath: RawPath): Promise<BaseVersion | null> {
+    const first = this.#line[this.#touchedCount(rawPath) - 1];
+    if (first === undefined) return null;
+    const versions = this.#recorded.get(first.id) ?? readBaseVersions(first.id, this.#ports);
+    this.#recorded.set(first.id, versions);
+    return (await versions).get(rawPath) ?? null;
+  }
+
+  /** Returns when a file of the base was last changed, its content, name or rights. */
+  ctimeNs({ hostPath }: TreeEntry): bigint {
+    return lstatSync(toBytes(hostPath), { bigint: true }).ctimeNs;
+  }
+
+  /** Once touched, a path stays so in all that descends: the border is found by halving. */
+  #touchedCount(rawPath: RawPath): number {
+    const { prefix, inLayer } = this.#layerOf(rawPath);
+    let touchedCount = 0;
+    let end = this.#line.length;
+    while (touchedCount < end) {
+      const middle = Math.floor((touchedCount + end) / 2);
+      const row = this.#line[middle] as CheckpointRow;
+      if (isTouched(path.join(this.#snapshotOf(row), prefix), inLayer)) touchedCount = middle + 1;
+      else end = middle;
+    }
+    return touchedCount;
+  }
+
+  #untouchedUntilNs(rawPath: RawPath): bigint {
+    const untouched = this.#line[this.#touchedCount(rawPath)];
+    if (untouched !== undefined) {
+      const takenAtMs = Date.parse(untouched.createdAt) - untouched.totalMs;
+      return BigInt(Math.floor(takenAtMs)) * BigInt(NS_PER_MS);
+    }
+    // The layers were made when the first session of this line was started.
+    const { prefix } = this.#layerOf(rawPath);
+    const layerPath = path.join(this.#snapshotOf(this.#origin), prefix);
+    return lstatSync(layerPath, { bigint: true }).birthtimeNs;
+  }
+
+  #snapshotOf({ id }: CheckpointRow): string {
+    return this.#ports.store.checkpointPaths(id).snapshotPath;
+  }
+
+  #layerOf(rawPath: RawPath): { prefix: string; inLayer: RawPath } {
+    let inner = { mountPath: "/", prefix: "upper" };
+    for (const [number, hostMount] of this.#origin.hostMounts.entries()) {
+      const mountPath = fromText(hostMount);
+      if (!isAtOrBelow(rawPath, mountPath) || mountPath.length < inner.mountPath.length) continue;
+      inner = { mountPath, prefix: `mounts/${number}/upper` };
+    }
+    const { mountPath, prefix } = inner;
+    return { prefix, inLayer: mountPath === "/" ? rawPath : rawPath.slice(mountPath.length) };
+  }
+}
+
+/** Tells whether an upper directory says anything of a path, by itself or by a directory above it. */
+function isTouched(upperDir: string, inLayer: RawPath): boolean {
+  let at = fromText(upperDir);
+  for (const name of inLayer.split("/")) {
+    if (name === "") continue;
+    at = `${at}/${name}`;
+    const status = lstatSync(toBytes(at), { throwIfNoEntry: false });
+    if (status === undefined) return false;
+    if (!status.isDirectory()) return true;
+    if (readXattr(toBytes(at), OPAQUE) !== null) return true;
+  }
+  return true;
+}
+
+function originOf({ hostPath }: TreeEntry): Buffer | null {
+  return readXattr(toBytes(hostPath), ORIGIN);
+}
+
+/** Tells whether an upper file was copied from this very file of the base. */
+function isHandleOf(origin: Buffer, { hostPath }: TreeEntry): boolean {
+  const handle = fileHandle(toBytes(hostPath));
+  if (handle === null || origin.length <= ORIGIN_HANDLE_AT) return false;
+  const isSameType = origin[ORIGIN_TYPE_AT] === handle.type;
+  return isSameType && origin.subarray(ORIGIN_HANDLE_AT).equals(handle.bytes);
+}

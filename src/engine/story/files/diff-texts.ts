@@ -1,0 +1,67 @@
+import { closeSync, openSync, readSync } from "node:fs";
+import { runProcess } from "../../../base/index.ts";
+import type { FileChange } from "../../../shared/protocol/index.ts";
+import type { TreeEntry } from "./overlay-tree.ts";
+import type { RawChange } from "./raw-change.ts";
+import { toBytes, toText } from "./raw-path.ts";
+
+/** A larger file is not compared line by line. */
+const TEXT_BYTES_MAX = 2 * 1024 * 1024;
+/** How much of a file is looked at to tell text from other content, as git does it. */
+const PROBE_BYTES = 8000;
+const DIFF_TIMEOUT_MS = 10_000;
+/** A longer difference is cut; the whole of it is for a program on the files themselves. */
+const PATCH_CHARACTERS_MAX = 256 * 1024;
+
+/** The lines that differ, or why there are none. */
+export type TextDifference = Pick<FileChange, "patch" | "noPatch">;
+
+/**
+ * Returns how the text of a file differs, as a unified diff of whole lines.
+ *
+ * diff(1) compares; it is handed open files, so names that are no text do not matter.
+ *
+ * @throws TOOL_FAILED  this machine has no diff(1).
+ */
+export async function diffTexts(
+  { path, from, before, after }: RawChange,
+  signal: AbortSignal,
+): Promise<TextDifference> {
+  if ([before, after].every((entry) => entry?.type !== "file")) return {};
+  const fds = [openText(before), openText(after)];
+  try {
+    const [oneFd, otherFd] = fds;
+    if (oneFd === undefined || otherFd === undefined) return { noPatch: "too-large" };
+    if (isBinary(oneFd) || isBinary(otherFd)) return { noPatch: "binary" };
+    const labels = [
+      before === null ? "/dev/null" : label("a", from ?? path),
+      after === null ? "/dev/null" : label("b", path),
+    ] as const;
+    const argv = ["diff", "-u", "-a", "--label", labels[0], "--label", labels[1]] as const;
+    const { stdout } = await runProcess([...argv, "/proc/self/fd/3", "/proc/self/fd/4"], {
+      ...{ descriptors: [oneFd, otherFd], okExitCodes: [0, 1], timeoutMs: DIFF_TIMEOUT_MS, signal },
+      env: { ...process.env, LC_ALL: "C" },
+    });
+    const isLong = stdout.length > PATCH_CHARACTERS_MAX;
+    return { patch: isLong ? `${stdout.slice(0, PATCH_CHARACTERS_MAX)}\n… (cut)\n` : stdout };
+  } finally {
+    for (const fd of fds) if (fd !== undefined) closeSync(fd);
+  }
+}
+
+/** A line feed in a name would end the line of the diff that has it. */
+function label(side: string, path: string): string {
+  return `${side}${toText(path)}`.replaceAll(/[\n\t]/g, "?");
+}
+
+/** Opens a file to compare, or nothing in place of what is none; `undefined` if it is too large. */
+function openText(entry: TreeEntry | null): number | undefined {
+  if (entry?.type !== "file") return openSync("/dev/null", "r");
+  return entry.sizeBytes > TEXT_BYTES_MAX ? undefined : openSync(toBytes(entry.hostPath), "r");
+}
+
+function isBinary(fd: number): boolean {
+  const probe = Buffer.alloc(PROBE_BYTES);
+  const sizeBytes = readSync(fd, probe, 0, PROBE_BYTES, 0);
+  return probe.subarray(0, sizeBytes).includes(0);
+}

@@ -1,0 +1,26 @@
+import type { CheckpointRow } from "../../portable/catalog/index.ts";
+import { fillLayers } from "../session/index.ts";
+import type { Moment } from "./moment.ts";
+import type { StoryPorts } from "./story-ports.ts";
+
+/**
+ * Opens what the session of a checkpoint was when it had just been started: its base and what
+ * Waypoint itself puts there, so that the first checkpoint tells what the session did.
+ */
+export async function openFresh(row: CheckpointRow, ports: StoryPorts): Promise<Moment> {
+  const like = { ...row, name: row.sessionName };
+  const scratch = ports.store.snapshots.filled(ports.newId(), row.hostMounts.length, (layers) =>
+    fillLayers(like, layers, ports),
+  );
+  return {
+    kind: "fresh",
+    name: "fresh",
+    origin: row,
+    subvolumePath: scratch.subvolumePath,
+    checkpoint: null,
+    session: null,
+    imagesDir: () => null,
+    once: (_key, load) => load(),
+    [Symbol.asyncDispose]: () => scratch[Symbol.asyncDispose](),
+  };
+}

@@ -1,0 +1,32 @@
+import type { CheckpointRow } from "../../portable/catalog/index.ts";
+import type { Story } from "../../shared/protocol/index.ts";
+import type { EnginePorts } from "../session/index.ts";
+import { buildWithinBudget, untold } from "./build-within-budget.ts";
+import { loadStory } from "./keep-story.ts";
+import { scheduleStory } from "./schedule-story.ts";
+
+/** How long whoever asks for a story waits for it to be built. */
+const WAIT_MS = 30_000;
+
+/**
+ * Returns a checkpoint's story; one that is missing is built first.
+ *
+ * Never rejects: a story that cannot be had is one of which everything is unknown.
+ */
+export async function readStory(row: CheckpointRow, ports: EnginePorts): Promise<Story> {
+  const kept = await loadStory(row.id, ports);
+  if (kept !== null) return kept;
+  scheduleStory(row.id, ports);
+  await ports.stories.ready(row.id, WAIT_MS);
+  return (await loadStory(row.id, ports)) ?? (await buildUnkept(row, ports));
+}
+
+/** One that could not be kept, in a full store for instance, can still be told. */
+async function buildUnkept(row: CheckpointRow, ports: EnginePorts): Promise<Story> {
+  try {
+    return await buildWithinBudget(row, ports, AbortSignal.timeout(WAIT_MS));
+  } catch (error) {
+    ports.logger.error("build a story", error, { checkpointId: row.id });
+    return untold(row, "the story could not be built; the daemon's log says why");
+  }
+}

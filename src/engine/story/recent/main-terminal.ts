@@ -1,0 +1,20 @@
+import type { KeptTerminal } from "../../../linux/terminal/index.ts";
+import type { Moment } from "../moment.ts";
+import { readMemory } from "../processes/process-picture.ts";
+import type { StoryPorts } from "../story-ports.ts";
+
+const INIT_PID = 1;
+
+/**
+ * Returns the session's terminal as init had it in its memory at a moment; `null` where an older
+ * init kept it in another way.
+ *
+ * @throws Error  there is no memory, or it cannot be read; the message says why.
+ */
+export function readMainTerminal(moment: Moment, ports: StoryPorts): Promise<KeptTerminal | null> {
+  return moment.once("main-terminal", async () => {
+    const terminals = ports.findTerminals(await readMemory(moment, INIT_PID, ports));
+    const id = moment.checkpoint?.terminal ?? null;
+    return terminals.find((each) => each.id === id) ?? terminals[0] ?? null;
+  });
+}

@@ -1,0 +1,29 @@
+import type { CheckpointRow } from "../../../portable/catalog/index.ts";
+import { openCheckpoint } from "../moment.ts";
+import type { StoryPorts } from "../story-ports.ts";
+import { readShell } from "./read-shell.ts";
+
+/** What a command needs to run as if it were typed into the shell of a moment. */
+export interface ShellContext {
+  /** `null` where nobody knows. */
+  cwd: string | null;
+  /** Exported variables; those that the shell was started with where its memory cannot be read. */
+  environment: Record<string, string>;
+}
+
+/** Returns the directory and the exported variables of the session's shell in a checkpoint. */
+export async function readShellContext(
+  checkpoint: CheckpointRow,
+  ports: StoryPorts,
+): Promise<ShellContext> {
+  await using moment = await openCheckpoint(checkpoint, ports);
+  try {
+    const { view, fresh } = await readShell(moment, ports);
+    const started = fresh({ from: moment, to: moment }).view.environment;
+    const known = [view.environment, started].find((each) => each instanceof Map);
+    return { cwd: view.cwd, environment: Object.fromEntries(known ?? []) };
+  } catch {
+    // Without a shell there is the directory in which one would be started.
+    return { cwd: checkpoint.cwd, environment: {} };
+  }
+}

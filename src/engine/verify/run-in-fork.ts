@@ -1,0 +1,146 @@
+import type { CheckpointRow } from "../../portable/catalog/index.ts";
+import { hasCode, WaypointError } from "../../shared/errors/index.ts";
+import type { AskedBy, FullVerification } from "../../shared/protocol/index.ts";
+import { openThrowawayFork, type ThrowawayFork } from "../checkpoint/index.ts";
+import { type EnginePorts, quoteCommand, TailOutput } from "../session/index.ts";
+import { startBeside, startInFork } from "./start-in-fork.ts";
+import type { RunHandle } from "./verification-runs.ts";
+
+/** The end of a command's output that is kept. */
+const OUTPUT_BYTES_MAX = 64 * 1024;
+/** As timeout(1) has it. */
+const EXIT_CODE_TIMED_OUT = 124;
+/** Of a command that went with all of its fork, as after a SIGKILL. */
+const EXIT_CODE_KILLED = 137;
+
+/** What to run against a checkpoint. */
+export interface VerifyRequest {
+  /** One word: a line of shell; several: a program and its arguments. */
+  command: readonly string[];
+  timeoutMs: number;
+  /** Who asks. */
+  by: AskedBy;
+  /** Gives up: the fork goes with everything in it. */
+  signal: AbortSignal;
+}
+
+/** The memory of a fork that was filled while it ran did not come. */
+class MemoryLost extends Error {}
+
+/**
+ * Runs a command in a throw-away fork of exactly one checkpoint, and records nothing.
+ *
+ * It runs in the live shell of that moment where that waits for a line, else beside it with its
+ * directory and exported variables. A command that takes too long is a result, and so is one that
+ * ends its whole fork. Whatever happens, nothing of the fork is left.
+ *
+ * @throws CANCELLED | CHECKPOINT_NOT_FOUND | MEMORY_SHORT, and what {@link openThrowawayFork} throws
+ */
+export async function runInFork(
+  checkpoint: CheckpointRow,
+  request: VerifyRequest,
+  ports: EnginePorts,
+): Promise<FullVerification> {
+  return await ports.verifications.run(checkpoint, request.signal, async (handle) => {
+    // A removal takes the row first and then whatever runs; what begins after that must not.
+    requireThere(checkpoint.id, ports);
+    try {
+      return await runOnce(checkpoint, { ...request, handle, atOnce: false }, ports);
+    } catch (error) {
+      if (!(error instanceof MemoryLost)) throw error;
+      ports.logger.warn("a verification begins again: memory lost", { checkpoint: checkpoint.id });
+      return await runOnce(checkpoint, { ...request, handle, atOnce: true }, ports);
+    }
+  });
+}
+
+/** @throws CHECKPOINT_NOT_FOUND */
+export function requireThere(checkpointId: string, { catalog }: EnginePorts): void {
+  if (catalog.checkpoint(checkpointId) !== undefined) return;
+  throw new WaypointError(
+    "CHECKPOINT_NOT_FOUND",
+    `Checkpoint ${checkpointId} was removed while it was being verified.`,
+  );
+}
+
+async function runOnce(
+  checkpoint: CheckpointRow,
+  request: VerifyRequest & { handle: RunHandle; atOnce: boolean },
+  ports: EnginePorts,
+): Promise<FullVerification> {
+  const { handle, atOnce, timeoutMs, command } = request;
+  await using fork = await openThrowawayFork(checkpoint, { atOnce }, ports);
+  handle.signal.throwIfAborted();
+  void fork.filled.then(handle.hasMemory, handle.hasMemory);
+  const at = new Date().toISOString();
+  const startedAtMs = performance.now();
+  const output = new TailOutput(OUTPUT_BYTES_MAX);
+  const end = await awaitEnd(fork, { command, timeoutMs, output, handle, checkpoint }, ports);
+  const { dialect } = ports.sandbox.checkBase(fork.session.base, fork.session.shell);
+  return {
+    command: quoteCommand(command, dialect),
+    ...end,
+    durationMs: Math.round(performance.now() - startedAtMs),
+    at,
+    by: request.by,
+    // SQLite takes a NUL for the end of a text.
+    output: output.text().replaceAll("\0", "\uFFFD"),
+    outputBytes: output.bytes,
+  };
+}
+
+interface End {
+  exitCode: number;
+  timedOut: boolean;
+}
+
+/** Resolves when the command has ended, its time is over, or its fork has. */
+async function awaitEnd(
+  fork: ThrowawayFork,
+  run: Pick<VerifyRequest, "command" | "timeoutMs"> & {
+    checkpoint: CheckpointRow;
+    output: TailOutput;
+    handle: RunHandle;
+  },
+  ports: EnginePorts,
+): Promise<End> {
+  const { signal } = run.handle;
+  const over = Promise.withResolvers<End>();
+  const timer = setTimeout(
+    () => over.resolve({ exitCode: EXIT_CODE_TIMED_OUT, timedOut: true }),
+    run.timeoutMs,
+  );
+  const onAbort = () => over.reject(signal.reason);
+  signal.addEventListener("abort", onAbort, { once: true });
+  try {
+    return await Promise.race([over.promise, runCommand(fork, run, ports)]);
+  } catch (error) {
+    if (!hasCode(error, "SESSION_ENDED")) throw error;
+    if (await fork.hasLostMemory()) throw new MemoryLost();
+    return { exitCode: EXIT_CODE_KILLED, timedOut: false };
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener("abort", onAbort);
+  }
+}
+
+async function runCommand(
+  fork: ThrowawayFork,
+  run: Pick<VerifyRequest, "command"> & { checkpoint: CheckpointRow; output: TailOutput },
+  ports: EnginePorts,
+): Promise<End> {
+  const { checkpoint, command } = run;
+  const first = await follow(fork, await startInFork(fork, checkpoint, command, ports), run);
+  // A shell that seemed to wait for a line did not take it: it is busy with something of its own.
+  const last =
+    first.reason === "refused" || first.reason === "shell-lost"
+      ? await follow(fork, await startBeside(fork, checkpoint, command, ports), run)
+      : first;
+  return { exitCode: last.exitCode, timedOut: false };
+}
+
+async function follow(fork: ThrowawayFork, commandId: number, { output }: { output: TailOutput }) {
+  const reader = fork.live.link.readCommand(commandId);
+  for await (const { bytes } of reader) output.add(bytes);
+  return await reader.result;
+}

@@ -1,0 +1,114 @@
+import { expect, test } from "vitest";
+import { hasCode } from "../../shared/errors/index.ts";
+import { VerificationRuns } from "./verification-runs.ts";
+
+const MEBIBYTE = 1024 ** 2;
+const { signal } = new AbortController();
+
+function checkpoint(id: string, mebibytes: number) {
+  return { id, memoryBytes: mebibytes * MEBIBYTE };
+}
+
+function runsWith(mebibytes: number) {
+  return new VerificationRuns({ reserveBytes: 0, availableBytes: () => mebibytes * MEBIBYTE });
+}
+
+test("a run waits until there is memory for it beside the others", async () => {
+  const runs = runsWith(100);
+  const events: string[] = [];
+  const gate = Promise.withResolvers<void>();
+  const first = runs.run(checkpoint("a", 60), signal, async () => {
+    events.push("a begins");
+    await gate.promise;
+    events.push("a ends");
+  });
+  const second = runs.run(checkpoint("b", 60), signal, async () => void events.push("b begins"));
+  const third = runs.run(checkpoint("c", 1), signal, async () => void events.push("c begins"));
+
+  gate.resolve();
+  await Promise.all([first, second, third]);
+
+  expect(events).toEqual(["a begins", "a ends", "b begins", "c begins"]);
+});
+
+test("memory that a fork has already is not counted twice", async () => {
+  const runs = runsWith(100);
+  const gate = Promise.withResolvers<void>();
+  const first = runs.run(checkpoint("a", 60), signal, async ({ hasMemory }) => {
+    hasMemory();
+    await gate.promise;
+  });
+
+  await runs.run(checkpoint("b", 60), signal, () => Promise.resolve());
+
+  gate.resolve();
+  await first;
+});
+
+test("one that has too little memory even alone is refused", async () => {
+  const outcome = runsWith(10).run(checkpoint("a", 60), signal, () => Promise.resolve());
+
+  await expect(outcome).rejects.toSatisfy((error) => hasCode(error, "MEMORY_SHORT"));
+});
+
+test("removing a checkpoint gives up its runs alone, waiting ones too", async () => {
+  const runs = runsWith(100);
+  const gate = Promise.withResolvers<void>();
+  const endless = (run: { signal: AbortSignal }) =>
+    new Promise<void>((_, reject) => {
+      run.signal.addEventListener("abort", () => reject(run.signal.reason));
+    });
+  const running = runs.run(checkpoint("a", 60), signal, endless);
+  const waiting = runs.run(checkpoint("a", 60), signal, () => Promise.resolve());
+  const other = runs.run(checkpoint("b", 60), signal, () => gate.promise);
+  const outcomes = Promise.allSettled([running, waiting]);
+
+  await runs.cancel("a");
+  gate.resolve();
+  await other;
+
+  for (const outcome of await outcomes) {
+    expect(outcome).toMatchObject({ status: "rejected", reason: { code: "CHECKPOINT_NOT_FOUND" } });
+  }
+});
+
+test("the end of the daemon gives up what runs, and says that it was the daemon", async () => {
+  const runs = runsWith(100);
+  const outcome = runs.run(checkpoint("a", 1), signal, async (handle) => {
+    await new Promise((resolve) => handle.signal.addEventListener("abort", resolve));
+    handle.signal.throwIfAborted();
+  });
+  const rejected = expect(outcome).rejects.toMatchObject({
+    code: "CANCELLED",
+    message: expect.stringContaining("daemon was stopped"),
+  });
+
+  await runs.stop();
+
+  await rejected;
+});
+
+test("after the end nothing begins any more", async () => {
+  const runs = runsWith(100);
+  await runs.stop();
+
+  const outcome = runs.run(checkpoint("a", 1), signal, () => Promise.resolve());
+
+  await expect(outcome).rejects.toSatisfy((error) => hasCode(error, "CANCELLED"));
+});
+
+test("a caller who gives up while waiting leaves the turn to the next one", async () => {
+  const runs = runsWith(100);
+  const gate = Promise.withResolvers<void>();
+  const leaving = new AbortController();
+  const first = runs.run(checkpoint("a", 60), signal, () => gate.promise);
+  const second = runs.run(checkpoint("b", 60), leaving.signal, () => Promise.resolve());
+  const third = runs.run(checkpoint("c", 60), signal, () => Promise.resolve("done"));
+
+  leaving.abort();
+  await expect(second).rejects.toSatisfy((error) => hasCode(error, "CANCELLED"));
+  gate.resolve();
+
+  expect(await third).toBe("done");
+  await first;
+});

@@ -1,0 +1,118 @@
+import { accessSync, constants, existsSync, readFileSync, statfsSync } from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import { isInMemory, readCgroupMounts } from "../../base/index.ts";
+import { hasCapability } from "./capabilities.ts";
+import { failed, type HostCheck, passed } from "./host-check.ts";
+import { readPidsDefault } from "./pids-default.ts";
+
+/** Below this the store cannot even be made. */
+const DISK_FREE_BYTES_MIN = 1024 ** 3;
+
+/** File system magic of cgroup v2, as statfs tells it. */
+const CGROUP2_MAGIC = 0x63677270;
+const BTRFS_MAGIC = 0x9123683e;
+
+/** Returns what decides how well, rather than whether, Waypoint works here. */
+export function describeResources(stateDir: string): HostCheck[] {
+  return [
+    checkDisk(stateDir),
+    describeMemory(),
+    describeSysResource(),
+    describeCgroup(),
+    describeSessionPids(),
+    describeIoLimits(),
+    describeForwarding(),
+    describeTimeNamespace(),
+  ];
+}
+
+function checkDisk(stateDir: string): HostCheck {
+  const existingDir = nearestExistingDir(stateDir);
+  const { bavail, bsize, type } = statfsSync(existingDir);
+  const freeBytes = bavail * bsize;
+  const kind = kindOf(existingDir, Number(type) >>> 0);
+  const detail = `${gibibytes(freeBytes)} free for ${stateDir} (${kind})`;
+  if (freeBytes >= DISK_FREE_BYTES_MIN) return passed("disk", detail);
+  return failed("disk", detail, "Free some space, or point WAYPOINT_DIR at a larger filesystem.");
+}
+
+function kindOf(directory: string, type: number): string {
+  if (type === BTRFS_MAGIC) return "btrfs";
+  const image = "a loop image will hold the store";
+  return isInMemory(directory) ? `${image}, in memory: nothing there survives a power loss` : image;
+}
+
+/** Memory available matters because images lie in memory until they are durable. */
+function describeMemory(): HostCheck {
+  const text = readFileSync("/proc/meminfo", "utf8");
+  const availableKib = Number(/^MemAvailable:\s*(\d+)/m.exec(text)?.[1] ?? 0);
+  const available = gibibytes(availableKib * 1024);
+  return passed("memory", `${available} available of ${gibibytes(os.totalmem())}`);
+}
+
+function describeSysResource(): HostCheck {
+  if (hasCapability("CAP_SYS_RESOURCE")) return passed("cap-sys-resource", "present");
+  return passed("cap-sys-resource", "missing; CRIU's preload stands in for it");
+}
+
+function describeCgroup(): HostCheck {
+  if (!existsSync("/sys/fs/cgroup")) return passed("cgroup", "none; memory limits do not work");
+  const isVersion2 = statfsSync("/sys/fs/cgroup").type === CGROUP2_MAGIC;
+  if (!isVersion2) return passed("cgroup", "version 1 or mixed; memory limits may not work");
+  const controllers = readFileSync("/sys/fs/cgroup/cgroup.controllers", "utf8").trim();
+  return passed("cgroup", `version 2 (${controllers === "" ? "no controllers" : controllers})`);
+}
+
+/** What keeps a fork bomb in a session from taking the machine. */
+function describeSessionPids(): HostCheck {
+  const directory = readCgroupMounts().directories.pids;
+  if (directory === undefined) {
+    return passed("session-pids", "no pids controller: sessions may start any number of processes");
+  }
+  if (!isWritable(directory)) {
+    return passed("session-pids", `no limit: ${directory} cannot be written to`);
+  }
+  return passed("session-pids", `at most ${readPidsDefault()} processes, unless said otherwise`);
+}
+
+function isWritable(directory: string): boolean {
+  try {
+    accessSync(directory, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function describeIoLimits(): HostCheck {
+  const limits = readFileSync("/proc/self/limits", "utf8");
+  const [, soft = "?", hard = "?"] = /^Max open files\s+(\S+)\s+(\S+)/m.exec(limits) ?? [];
+  const watches = readSetting("/proc/sys/fs/inotify/max_user_watches");
+  return passed("limits", `open files ${soft} (at most ${hard}), inotify watches ${watches}`);
+}
+
+function describeForwarding(): HostCheck {
+  const isOn = readSetting("/proc/sys/net/ipv4/ip_forward") === "1";
+  if (isOn) return passed("ip-forward", "on");
+  return passed("ip-forward", "off; switched on while a session with --net nat lives");
+}
+
+function describeTimeNamespace(): HostCheck {
+  if (existsSync("/proc/self/ns/time")) return passed("time-namespace", "available");
+  return passed("time-namespace", "missing; the monotonic clock jumps at a restore");
+}
+
+function readSetting(file: string): string {
+  return existsSync(file) ? readFileSync(file, "utf8").trim() : "unknown";
+}
+
+function nearestExistingDir(dir: string): string {
+  let candidate = path.resolve(dir);
+  while (!existsSync(candidate)) candidate = path.dirname(candidate);
+  return candidate;
+}
+
+function gibibytes(bytes: number): string {
+  return `${(bytes / 1024 ** 3).toFixed(1)} GiB`;
+}

@@ -1,0 +1,265 @@
+import { mkdir, open as openFile, rm } from "node:fs/promises";
+import { Rollback, runProcess } from "../../base/index.ts";
+import { HostSetup } from "./host-setup.ts";
+import { switchForwardingOn } from "./ip-forwarding.ts";
+import { canForwardIpv6 } from "./ipv6.ts";
+import { chooseLinkRange, parseRoutes } from "./link-addresses.ts";
+import { readLinks, type SessionLink } from "./links.ts";
+import { NamespaceFiles } from "./namespace-files.ts";
+import { readHostResolvConf } from "./read-host-resolv-conf.ts";
+import { noRange, requireWord } from "./refusals.ts";
+import { loopbackServerOf, RESOLVER_ADDRESS, resolvConfFor } from "./resolv-conf.ts";
+import {
+  buildNamespaceBatch,
+  buildNamespaceCommand,
+  buildReleaseScript,
+} from "./session-commands.ts";
+import { SessionLinks } from "./session-links.ts";
+import { buildSilence, endLeftSilences, silenceTableName } from "./silence.ts";
+import { planSockets, planSocketsOnHost, type SocketPlan } from "./socket-plan.ts";
+import { isSpareId, SpareNetworks } from "./spare-networks.ts";
+
+/** "nat": out to the world through the host; "none": loopback only. */
+export type NetworkMode = "nat" | "none";
+
+/** The network of one running session. */
+export interface SessionNetwork {
+  netnsPath: string;
+  /** Unique address of its link, by which the host reaches it; null without a link. */
+  address: string | null;
+  /** N of the host's interface `wp<N>`, null without a link. */
+  linkIndex: number | null;
+}
+
+/**
+ * The networks of one daemon's sessions.
+ *
+ * Everything it makes can be found again after a crash: namespaces by their file names, links by
+ * their alias, the host's rules by their table. Daemons with other keys are not disturbed.
+ */
+export class NetworkHost {
+  /** Content for a session's /etc/resolv.conf. */
+  readonly resolvConf: string;
+  /** Returns what a checkpoint's sockets need in order to come back. */
+  readonly planSockets = planSockets;
+  readonly planSocketsOnHost = planSocketsOnHost;
+  readonly #ownerKey: string;
+  readonly #files: NamespaceFiles;
+  readonly #hasIpv6: boolean;
+  readonly #setup: HostSetup;
+  readonly #links: SessionLinks;
+  readonly #silencedOnHost = new Set<string>();
+  readonly #spares: SpareNetworks;
+
+  private constructor(options: {
+    ownerKey: string;
+    netnsDir: string;
+    range: string;
+    hostResolvConf: string;
+    hasIpv6: boolean;
+    sparesMax: number;
+    existing: readonly SessionLink[];
+  }) {
+    this.#ownerKey = options.ownerKey;
+    this.#files = new NamespaceFiles(options);
+    this.#links = new SessionLinks(options);
+    this.#hasIpv6 = options.hasIpv6;
+    this.resolvConf = resolvConfFor(options.hostResolvConf, RESOLVER_ADDRESS, options.hasIpv6);
+    const { ownerKey, range, hasIpv6 } = options;
+    const forwardDnsTo = loopbackServerOf(options.hostResolvConf, hasIpv6);
+    this.#setup = new HostSetup({ ownerKey, range, forwardDnsTo, hasIpv6 });
+    this.#spares = new SpareNetworks({
+      countMax: options.sparesMax,
+      make: (id) => this.#makeWhole(id),
+      remove: (id) => this.remove(id),
+    });
+  }
+
+  /**
+   * Opens the networks of `ownerKey`, with those that a former daemon left.
+   *
+   * @param options.ownerKey  1 to 32 letters and digits that stand for the state directory.
+   * @param options.netnsDir  directory for the namespace files, in the daemon's mount namespace.
+   * @param options.hostResolvConf  @defaultValue the host's
+   * @param options.sparesMax  networks to make in advance while a session has one. @defaultValue 0
+   */
+  static async open(options: {
+    ownerKey: string;
+    netnsDir: string;
+    hostResolvConf?: string;
+    sparesMax?: number;
+  }): Promise<NetworkHost> {
+    const { ownerKey, netnsDir, sparesMax = 0 } = options;
+    requireWord("ownerKey", ownerKey, /^[A-Za-z0-9]{1,32}$/);
+    await mkdir(netnsDir, { recursive: true });
+    const [links, routes, hostResolvConf, hasIpv6] = await Promise.all([
+      readLinks(),
+      runProcess(["ip", "-4", "-o", "route", "show", "table", "all"]),
+      options.hostResolvConf ?? readHostResolvConf(),
+      canForwardIpv6(),
+      endLeftSilences(ownerKey),
+    ]);
+    const range = chooseLinkRange(parseRoutes(routes.stdout));
+    if (range === undefined) throw noRange();
+    const place = { ownerKey, netnsDir, range };
+    return new NetworkHost({ ...place, hostResolvConf, hasIpv6, sparesMax, existing: links });
+  }
+
+  /**
+   * Makes the network of an instance: {@link createNamespace}, then {@link connect} for "nat".
+   *
+   * **On failure** nothing of it is left.
+   */
+  async create(instanceId: string, mode: NetworkMode): Promise<SessionNetwork> {
+    if (mode === "none") return await this.createNamespace(instanceId);
+    return (await this.takeSpare(instanceId)) ?? (await this.#makeWhole(instanceId));
+  }
+
+  /**
+   * Gives an instance a network with a link that was made in advance; `null` when there is none.
+   *
+   * **On failure** {@link remove} takes away what there is of it.
+   */
+  async takeSpare(instanceId: string): Promise<SessionNetwork | null> {
+    const spare = this.#spares.take();
+    this.#spares.refill();
+    if (spare === undefined) return null;
+    // The link first: it is what remove() could not find by itself.
+    await this.#links.rename(spare.id, instanceId);
+    this.#files.rename(spare.id, instanceId);
+    const { address, linkIndex } = spare;
+    return { netnsPath: this.netnsPath(instanceId), address, linkIndex };
+  }
+
+  async #makeWhole(instanceId: string): Promise<SessionNetwork> {
+    await this.createNamespace(instanceId);
+    await using rollback = new Rollback();
+    rollback.defer("remove the network", () => this.remove(instanceId));
+    const connected = await this.connect(instanceId);
+    rollback.keep();
+    return connected;
+  }
+
+  /**
+   * Makes a namespace with lo and the inner address: all that must be there before a restore.
+   *
+   * @param plan  what {@link planSockets} says of the sockets that will come back; then
+   * {@link release} has to follow when they are.
+   */
+  async createNamespace(
+    instanceId: string,
+    plan: SocketPlan | null = null,
+  ): Promise<SessionNetwork> {
+    const netnsPath = this.netnsPath(instanceId);
+    await (await openFile(netnsPath, "wx")).close();
+    // From here on: a second creation under this id must not take the first one away.
+    await using rollback = new Rollback();
+    rollback.defer("remove the namespace", () => this.remove(instanceId));
+    await runProcess(buildNamespaceCommand(netnsPath), {
+      input: buildNamespaceBatch(plan, this.#hasIpv6),
+    });
+    if (plan !== null && plan.senders.length > 0) {
+      await runProcess(["nsenter", `--net=${netnsPath}`, "--", "nft", "-f", "-"], {
+        input: buildSilence(this.#silenceOf(instanceId), plan.senders),
+      });
+    }
+    rollback.keep();
+    return { netnsPath, address: null, linkIndex: null };
+  }
+
+  /**
+   * Lets restored sockets speak: closes those whose other end did not come back, before anything
+   * can leave, so that those ends hear nothing; then opens the link, if there is one.
+   *
+   * **Requires** the sockets of `plan` are back, and their programs have not run yet.
+   */
+  async release(instanceId: string, plan: SocketPlan): Promise<void> {
+    const link = this.#links.addressesOf(instanceId);
+    const silence = this.#silenceOf(instanceId);
+    await runProcess([
+      "sh",
+      "-ec",
+      buildReleaseScript({ netnsPath: this.netnsPath(instanceId), plan, link, silence }),
+    ]);
+  }
+
+  /** Does for sockets that come back on the host's network what {@link createNamespace} does. */
+  async prepareOnHost(instanceId: string, plan: SocketPlan): Promise<null> {
+    if (plan.senders.length === 0) return null;
+    const input = buildSilence(this.#silenceOf(instanceId), plan.senders);
+    this.#silencedOnHost.add(instanceId);
+    await runProcess(["nft", "-f", "-"], { input });
+    return null;
+  }
+
+  /** Does for sockets that came back on the host's network what {@link release} does. */
+  async releaseOnHost(instanceId: string, plan: SocketPlan): Promise<void> {
+    const silence = this.#silenceOf(instanceId);
+    const script = buildReleaseScript({ netnsPath: null, plan, link: null, silence });
+    await runProcess(["sh", "-ec", script]);
+    this.#silencedOnHost.delete(instanceId);
+  }
+
+  /**
+   * Links a namespace to the host and the world; CRIU may be restoring into it meanwhile.
+   *
+   * @param options.isHeld  leaves the session's end closed, for {@link release}.
+   */
+  async connect(
+    instanceId: string,
+    { isHeld }: { isHeld: boolean } = { isHeld: false },
+  ): Promise<SessionNetwork> {
+    const netnsPath = this.netnsPath(instanceId);
+    await this.#setup.prepare();
+    const { link, linkIndex } = await this.#links.make({ instanceId, netnsPath, isHeld });
+    await Promise.all([
+      // Looked at again now that the link exists: see putForwardingBack.
+      switchForwardingOn(),
+      this.#setup.secureLink(link.linkName),
+    ]);
+    return { netnsPath, address: link.sessionAddress, linkIndex };
+  }
+
+  /** Removes an instance's network, whatever there is of it; idempotent. */
+  async remove(instanceId: string): Promise<void> {
+    // The link first: the end of the namespace would take its time.
+    await this.#links.remove(instanceId);
+    if (this.#silencedOnHost.delete(instanceId)) {
+      const table = ["inet", this.#silenceOf(instanceId)];
+      await runProcess(["nft", "delete", "table", ...table], { okExitCodes: [0, 1] });
+    }
+    const netnsPath = this.netnsPath(instanceId);
+    // 32: it is not mounted, or not there.
+    await runProcess(["umount", "--lazy", netnsPath], { okExitCodes: [0, 1, 32] });
+    await rm(netnsPath, { force: true });
+    // Nobody is there who would need one soon.
+    if (!isSpareId(instanceId) && this.#links.ids().every(isSpareId)) {
+      await this.#spares.discard();
+    }
+  }
+
+  /** Returns the instances that have a namespace or a link, also from before a crash. */
+  async list(): Promise<string[]> {
+    const ids = await this.#files.list();
+    return [...new Set([...ids, ...this.#links.ids()])];
+  }
+
+  /**
+   * Takes this daemon's rules off the host once the last session ended; idempotent.
+   *
+   * Forwarding is put back if one of our daemons switched it on and none has a link any more.
+   */
+  async releaseHost(): Promise<void> {
+    await this.#spares.discard();
+    await this.#setup.release();
+  }
+
+  /** Returns the file of an instance's network namespace. */
+  netnsPath(instanceId: string): string {
+    return this.#files.pathOf(instanceId);
+  }
+
+  #silenceOf(instanceId: string): string {
+    return silenceTableName(this.#ownerKey, instanceId);
+  }
+}

@@ -1,0 +1,84 @@
+import { createHash } from "node:crypto";
+import { readFile, rename, rm } from "node:fs/promises";
+import { getSystemErrorName } from "node:util";
+import { isSystemError, runProcess } from "../../base/index.ts";
+import { WaypointError } from "../../shared/errors/index.ts";
+
+/** Far beyond what the largest checkpoint takes on a slow disk; a program that hangs must end. */
+const TIMEOUT_MS = 3_600_000;
+/** What native/image-sums.c ends with where an image is not what was captured. */
+const EXIT_CODE_DAMAGED = 126;
+const ALGORITHM = "sha256";
+
+/** Which images to compare: `pages` are those with the memory itself, `rest` all others. */
+export type ImagesPart = "all" | "rest" | "pages";
+
+/** How the sums of one checkpoint are made and compared: native/image-sums.c. */
+export interface SumsPlace {
+  programPath: string;
+  imagesDir: string;
+  /** File with a sum for every 64 KiB of every image. */
+  sumsPath: string;
+}
+
+/**
+ * Makes the sums of a directory of images, and returns the digest of their file.
+ *
+ * @throws an error with Node's `code` when the disk fails (ENOSPC, EIO).
+ */
+export async function makeSums(place: SumsPlace): Promise<string> {
+  const { programPath, imagesDir, sumsPath } = place;
+  const unfinishedPath = `${sumsPath}.new`;
+  await rm(unfinishedPath, { force: true });
+  const argv = [programPath, "make", imagesDir, unfinishedPath] as const;
+  const { exitCode, stderr } = await run(argv);
+  if (exitCode !== 0) throw diskError(exitCode, stderr);
+  const digest = digestOf(await readFile(unfinishedPath));
+  await rename(unfinishedPath, sumsPath);
+  return digest;
+}
+
+/**
+ * Returns what is wrong with images, "core-1.img has another content"; `null` when all are as captured.
+ *
+ * @param digest  of the file with their sums.
+ */
+export async function findDamage(
+  { programPath, imagesDir, sumsPath }: SumsPlace,
+  digest: string,
+  part: ImagesPart,
+): Promise<string | null> {
+  const [found, { exitCode, stdout, stderr }] = await Promise.all([
+    digestOfFile(sumsPath),
+    run([programPath, "check", imagesDir, sumsPath, part]),
+  ]);
+  if (found === null) return "images.sums is missing";
+  if (found !== digest) return "images.sums has another content";
+  if (exitCode === EXIT_CODE_DAMAGED) return stdout.trim();
+  if (exitCode === 0) return null;
+  throw diskError(exitCode, stderr);
+}
+
+function run(argv: readonly [string, ...string[]]) {
+  const okExitCodes = Array.from({ length: EXIT_CODE_DAMAGED + 1 }, (_, code) => code);
+  return runProcess(argv, { timeoutMs: TIMEOUT_MS, okExitCodes });
+}
+
+async function digestOfFile(sumsPath: string): Promise<string | null> {
+  try {
+    return digestOf(await readFile(sumsPath));
+  } catch (error) {
+    if (isSystemError(error, "ENOENT")) return null;
+    throw error;
+  }
+}
+
+function digestOf(bytes: Buffer): string {
+  return `${ALGORITHM}:${createHash(ALGORITHM).update(bytes).digest("hex")}`;
+}
+
+function diskError(exitCode: number, stderr: string): Error {
+  const code = getSystemErrorName(-exitCode);
+  const cause = new WaypointError("TOOL_FAILED", stderr.trim());
+  return Object.assign(new Error(stderr.trim()), { code, cause });
+}

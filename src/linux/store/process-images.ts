@@ -1,0 +1,295 @@
+import { existsSync, readdirSync, rmSync, statfsSync, statSync } from "node:fs";
+import { link, mkdir, readdir, rename, rm } from "node:fs/promises";
+import path from "node:path";
+import { isSystemError } from "../../base/index.ts";
+import { WaypointError } from "../../shared/errors/index.ts";
+import { explainDiskError } from "../kernel/index.ts";
+import { createSnapshot, createSubvolume, isSubvolume } from "./btrfs-ioctl.ts";
+import type { CheckpointPaths } from "./checkpoint-paths.ts";
+import { copyImages } from "./copy-images.ts";
+import { findDamage, type ImagesPart, makeSums, type SumsPlace } from "./image-sums.ts";
+import { spareMemoryBytes } from "./spare-memory.ts";
+
+/** The first file that CRIU writes, and the one without which nothing can be restored. */
+const INVENTORY = "inventory.img";
+
+/** Our own programs that handle images, built. */
+export interface ImagePrograms {
+  /** native/image-copy.c */
+  copyProgramPath: string;
+  /** native/image-sums.c */
+  sumsProgramPath: string;
+}
+
+/** Images of one checkpoint in memory. */
+export interface HeldImages {
+  checkpointId: string;
+  sizeBytes: number;
+  /** Time since they were written, or a restore held them. */
+  unusedMs: number;
+}
+
+/** Unit of what stat says. */
+const BLOCK_BYTES = 512;
+
+/** The process images of checkpoints, in memory first and in the store when there is time. */
+export class ProcessImages {
+  readonly #memoryDir: string;
+  readonly #programs: ImagePrograms;
+  /** Room that dumps under way have been promised, by directory. */
+  readonly #promisedBytes = new Map<string, number>();
+  /** Who uses images in memory, by directory. */
+  readonly #uses = new Map<string, { holders: number; lastAtMs: number }>();
+
+  /** @param memoryDir  a tmpfs of bounded size, the budget. */
+  constructor(memoryDir: string, programs: ImagePrograms) {
+    this.#memoryDir = memoryDir;
+    this.#programs = programs;
+  }
+
+  /** Tells whether memory has room for images of a size, within the budget and the machine's own. */
+  hasRoomFor(expectedBytes: number): boolean {
+    const memory = statfsSync(this.#memoryDir);
+    const promised = [...this.#promisedBytes.values()].reduce((sum, bytes) => sum + bytes, 0);
+    const free = Math.min(memory.bavail * memory.bsize, spareMemoryBytes());
+    return free - promised > expectedBytes;
+  }
+
+  /**
+   * Makes the directory that CRIU writes to: in memory where there is room, else in the store.
+   *
+   * {@link settle} gives back the room that was promised.
+   */
+  async prepare(paths: CheckpointPaths, expectedBytes: number): Promise<string> {
+    const isRoom = this.hasRoomFor(expectedBytes);
+    if (!isRoom) return makeDirInStore(paths.imagesDir);
+    this.#promisedBytes.set(paths.memoryImagesDir, expectedBytes);
+    await mkdir(paths.memoryImagesDir, { mode: 0o700 });
+    return paths.memoryImagesDir;
+  }
+
+  /** Makes the directory in the store, for a dump that has found no room in memory after all. */
+  async prepareInStore(paths: CheckpointPaths): Promise<string> {
+    this.settle(paths);
+    await rm(paths.memoryImagesDir, { recursive: true, force: true });
+    return makeDirInStore(paths.imagesDir);
+  }
+
+  /** Notes that a dump has ended: what it takes shows in the tmpfs itself. */
+  settle({ memoryImagesDir }: CheckpointPaths): void {
+    this.#promisedBytes.delete(memoryImagesDir);
+  }
+
+  /**
+   * Returns the directory with a checkpoint's process images, which stays where it is until the result
+   * is disposed of.
+   *
+   * @param options.isUse  somebody may well ask for them again soon. @defaultValue true
+   * @throws CHECKPOINT_INCOMPLETE
+   */
+  hold(paths: CheckpointPaths, { isUse = true } = {}): { imagesDir: string } & Disposable {
+    const imagesDir = this.locate(paths);
+    const key = paths.memoryImagesDir;
+    const note = (change: number) => {
+      const { holders = 0, lastAtMs = Number.NEGATIVE_INFINITY } = this.#uses.get(key) ?? {};
+      const usedAtMs = isUse ? performance.now() : lastAtMs;
+      this.#uses.set(key, { holders: holders + change, lastAtMs: usedAtMs });
+    };
+    note(1);
+    return { imagesDir, [Symbol.dispose]: () => note(-1) };
+  }
+
+  /**
+   * Returns the directory with a checkpoint's process images at this moment: whoever reads them has to
+   * look again when they have moved to the store meanwhile.
+   *
+   * @throws CHECKPOINT_INCOMPLETE
+   */
+  locate(paths: CheckpointPaths): string {
+    const { memoryImagesDir, imagesDir, checkpointDir } = paths;
+    if (existsSync(path.join(memoryImagesDir, INVENTORY))) return memoryImagesDir;
+    if (this.isInStore(paths)) return imagesDir;
+    const id = path.basename(checkpointDir);
+    throw new WaypointError(
+      "CHECKPOINT_INCOMPLETE",
+      `The process images of checkpoint ${id} are gone.`,
+      {
+        hint: "The machine restarted before they were durable; its files are still there.",
+        detail: { imagesDir },
+      },
+    );
+  }
+
+  isInStore({ imagesDir }: CheckpointPaths): boolean {
+    return existsSync(path.join(imagesDir, INVENTORY));
+  }
+
+  /**
+   * Notes what a checkpoint's images are, and returns the digest of that; `null` where they are gone.
+   *
+   * @throws STORE_FULL
+   */
+  async sum(paths: CheckpointPaths): Promise<string | null> {
+    const isInMemory = existsSync(path.join(paths.memoryImagesDir, INVENTORY));
+    if (!isInMemory && !this.isInStore(paths)) return null;
+    using held = this.hold(paths, { isUse: false });
+    try {
+      return await makeSums(this.#sumsPlace(paths, held.imagesDir));
+    } catch (error) {
+      throw explainDiskError(error, "make a checkpoint durable");
+    }
+  }
+
+  /**
+   * Compares images with what was captured.
+   *
+   * @param imagesDir  where the caller holds them.
+   * @param digest  what {@link sum} returned.
+   * @throws CHECKPOINT_INCOMPLETE  names the image.
+   */
+  async requireUndamaged(
+    paths: CheckpointPaths,
+    { imagesDir, digest, part }: { imagesDir: string; digest: string; part: ImagesPart },
+  ): Promise<void> {
+    const damage = await findDamage(this.#sumsPlace(paths, imagesDir), digest, part);
+    if (damage === null) return;
+    const id = path.basename(paths.checkpointDir);
+    const [image = ""] = damage.split(" ");
+    throw new WaypointError("CHECKPOINT_INCOMPLETE", `Checkpoint ${id} is damaged: ${damage}.`, {
+      hint: "Its processes cannot come back; its files can (`restore --only files`). Look at the disk and the memory of this machine.",
+      detail: { checkpoint: id, image, imagesDir },
+    });
+  }
+
+  #sumsPlace({ sumsPath }: CheckpointPaths, imagesDir: string): SumsPlace {
+    return { programPath: this.#programs.sumsProgramPath, imagesDir, sumsPath };
+  }
+
+  /**
+   * Brings a checkpoint's images into the store; blocks that equal the reference's are shared.
+   *
+   * Idempotent; readers find the images in memory until the copy is whole and has reached the disk.
+   *
+   * @param reference  another checkpoint, whose images are in the store.
+   * @param sync  writes the store to the disk.
+   * @throws STORE_FULL  nothing of the copy is left.
+   */
+  async copyToStore(
+    paths: CheckpointPaths,
+    reference: CheckpointPaths | null,
+    sync: () => Promise<void>,
+  ): Promise<void> {
+    const { memoryImagesDir, imagesDir, checkpointDir } = paths;
+    const copy = { programPath: this.#programs.copyProgramPath, reference };
+    try {
+      if (!existsSync(memoryImagesDir)) {
+        // They are there already, with blocks of their own for everything.
+        if (reference !== null && this.isInStore(paths)) {
+          await copyImages({ ...copy, sourceDir: imagesDir, targetDir: imagesDir });
+        }
+        return;
+      }
+      if (existsSync(imagesDir)) return;
+      const targetDir = path.join(checkpointDir, "images.new");
+      await rm(targetDir, { recursive: true, force: true });
+      makeDirInStore(targetDir);
+      await copyImages({ ...copy, sourceDir: memoryImagesDir, targetDir });
+      // Else a loss of power could leave the name without all of the bytes.
+      await sync();
+      await rename(targetDir, imagesDir);
+    } catch (error) {
+      await rm(path.join(checkpointDir, "images.new"), { recursive: true, force: true });
+      throw explainDiskError(error, "make a checkpoint durable");
+    }
+  }
+
+  /**
+   * Gives a checkpoint the images of another one, which stay when that one is removed.
+   *
+   * Images never change: in memory they are the same files under two names, in the store a snapshot.
+   */
+  async share(paths: CheckpointPaths, from: CheckpointPaths): Promise<void> {
+    using held = this.hold(from);
+    const sourceDir = held.imagesDir;
+    const isInMemory = sourceDir === from.memoryImagesDir;
+    const targetDir = isInMemory ? paths.memoryImagesDir : paths.imagesDir;
+    if (isSubvolume(sourceDir)) createSnapshot(sourceDir, targetDir, { readOnly: false });
+    else await linkFiles(sourceDir, targetDir);
+    if (existsSync(from.sumsPath)) await link(from.sumsPath, paths.sumsPath);
+  }
+
+  /** Tells whether the images leave the machine enough memory for everything else. */
+  isMemorySpare(): boolean {
+    return spareMemoryBytes() > 0;
+  }
+
+  /** Returns how much of the budget is used. */
+  usage(): { usedBytes: number; budgetBytes: number } {
+    const memory = statfsSync(this.#memoryDir);
+    const budgetBytes = memory.blocks * memory.bsize;
+    return { usedBytes: budgetBytes - memory.bfree * memory.bsize, budgetBytes };
+  }
+
+  /** Frees the memory of images that are in the store too, unless somebody holds them. */
+  async forget(paths: CheckpointPaths): Promise<void> {
+    const { imagesDir, memoryImagesDir } = paths;
+    const { holders = 0 } = this.#uses.get(memoryImagesDir) ?? {};
+    if (holders > 0 || !existsSync(imagesDir)) return;
+    this.#uses.delete(memoryImagesDir);
+    await this.drop(paths);
+  }
+
+  /** Removes images from memory, whoever holds them: for those that are damaged. */
+  async drop({ memoryImagesDir }: CheckpointPaths): Promise<void> {
+    // At once, so that nobody is sent to what is about to go.
+    rmSync(path.join(memoryImagesDir, INVENTORY), { force: true });
+    await rm(memoryImagesDir, { recursive: true, force: true });
+  }
+
+  /** Lists the checkpoints that have images in memory. */
+  list(): Promise<string[]> {
+    return readdir(this.#memoryDir);
+  }
+
+  /** Says how much memory each checkpoint's images take, and how long ago they were of use. */
+  async held(): Promise<HeldImages[]> {
+    const ids = await this.list();
+    for (const [directory, { holders }] of this.#uses) {
+      if (holders === 0 && !ids.includes(path.basename(directory))) this.#uses.delete(directory);
+    }
+    return ids.flatMap((checkpointId) => this.#measure(checkpointId) ?? []);
+  }
+
+  #measure(checkpointId: string): HeldImages | undefined {
+    const directory = path.join(this.#memoryDir, checkpointId);
+    try {
+      const files = readdirSync(directory).map((name) => statSync(path.join(directory, name)));
+      const { lastAtMs = Number.NEGATIVE_INFINITY } = this.#uses.get(directory) ?? {};
+      return {
+        checkpointId,
+        sizeBytes: files.reduce((sum, { blocks }) => sum + blocks * BLOCK_BYTES, 0),
+        unusedMs: Math.min(
+          performance.now() - lastAtMs,
+          Math.max(0, Date.now() - statSync(directory).mtimeMs),
+        ),
+      };
+    } catch (error) {
+      // They were removed meanwhile.
+      if (isSystemError(error, "ENOENT")) return undefined;
+      throw error;
+    }
+  }
+}
+
+async function linkFiles(sourceDir: string, targetDir: string): Promise<void> {
+  await mkdir(targetDir, { mode: 0o700 });
+  for (const name of await readdir(sourceDir)) {
+    await link(path.join(sourceDir, name), path.join(targetDir, name));
+  }
+}
+
+/** Makes a directory for images in the store: a subvolume, so that its size can be counted. */
+function makeDirInStore(directory: string): string {
+  createSubvolume(directory);
+  return directory;
+}

@@ -1,0 +1,163 @@
+import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
+import { hasCode, WaypointError } from "../../shared/errors/index.ts";
+
+/** SQLITE_FULL, and the errors of a write and a sync for which the disk had no room. */
+const RESULT_CODES_FULL = [13, 778, 1034, 1546, 4874];
+
+/** SQLITE_READONLY, SQLITE_IOERR, SQLITE_FULL, SQLITE_CANTOPEN. */
+const RESULT_CODES_UNWRITABLE = [8, 10, 13, 14];
+
+/** A row to write: column names and values. */
+export type Row = Record<string, SQLInputValue>;
+
+/** An SQLite file with numbered migrations, and statements prepared once. */
+export class SqliteFile implements Disposable {
+  readonly #db: DatabaseSync;
+  readonly #statements = new Map<string, StatementSync>();
+  #version = 0;
+
+  private constructor(db: DatabaseSync) {
+    this.#db = db;
+  }
+
+  /**
+   * Opens or makes the file and brings its schema up to date.
+   *
+   * @throws FORMAT_TOO_NEW  a newer Waypoint has written it; a plain error when it is damaged.
+   */
+  static open(path: string, migrations: readonly string[]): SqliteFile {
+    const file = new SqliteFile(new DatabaseSync(path));
+    file.#db.exec(
+      "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA busy_timeout = 5000;",
+    );
+    const check = file.get<{ quick_check: string }>("PRAGMA quick_check(1)");
+    if (check?.quick_check !== "ok") throw new Error(`damaged: ${check?.quick_check}`);
+    file.#migrate(migrations);
+    file.#version = migrations.length;
+    // A file that can be read alone is found out now, not in the middle of an operation.
+    file.sync();
+    return file;
+  }
+
+  /** Opens a file that another process writes, to read what stands in it at each moment. */
+  static openForReading(path: string): SqliteFile {
+    const file = new SqliteFile(new DatabaseSync(path, { readOnly: true }));
+    file.#db.exec("PRAGMA busy_timeout = 5000;");
+    return file;
+  }
+
+  [Symbol.dispose](): void {
+    this.#db.close();
+  }
+
+  /** Runs `change` as one transaction: all of it happens or nothing. */
+  transaction<T>(change: () => T): T {
+    try {
+      this.#db.exec("BEGIN IMMEDIATE");
+      const result = change();
+      this.#db.exec("COMMIT");
+      return result;
+    } catch (error) {
+      // A full disk has ended the transaction already.
+      if (this.#db.isTransaction) this.#db.exec("ROLLBACK");
+      throw explainFullDisk(error);
+    }
+  }
+
+  /**
+   * As {@link transaction}, but only the death of this process is survived, not a loss of power: the
+   * next transaction, or {@link sync}, brings it to the disk.
+   */
+  quickTransaction<T>(change: () => T): T {
+    this.#db.exec("PRAGMA synchronous = NORMAL");
+    try {
+      return this.transaction(change);
+    } finally {
+      this.#db.exec("PRAGMA synchronous = FULL");
+    }
+  }
+
+  /** Brings the log of all transactions to the disk: that of a write syncs what went before. */
+  sync(): void {
+    try {
+      this.#db.exec(`PRAGMA user_version = ${this.#version}`);
+    } catch (error) {
+      throw explainFullDisk(error);
+    }
+  }
+
+  insert(table: string, row: Row): void {
+    const columns = Object.keys(row);
+    const marks = columns.map(() => "?").join(", ");
+    this.run(
+      `INSERT INTO ${table} (${columns.join(", ")}) VALUES (${marks})`,
+      ...Object.values(row),
+    );
+  }
+
+  /** Changes some columns of the row with this id; nothing when there is none. */
+  update(table: string, id: string, change: object): void {
+    const columns = Object.keys(change);
+    if (columns.length === 0) return;
+    const assignments = columns.map((column) => `${column} = ?`).join(", ");
+    const values = Object.values(change) as SQLInputValue[];
+    this.run(`UPDATE ${table} SET ${assignments} WHERE id = ?`, ...values, id);
+  }
+
+  run(sql: string, ...values: SQLInputValue[]): void {
+    try {
+      this.#prepare(sql).run(...values);
+    } catch (error) {
+      throw explainFullDisk(error);
+    }
+  }
+
+  get<T>(sql: string, ...values: SQLInputValue[]): T | undefined {
+    return this.#prepare(sql).get(...values) as T | undefined;
+  }
+
+  all<T>(sql: string, ...values: SQLInputValue[]): T[] {
+    return this.#prepare(sql).all(...values) as T[];
+  }
+
+  #migrate(migrations: readonly string[]): void {
+    const version = this.get<{ user_version: number }>("PRAGMA user_version")?.user_version ?? 0;
+    if (version > migrations.length) {
+      throw new WaypointError("FORMAT_TOO_NEW", "The catalog was written by a newer Waypoint.", {
+        hint: "Install that version again, or set WAYPOINT_DIR to another directory.",
+        detail: { found: version, known: migrations.length },
+      });
+    }
+    for (const [index, migration] of migrations.entries()) {
+      if (index < version) continue;
+      this.transaction(() => {
+        this.#db.exec(migration);
+        this.#db.exec(`PRAGMA user_version = ${index + 1}`);
+      });
+    }
+  }
+
+  #prepare(sql: string): StatementSync {
+    const known = this.#statements.get(sql);
+    if (known !== undefined) return known;
+    const statement = this.#db.prepare(sql);
+    this.#statements.set(sql, statement);
+    return statement;
+  }
+}
+
+/** Tells whether a file is whole as far as is known, but cannot be written. */
+export function isUnwritable(error: unknown): boolean {
+  const resultCode = error instanceof Error && "errcode" in error ? Number(error.errcode) : 0;
+  return hasCode(error, "STORE_FULL") || RESULT_CODES_UNWRITABLE.includes(resultCode & 0xff);
+}
+
+function explainFullDisk(error: unknown): unknown {
+  const resultCode = error instanceof Error && "errcode" in error ? Number(error.errcode) : 0;
+  if (!RESULT_CODES_FULL.includes(resultCode)) return error;
+  return new WaypointError("STORE_FULL", "The disk has no room left for the catalog.", {
+    hint: "Free disk space where the state directory lies.",
+    detail: { reason: String(error) },
+    cause: error,
+  });
+}

@@ -1,0 +1,102 @@
+import type { AskedBy } from "../../shared/protocol/index.ts";
+import type { SqliteFile } from "./sqlite-file.ts";
+
+/** Verifications of one checkpoint that are kept; older ones are forgotten. */
+const KEPT_MAX = 100;
+/** What the timeline gets of an output, in characters. */
+const BRIEF_CHARACTERS_MAX = 500;
+
+const COLUMNS = "checkpoint, command, exitCode, durationMs, at, timedOut, by, output, outputBytes";
+/** As {@link verdictOf} has it. */
+const IS_VERDICT = "timedOut = 0 AND exitCode < 126";
+/** Rows that may say which command is a checkpoint's own. */
+const MAY_BE_OWN = `(by = 'checkpoint' OR (by = 'verify' AND ${IS_VERDICT}))`;
+/** The one that `checkpoint --verify` was given, or else the first one that came to a verdict. */
+const OWN_FIRST = "by = 'checkpoint' DESC, id";
+
+/** What a command did that was run against exactly one checkpoint. */
+export interface VerificationRow {
+  checkpoint: string;
+  command: string;
+  exitCode: number;
+  durationMs: number;
+  at: string;
+  timedOut: boolean;
+  by: AskedBy;
+  /** The end of what it printed. */
+  output: string;
+  outputBytes: number;
+}
+
+type Stored = Omit<VerificationRow, "timedOut"> & { timedOut: number };
+
+/** The verifications of checkpoints, in the catalog. */
+export class VerificationLog {
+  readonly #file: SqliteFile;
+
+  constructor(file: SqliteFile) {
+    this.#file = file;
+  }
+
+  /** Adds the newest verification of a checkpoint. @throws STORE_FULL */
+  add(row: VerificationRow): void {
+    this.#file.transaction(() => {
+      this.#file.insert("verifications", { ...row, timedOut: row.timedOut ? 1 : 0 });
+      const { checkpoint } = row;
+      // All but the one that says which command is the checkpoint's own.
+      this.#file.run(
+        `DELETE FROM verifications WHERE checkpoint = ? AND id <= (
+           SELECT id FROM verifications WHERE checkpoint = ? ORDER BY id DESC LIMIT 1 OFFSET ?
+         ) AND id IS NOT (
+           SELECT id FROM verifications WHERE checkpoint = ? AND ${MAY_BE_OWN}
+           ORDER BY ${OWN_FIRST} LIMIT 1
+         )`,
+        ...[checkpoint, checkpoint, KEPT_MAX, checkpoint],
+      );
+    });
+  }
+
+  /** Returns all that are kept of one checkpoint, newest first. */
+  of(checkpoint: string): VerificationRow[] {
+    const sql = `SELECT ${COLUMNS} FROM verifications WHERE checkpoint = ? ORDER BY id DESC`;
+    return this.#file.all<Stored>(sql, checkpoint).map(fromStored);
+  }
+
+  /** Returns all that are kept of all checkpoints, newest first: for whoever searches them. */
+  all(): VerificationRow[] {
+    const sql = `SELECT ${COLUMNS} FROM verifications ORDER BY id DESC`;
+    return this.#file.all<Stored>(sql).map(fromStored);
+  }
+
+  /**
+   * Returns what marks each checkpoint, by its id, with the last characters of its output: the newest
+   * verdict of its own command. What a search or another command said marks none.
+   */
+  verdicts(checkpoint: string | null = null): Map<string, VerificationRow> {
+    const columns = COLUMNS.replace(
+      "output,",
+      `substr(output, -${BRIEF_CHARACTERS_MAX}) AS output,`,
+    );
+    const rows = this.#file.all<Stored>(
+      `SELECT ${columns} FROM verifications
+       WHERE id IN (
+         SELECT max(v.id) FROM verifications v JOIN (
+           SELECT checkpoint, command,
+             row_number() OVER (PARTITION BY checkpoint ORDER BY ${OWN_FIRST}) AS place
+           FROM verifications WHERE ${MAY_BE_OWN} AND (?1 IS NULL OR checkpoint = ?1)
+         ) own ON own.place = 1 AND own.checkpoint = v.checkpoint AND own.command = v.command
+         WHERE v.by <> 'bisect' AND ${IS_VERDICT} GROUP BY v.checkpoint
+       )`,
+      checkpoint,
+    );
+    return new Map(rows.map((row) => [row.checkpoint, fromStored(row)]));
+  }
+
+  deleteOf(checkpoint: string): void {
+    this.#file.run("DELETE FROM verifications WHERE checkpoint = ?", checkpoint);
+  }
+}
+
+function fromStored(stored: Stored): VerificationRow {
+  return { ...stored, timedOut: stored.timedOut !== 0 };
+}

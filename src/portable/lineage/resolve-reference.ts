@@ -1,0 +1,108 @@
+import { WaypointError } from "../../shared/errors/index.ts";
+import type { Catalog, CheckpointRow, SessionRow } from "../catalog/index.ts";
+
+const CANDIDATES_SHOWN_MAX = 8;
+const SHOWN_LENGTH_MAX = 80;
+const RELATIVE = /^(?<session>[^@]*)@(?:~(?<back>\d{1,6}))?$/;
+
+/** Finds a session by name, id or unique prefix of its id. @throws SESSION_NOT_FOUND | REFERENCE_AMBIGUOUS */
+export function resolveSession(reference: string, catalog: Catalog): SessionRow {
+  const exact = catalog.sessionByName(reference) ?? catalog.session(reference);
+  if (exact !== undefined) return exact;
+  // `@` alone names no session, also where there is only one.
+  const matches =
+    reference === "" ? [] : catalog.sessions().filter(({ id }) => id.startsWith(reference));
+  if (matches.length === 1) return matches[0] as SessionRow;
+  if (matches.length > 1) throw ambiguous("sessions", reference, matches);
+  throw new WaypointError("SESSION_NOT_FOUND", `There is no session ${shown(reference)}.`, {
+    hint: "`waypoint ls` lists the sessions.",
+  });
+}
+
+/**
+ * Finds a checkpoint by id, unique prefix, name, `NAME@` or `NAME@~2`.
+ *
+ * `NAME@` is where the session stands: its newest checkpoint, or after a restore the one that it was
+ * put back to. `NAME@~2` is two before that.
+ *
+ * @throws CHECKPOINT_NOT_FOUND | SESSION_NOT_FOUND | REFERENCE_AMBIGUOUS
+ */
+export function resolveCheckpoint(reference: string, catalog: Catalog): CheckpointRow {
+  const relative = RELATIVE.exec(reference)?.groups;
+  if (relative !== undefined) {
+    const name = relative["session"] ?? "";
+    if (name === "") throw withoutSession(reference);
+    const session = resolveSession(name, catalog);
+    return stepBack(session, Number(relative["back"] ?? 0), catalog);
+  }
+  const exact = catalog.checkpoint(reference) ?? catalog.checkpointByName(reference);
+  if (exact !== undefined) return exact;
+  const matches = catalog.checkpointsByPrefix(reference, CANDIDATES_SHOWN_MAX);
+  if (matches.length === 1) return matches[0] as CheckpointRow;
+  if (matches.length > 1) throw ambiguous("checkpoints", reference, matches);
+  throw notFound(`There is no checkpoint ${shown(reference)}.`);
+}
+
+/**
+ * Finds what a comparison names: a session by its name or id, as it is now, or a checkpoint.
+ *
+ * A checkpoint that is named exactly goes before a session, and a session before a prefix.
+ *
+ * @throws CHECKPOINT_NOT_FOUND | SESSION_NOT_FOUND | REFERENCE_AMBIGUOUS
+ */
+export function resolveMoment(
+  reference: string,
+  catalog: Catalog,
+): { checkpoint: CheckpointRow } | { session: SessionRow } {
+  const exact = catalog.checkpoint(reference) ?? catalog.checkpointByName(reference);
+  if (exact !== undefined) return { checkpoint: exact };
+  const session = catalog.sessionByName(reference) ?? catalog.session(reference);
+  return session === undefined
+    ? { checkpoint: resolveCheckpoint(reference, catalog) }
+    : { session };
+}
+
+function stepBack(session: SessionRow, steps: number, catalog: Catalog): CheckpointRow {
+  let current = session.head === null ? undefined : catalog.checkpoint(session.head);
+  if (current === undefined) throw notFound(`Session ${session.name} has no checkpoint yet.`);
+  for (let step = 0; step < steps; step += 1) {
+    current = current.parent === null ? undefined : catalog.checkpoint(current.parent);
+    if (current === undefined) {
+      const farthest = `only ${step + 1}`;
+      throw notFound(`Session ${session.name} has no checkpoint that far back: ${farthest}.`);
+    }
+  }
+  return current;
+}
+
+function withoutSession(reference: string): WaypointError {
+  return new WaypointError(
+    "SESSION_NOT_FOUND",
+    `There is no session name before @ in ${shown(reference)}.`,
+    { hint: "Write the name of a session before it, as in web@ or web@~1." },
+  );
+}
+
+function notFound(message: string): WaypointError {
+  return new WaypointError("CHECKPOINT_NOT_FOUND", message, {
+    hint: "`waypoint log` lists the checkpoints.",
+  });
+}
+
+function ambiguous(
+  what: string,
+  reference: string,
+  matches: readonly { id: string }[],
+): WaypointError {
+  const ids = matches.slice(0, CANDIDATES_SHOWN_MAX).map(({ id }) => id);
+  return new WaypointError("REFERENCE_AMBIGUOUS", `${shown(reference)} fits several ${what}.`, {
+    hint: `Write more of the id: ${ids.join(", ")}.`,
+    detail: { candidates: ids },
+  });
+}
+
+function shown(reference: string): string {
+  return JSON.stringify(
+    reference.length > SHOWN_LENGTH_MAX ? `${reference.slice(0, SHOWN_LENGTH_MAX)}…` : reference,
+  );
+}

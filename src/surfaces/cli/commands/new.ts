@@ -1,0 +1,26 @@
+import type { OperationInput, Session } from "../../../shared/protocol/index.ts";
+import { call, type Invocation, printResult } from "../context.ts";
+import { renderBinds } from "../render-binds.ts";
+import type { NewOptions } from "../session-options.ts";
+import { newInput } from "../session-options.ts";
+import { printable } from "../text/printable.ts";
+
+/** Starts a session. */
+export async function run({ context, args, options }: Invocation<NewOptions>): Promise<undefined> {
+  const [name] = args;
+  const input: OperationInput<"new"> = newInput({
+    ...options,
+    ...(name === undefined ? {} : { name }),
+  });
+  const session = await call(context, "new", input);
+  await printResult(context, session, renderNew);
+}
+
+function renderNew({ id, name, binds }: Session): string[] {
+  return [
+    `Session ${printable(name)} is running (${id})`,
+    ...renderBinds(binds),
+    `Attach with \`waypoint attach ${printable(name)}\`, run a command with ` +
+      `\`waypoint exec ${printable(name)} -- CMD\`.`,
+  ];
+}

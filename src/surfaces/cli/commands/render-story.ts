@@ -1,0 +1,81 @@
+import type { OperationOutput } from "../../../shared/protocol/index.ts";
+import { renderOthers, renderUnknown } from "../diff/render-diff.ts";
+import { renderFiles } from "../diff/render-files.ts";
+import { SHOW_SECTIONS, type ShowSection } from "../parse-sections.ts";
+import { headed } from "../text/headed.ts";
+import { printable, printableLines } from "../text/printable.ts";
+import type { Paint } from "../text/style.ts";
+import { renderCommands, renderIntent, renderScreen } from "./render-recent.ts";
+
+type Shown = OperationOutput<"show">;
+
+/** Files that are listed unless they are asked for. */
+const FILES_LISTED_MAX = 30;
+
+/** Returns what a checkpoint tells besides its facts and its screen. */
+export function renderStory(shown: Shown, paint: Paint): string[] {
+  const { changes, story } = shown;
+  return [
+    ...renderIntent(story, paint),
+    ...headed("Files", listFiles(shown, FILES_LISTED_MAX, paint), paint),
+    ...headed("Other changes", renderOthers(changes, { paint, isBrief: false }), paint),
+    ...headed("Commands", renderCommands(story, paint, { isWhole: false }), paint),
+  ];
+}
+
+/** Returns the sections that were asked for, in full, and no others. */
+export function renderAsked(
+  shown: Shown,
+  sections: readonly ShowSection[],
+  paint: Paint,
+): string[] {
+  const { changes, story } = shown;
+  const isAsked = (section: ShowSection) => sections.includes(section);
+  const others = SHOW_SECTIONS.filter((section) => section in changes && !isAsked(section));
+  const asked = { ...changes, ...Object.fromEntries(others.map((section) => [section, null])) };
+  const only = (section: ShowSection, lines: () => string[]) => (isAsked(section) ? lines() : []);
+  const lines = [
+    ...only("intent", () => renderIntent(story, paint)),
+    ...only("files", () =>
+      headed("Files", listFiles(shown, Number.POSITIVE_INFINITY, paint), paint),
+    ),
+    ...headed("Other changes", renderOthers(asked, { paint, isBrief: false }), paint),
+    ...only("commands", () =>
+      headed("Commands", renderCommands(story, paint, { isWhole: true }), paint),
+    ),
+    ...only("verification", () => headed("Verification", renderVerified(shown), paint)),
+    ...only("terminal", () => renderScreen(story, paint)),
+    ...renderUntold(shown, paint, sections),
+  ];
+  return lines[0] === "" ? lines.slice(1) : lines;
+}
+
+/** Returns what could not be read, each with the reason. */
+export function renderUntold(
+  { changes, story }: Shown,
+  paint: Paint,
+  sections?: readonly ShowSection[],
+): string[] {
+  const unknown = { ...changes.unknown, ...story.unknown };
+  const lines = renderUnknown(unknown, { isBelowPath: false, sections, paint });
+  return lines.length === 0 ? [] : ["", ...lines];
+}
+
+/** A long list ends with how to see the rest. */
+function listFiles({ id, parent, changes }: Shown, linesMax: number, paint: Paint): string[] {
+  const lines = renderFiles(changes, { paint, isBrief: false });
+  if (lines.length <= linesMax) return lines;
+  const rest =
+    parent === null
+      ? `waypoint show ${id} --section files`
+      : `waypoint diff ${parent} ${id} --section files`;
+  const hidden = (lines.length - linesMax).toLocaleString("en");
+  return [...lines.slice(0, linesMax), paint("dim", `… and ${hidden} more: ${rest}`)];
+}
+
+function renderVerified({ verification }: Shown): string[] {
+  if (verification === null) return ["never"];
+  const { command, exitCode, output } = verification;
+  const lines = output === "" ? [] : printableLines(output.trimEnd()).split("\n");
+  return [`${printable(command)}, exit code ${exitCode}`, ...lines];
+}

@@ -1,0 +1,124 @@
+import { isInMemory as liesInMemory } from "../../../base/index.ts";
+import type { OperationOutput, SessionLimits } from "../../../shared/protocol/index.ts";
+import { type CommandContext, call, type Invocation, printLong } from "../context.ts";
+import type { ShowSection } from "../parse-sections.ts";
+import { renderBinds } from "../render-binds.ts";
+import { renderOutput, renderVerdict } from "../render-verification.ts";
+import { headed } from "../text/headed.ts";
+import { printable } from "../text/printable.ts";
+import { formatAge, formatClock, formatDuration, formatSize } from "../text/quantities.ts";
+import { renderStage } from "../text/stage.ts";
+import type { Paint } from "../text/style.ts";
+import { layoutFields, layoutTable } from "../text/table.ts";
+import { renderScreen } from "./render-recent.ts";
+import { renderAsked, renderStory, renderUntold } from "./render-story.ts";
+
+interface ShowOptions {
+  section?: ShowSection[];
+}
+
+/** Shows one checkpoint in full. */
+export async function run({ context, args, options }: Invocation<ShowOptions>): Promise<undefined> {
+  const result = await call(context, "show", { checkpoint: args[0] ?? "" });
+  const isRemoved = context.isJson ? false : await isSessionRemoved(context, result.session);
+  const { paint } = context.output;
+  await printLong(context, result, (shown) =>
+    options.section === undefined
+      ? renderCheckpoint(shown, {
+          nowMs: context.nowMs,
+          isRemoved,
+          isInMemory: liesInMemory(context.stateDir),
+          paint,
+        })
+      : renderAsked(shown, options.section, paint),
+  );
+}
+
+/** A session that was removed may have left its name to another one. */
+async function isSessionRemoved(context: CommandContext, session: string): Promise<boolean> {
+  const { sessions } = await call(context, "ls", {});
+  return sessions.every(({ id }) => id !== session);
+}
+
+/** Returns every fact about a checkpoint. */
+export function renderCheckpoint(
+  shown: OperationOutput<"show">,
+  {
+    nowMs,
+    isRemoved,
+    isInMemory,
+    paint,
+  }: { nowMs: number; isRemoved: boolean; isInMemory: boolean; paint: Paint },
+): string[] {
+  const { host } = shown;
+  const fields: [string, string][] = [
+    ["Checkpoint", shown.id],
+    ["Name", shown.name === null ? "-" : printable(shown.name)],
+    [
+      "Session",
+      `${printable(shown.sessionName)} (${shown.session}${isRemoved ? ", removed" : ""})`,
+    ],
+    ["Parent", shown.parent ?? "-"],
+    ["Taken", `${formatClock(shown.createdAt, nowMs)} (${formatAge(shown.createdAt, nowMs)} ago)`],
+    ["Trigger", shown.trigger],
+    ["Content", shown.content === "full" ? "processes and files" : "files alone"],
+    ["Stage", renderStage(shown, { isInMemory })],
+    ["Shared", shown.unchangedSince === null ? "-" : `unchanged since ${shown.unchangedSince}`],
+    ["Pause", `${formatDuration(shown.pauseMs)} of ${formatDuration(shown.totalMs)}`],
+    ["Memory", formatSize(shown.memoryBytes)],
+    ["Changes", shown.changes.summary === "" ? "-" : printable(shown.changes.summary)],
+    ["Verified", renderMark(shown, paint)],
+    ["Host", `Linux ${printable(host.kernel)} ${host.arch}, CRIU ${printable(host.criu)}`],
+    ["Limits", renderLimits(shown.limits)],
+    // Where they lie is in the daemon's own mounts, which a person does not see.
+    ["Files", `waypoint browse ${shown.id}`],
+    ...renderBinds(shown.binds).map((line): [string, string] => ["Bind", line]),
+  ];
+  return [
+    ...layoutFields(fields),
+    ...renderStory(shown, paint),
+    ...renderProcesses(shown.processes, paint),
+    ...renderScreen(shown.story, paint),
+    ...renderVerifications(shown.verifications, { nowMs, paint }),
+    ...renderUntold(shown, paint),
+  ];
+}
+
+function renderLimits({ memoryBytes, cpus, pids }: SessionLimits): string {
+  const parts = [
+    ...(memoryBytes === null ? [] : [`${formatSize(memoryBytes)} of memory`]),
+    ...(cpus === null ? [] : [`${cpus} processors`]),
+    pids === null ? "any number of processes" : `${pids} processes`,
+  ];
+  return parts.join(", ");
+}
+
+function renderMark(
+  { verification, verifications }: OperationOutput<"show">,
+  paint: Paint,
+): string {
+  if (verification !== null) return renderVerdict(verification, paint);
+  return verifications.length === 0 ? "never" : "no verdict of a command of its own";
+}
+
+/** All verifications, newest first, each with the end of what it printed. */
+function renderVerifications(
+  verifications: OperationOutput<"show">["verifications"],
+  { nowMs, paint }: { nowMs: number; paint: Paint },
+): string[] {
+  return verifications.flatMap((verification) => [
+    "",
+    `${formatClock(verification.at, nowMs)}  ${renderVerdict(verification, paint)}`,
+    ...renderOutput(verification, paint),
+  ]);
+}
+
+function renderProcesses(processes: OperationOutput<"show">["processes"], paint: Paint): string[] {
+  if (processes === null) {
+    return headed("Running", ["unknown: the images of its processes cannot be read"], paint);
+  }
+  if (processes.length === 0) return [];
+  const rows = processes.map(({ pid, command }) => [String(pid), printable(command)]);
+  const columns = [{ title: "PID", align: "right" }, { title: "COMMAND" }] as const;
+  return headed("Running", layoutTable(columns, rows), paint);
+}

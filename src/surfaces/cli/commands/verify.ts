@@ -1,0 +1,55 @@
+import { WaypointError } from "../../../shared/errors/index.ts";
+import type { OperationInput, Verified } from "../../../shared/protocol/index.ts";
+import { eachLine } from "../../client/index.ts";
+import { EXIT_CODE_NOT_PASSED, EXIT_CODE_NOT_VERIFIED } from "../command-spec.ts";
+import { callStream, type Invocation } from "../context.ts";
+import { renderVerified } from "../render-verification.ts";
+import { withoutUndefined } from "../session-options.ts";
+
+interface VerifyOptions {
+  session?: string;
+  timeout?: number;
+  jobs?: number;
+}
+
+/** Runs a command against checkpoints; prints each result as it comes. */
+export async function run({
+  context,
+  rest,
+  afterDashes,
+  options,
+}: Invocation<VerifyOptions>): Promise<number> {
+  const { output, isJson } = context;
+  const input = verifyInput(rest, afterDashes, options);
+  const summary = await callStream(context, "verify", input, async (stream) => {
+    await eachLine(stream, async (verified: Verified) => {
+      if (isJson) await output.json(verified);
+      else await output.lines(renderVerified(verified, output.paint));
+    });
+    return await stream.result;
+  });
+  const { results, passed, failed, notVerified } = summary;
+  const [only] = results;
+  if (results.length === 1 && only?.error?.hint != null && !isJson) output.note(only.error.hint);
+  if (results.length > 1 && !isJson) {
+    const rest = notVerified === 0 ? "" : `, ${notVerified} not verified`;
+    await output.lines([`${passed} passed, ${failed} failed${rest}.`]);
+  }
+  if (notVerified > 0) return EXIT_CODE_NOT_VERIFIED;
+  return failed > 0 ? EXIT_CODE_NOT_PASSED : 0;
+}
+
+function verifyInput(
+  words: readonly string[],
+  command: readonly string[],
+  { session, timeout: timeoutMs, jobs: atOnce }: VerifyOptions,
+): OperationInput<"verify"> {
+  if (command.length === 0) {
+    throw new WaypointError("USAGE_INVALID", "There is no command to verify with.", {
+      hint: "Put -- before the command: `waypoint verify web@ -- npm test`.",
+    });
+  }
+  const checkpoints = words.slice(0, words.length - command.length);
+  const given = withoutUndefined({ session, timeoutMs, atOnce });
+  return { ...given, checkpoints, command: [...command] };
+}

@@ -1,0 +1,95 @@
+import type {
+  OperationInput,
+  OperationName,
+  OperationOutput,
+} from "../../shared/protocol/index.ts";
+import type { CallOptions } from "../client/index.ts";
+import { callOperation, type OperationStream, openStream } from "../client/index.ts";
+import { endedBySignals } from "./leaving.ts";
+import type { Output } from "./output.ts";
+import { printable } from "./text/printable.ts";
+
+/** What every command gets besides its own arguments. */
+export interface CommandContext {
+  stateDir: string;
+  /** Print for programs: one line of JSON. */
+  isJson: boolean;
+  output: Output;
+  nowMs: number;
+}
+
+/** A command as it was typed. `Options` are its own; the global ones are in the context. */
+export interface Invocation<Options = Record<string, never>> {
+  context: CommandContext;
+  /** Positional arguments; the last one takes all that are left if it ends in `...`. */
+  args: readonly (string | undefined)[];
+  /** Arguments of a `...` argument. */
+  rest: readonly string[];
+  /** Those of them, and of no other argument, that came after `--`. */
+  afterDashes: readonly string[];
+  options: Options;
+}
+
+/** What the file of a command exports. It returns the exit code; nothing means success. */
+export interface CommandModule {
+  // biome-ignore lint/suspicious/noExplicitAny: each command names its own options.
+  run: (invocation: Invocation<any>) => Promise<number | undefined>;
+}
+
+/** Calls an operation and prints its notices on stderr, unless a program reads. */
+export async function call<N extends OperationName>(
+  context: CommandContext,
+  operation: N,
+  input: OperationInput<N>,
+  options: CallOptions = {},
+): Promise<OperationOutput<N>> {
+  return await endedBySignals(operation, tellOf(context), (ends) =>
+    callOperation(context.stateDir, operation, input, {
+      onNotice: (notice) => note(context, notice),
+      ...ends,
+      ...options,
+    }),
+  );
+}
+
+/** Makes an operation that streams, and takes what it sends; as {@link call}, a signal ends it. */
+export async function callStream<N extends OperationName, T>(
+  context: CommandContext,
+  operation: N,
+  input: OperationInput<N>,
+  take: (stream: OperationStream<OperationOutput<N>>) => Promise<T>,
+): Promise<T> {
+  return await endedBySignals(operation, tellOf(context), async (ends) =>
+    take(await openStream(context.stateDir, operation, input, ends)),
+  );
+}
+
+/** Says things on stderr, unless a program reads. */
+function tellOf(context: CommandContext): (text: string) => void {
+  return (text) => note(context, text);
+}
+
+/** Says something on stderr, unless a program reads. */
+export function note(context: CommandContext, text: string): void {
+  if (!context.isJson) context.output.note(printable(text));
+}
+
+/** Prints a result: as JSON for programs, else as the lines that `render` makes. */
+export async function printResult<T>(
+  context: CommandContext,
+  result: T,
+  render: (result: T) => readonly string[],
+): Promise<void> {
+  if (context.isJson) await context.output.json(result);
+  else await context.output.lines(render(result));
+}
+
+/** As {@link printResult}, in a pager where it is more than the terminal shows. */
+export async function printLong<T>(
+  context: CommandContext,
+  result: T,
+  render: (result: T) => readonly string[],
+): Promise<void> {
+  if (context.isJson) await context.output.json(result);
+  else await context.output.paged(render(result));
+}

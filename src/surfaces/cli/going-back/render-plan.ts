@@ -1,0 +1,117 @@
+import type { RestoreParts, RestorePlan } from "../../../shared/protocol/index.ts";
+import { renderOthers, renderUnknown } from "../diff/render-diff.ts";
+import { renderFiles } from "../diff/render-files.ts";
+import { printable } from "../text/printable.ts";
+import type { Paint } from "../text/style.ts";
+import { describeParts, renderHolders } from "./render-files-put.ts";
+
+/** Longest command line that is shown. */
+const COMMAND_CHARS_MAX = 200;
+
+/** How much of a plan is shown: all of it, or what a question can have before it. */
+export interface PlanStyle {
+  paint: Paint;
+  /** Lines of each list; further ones are counted. */
+  linesMax: number;
+}
+
+/** Returns what a restore would undo, what it would leave, and what no restore takes back. */
+export function renderPlan(plan: RestorePlan, { paint, linesMax }: PlanStyle): string[] {
+  const { changes, parts } = plan;
+  const shorten = (lines: readonly string[]) => cut(lines, linesMax, paint);
+  const name = printable(plan.sessionName);
+  const target = plan.checkpointName === null ? plan.checkpoint : printable(plan.checkpointName);
+  const files = renderFiles(changes, { paint, isBrief: false });
+  const others = renderOthers(changes, { paint, isBrief: false });
+  const isSame = files.length + others.length === 0;
+  const what = describeParts(parts);
+  const unknown = renderUnknown(changes.unknown, {
+    isBelowPath: false,
+    sections: sectionsOf(parts),
+    paint,
+  });
+  return [
+    isSame
+      ? `Session ${name} has nothing that a restore to ${target} would change${what}.`
+      : `Back to ${target}, session ${name} would change so${what} (+ comes back, - goes, ~ is put back):`,
+    ...shorten(files),
+    ...shorten(others),
+    ...unknown,
+    ...renderContent(plan),
+    ...headed("Run since then:", shorten(renderCommands(plan, paint))),
+    ...headed("An agent told since then, and it would be dropped:", shorten(renderTold(plan))),
+    ...renderHolders(plan.heldOpen),
+    ...renderOutside(plan),
+    ...renderUntouched(plan),
+    ...(plan.typing === null ? [] : [printable(plan.typing.sentence)]),
+    ...(plan.refused === null ? [] : [`It would be refused: ${printable(plan.refused)}`]),
+  ];
+}
+
+function sectionsOf({ only }: RestoreParts): string[] | undefined {
+  if (only === "files") return ["files"];
+  return only === "processes" ? ["processes", "ports", "connections"] : undefined;
+}
+
+function renderContent({ content, parts }: RestorePlan): string[] {
+  if (content === "full" || parts.only === "files") return [];
+  return ["What runs would end, and a fresh shell start: that checkpoint holds files alone."];
+}
+
+function renderCommands({ commands, commandsUnknown }: RestorePlan, paint: Paint): string[] {
+  const lines = (commands ?? []).map(({ command, durationMs, exitCode }) => {
+    const shown = printable(command);
+    const short =
+      shown.length <= COMMAND_CHARS_MAX ? shown : `${shown.slice(0, COMMAND_CHARS_MAX)}…`;
+    const state = durationMs === null ? "runs still" : exitCode === 0 ? "" : `exit ${exitCode}`;
+    return `$ ${short}${state === "" ? "" : paint("dim", `  ${state}`)}`;
+  });
+  if (commandsUnknown !== null) lines.push(paint("dim", `Unknown: ${printable(commandsUnknown)}`));
+  return lines;
+}
+
+function renderTold({ told }: RestorePlan): string[] {
+  return told.map(({ kind, text }) => {
+    const shown = printable(text).slice(0, COMMAND_CHARS_MAX);
+    return kind === "task" ? `task done: ${shown}` : `message: ${shown}`;
+  });
+}
+
+function renderOutside({ outside, parts }: RestorePlan): string[] {
+  const { connections, binds } = outside;
+  const shared = binds.map(({ target }) => printable(target)).join(", ");
+  return [
+    ...(connections.length === 0
+      ? []
+      : [
+          `Connections that end: ${connections
+            .map(({ protocol, remote }) => `${protocol} ${printable(remote)}`)
+            .join(", ")}`,
+        ]),
+    ...(shared === "" ? [] : [`Shared with the host, and left as it is: ${shared}`]),
+    ...(parts.only === "files"
+      ? []
+      : ["What programs sent or did outside of the session stays done."]),
+  ];
+}
+
+function renderUntouched({ untouched: { sessions, standbys } }: RestorePlan): string[] {
+  const related = sessions.filter(({ isRelated }) => isRelated).map(({ name }) => printable(name));
+  const others = sessions.length - related.length;
+  const parts = [
+    ...related.map((name) => `session ${name}`),
+    ...(others === 0 ? [] : [others === 1 ? "1 other session" : `${others} other sessions`]),
+    ...standbys.map((id) => `the standby of ${id}`),
+  ];
+  return parts.length === 0 ? [] : [`Not touched: ${parts.join(", ")}`];
+}
+
+function headed(head: string, lines: readonly string[]): string[] {
+  return lines.length === 0 ? [] : [head, ...lines];
+}
+
+function cut(lines: readonly string[], linesMax: number, paint: Paint): string[] {
+  if (lines.length <= linesMax) return [...lines];
+  const left = lines.length - linesMax;
+  return [...lines.slice(0, linesMax), paint("dim", `… and ${left} more; --dry-run lists them`)];
+}

@@ -1,0 +1,101 @@
+import { isSystemError } from "../../base/index.ts";
+import { WaypointError } from "../../shared/errors/index.ts";
+import { choosePager, isLongerThan, showInPager } from "./pager.ts";
+import type { Paint } from "./text/style.ts";
+import { paintFor, plain } from "./text/style.ts";
+
+/** Exit code when nobody reads the output any more, as a shell reports SIGPIPE. */
+export const EXIT_CODE_OUTPUT_CLOSED = 141;
+
+/** Thrown when the reader of the output has gone, for instance `| head`. */
+export class OutputClosed extends Error {}
+
+/** Where a command prints. */
+export interface Output {
+  /** Columns of the terminal; `Infinity` when the output is none and must not be cut. */
+  readonly columns: number;
+  /** A person sees what is printed, on a terminal that obeys what it is sent. */
+  readonly isTerminal: boolean;
+  readonly paint: Paint;
+  /** Prints text as it is. */
+  text(text: string): Promise<void>;
+  /** Prints lines for people. */
+  lines(lines: readonly string[]): Promise<void>;
+  /** Prints lines for people, in a pager where they are more than the terminal shows. */
+  paged(lines: readonly string[]): Promise<void>;
+  /** Prints the result for programs, as one line. */
+  json(value: unknown): Promise<void>;
+  /** Passes bytes of a program on; resolves when more can be taken. */
+  bytes(stream: "stdout" | "stderr", bytes: Uint8Array): Promise<void>;
+  /** Says something meanwhile, on stderr. */
+  note(text: string): void;
+}
+
+/** How a person wants the output. */
+export interface OutputOptions {
+  hasColor: boolean;
+  hasPager: boolean;
+}
+
+/**
+ * Returns the output of this process. Call it once.
+ *
+ * What it prints throws OutputClosed when the reader has gone, and USAGE_INVALID when standard
+ * output cannot be written, for instance on a full disk.
+ */
+export function processOutput({ hasColor, hasPager }: OutputOptions): Output {
+  const { stdout, stderr } = process;
+  // Each write says itself what became of it; without a listener a failure would end the process.
+  stdout.on("error", () => {});
+  // Losing stderr loses remarks only; the command goes on.
+  stderr.on("error", () => {});
+  return {
+    columns: stdout.isTTY && stdout.columns > 0 ? stdout.columns : Number.POSITIVE_INFINITY,
+    isTerminal: stdout.isTTY,
+    paint: hasColor ? paintFor(stdout, process.env) : plain,
+    text: (text) => print(text),
+    lines: (lines) => print(textOf(lines)),
+    paged: (lines) => printPaged(lines, hasPager ? choosePager(process.env) : null),
+    json: (value) => print(`${JSON.stringify(value)}\n`),
+    bytes: (stream, bytes) => (stream === "stdout" ? print(bytes) : remark(bytes)),
+    note: (text) => void stderr.write(`${text}\n`),
+  };
+}
+
+function textOf(lines: readonly string[]): string {
+  return lines.map((line) => `${line}\n`).join("");
+}
+
+async function printPaged(lines: readonly string[], pager: string | null): Promise<void> {
+  const { isTTY, columns, rows } = process.stdout;
+  const isLong = isTTY && columns > 0 && isLongerThan(lines, { columns, rows });
+  const isShown = isLong && pager !== null && (await showInPager(pager, textOf(lines)));
+  if (!isShown) await print(textOf(lines));
+}
+
+function print(data: string | Uint8Array): Promise<void> {
+  return new Promise((resolve, reject) => {
+    process.stdout.write(data, (error) => {
+      if (error === null || error === undefined) resolve();
+      else reject(printFailure(error));
+    });
+  });
+}
+
+function remark(data: Uint8Array): Promise<void> {
+  return new Promise((resolve) => {
+    process.stderr.write(data, () => resolve());
+  });
+}
+
+function printFailure(error: Error): Error {
+  if (isSystemError(error, "EPIPE", "EIO", "ERR_STREAM_DESTROYED")) return new OutputClosed();
+  return new WaypointError(
+    "USAGE_INVALID",
+    `Standard output could not be written (${error.message}).`,
+    {
+      hint: "What the command did before is done; give its output a place with room.",
+      cause: error,
+    },
+  );
+}

@@ -1,0 +1,102 @@
+import type { CheckpointContent, FilesPut, OperationOutput } from "../../shared/protocol/index.ts";
+import { type CommandContext, call } from "./context.ts";
+import { renderCheck } from "./going-back/render-check.ts";
+import { describePaths, renderFilesPut } from "./going-back/render-files-put.ts";
+import { renderLeftOut } from "./render-binds.ts";
+import { withoutUndefined } from "./session-options.ts";
+import { printable } from "./text/printable.ts";
+import { formatDuration } from "./text/quantities.ts";
+
+type Moved = OperationOutput<"restore"> | OperationOutput<"undo">;
+
+/** What a restore or an undo may lose, as it was typed. */
+export interface LossOptions {
+  loseProcesses?: boolean;
+  withoutUndo?: boolean;
+}
+
+/** Returns the part of the operation's input that says what may be lost. */
+export function lossInput({ loseProcesses, withoutUndo }: LossOptions): {
+  loseProcesses?: boolean;
+  withoutUndo?: boolean;
+} {
+  return withoutUndefined({ loseProcesses, withoutUndo });
+}
+
+/** Returns what happens to what is there now, for the question before it. */
+export function lossSentence({ withoutUndo }: LossOptions): string {
+  return withoutUndo === true
+    ? "What it has now is lost; there is no undo."
+    : "What it has now is checkpointed first.";
+}
+
+/** Returns what a checkpoint holds; `null` for programs, which can ask themselves. */
+export async function contentOf(
+  context: CommandContext,
+  checkpoint: string,
+): Promise<CheckpointContent | null> {
+  if (context.isJson) return null;
+  return (await call(context, "show", { checkpoint })).content;
+}
+
+/** Returns what a person is told after a restore or an undo: where, how fast, and the way back. */
+export function renderMove(options: {
+  moved: Moved;
+  /** What the checkpoint holds at which the session is now. */
+  content: CheckpointContent | null;
+  sessionRef: string;
+  verb: string;
+  loss: LossOptions;
+}): string[] {
+  const { moved, verb, content, loss } = options;
+  const session = printable(options.sessionRef);
+  if (moved.files !== null) return renderParts(moved, moved.files, session);
+  const checked = moved.check === null ? [] : [renderCheck(moved.check)];
+  const fresh = content === "files" ? ", with a fresh shell; its processes were not captured" : "";
+  const ready = `${formatDuration(moved.readyMs)}, with its checkpoint ${formatDuration(moved.totalMs)}`;
+  const part = moved.parts.only === "processes" ? ", on its files as they are now" : "";
+  const where = `Session ${session} ${verb} ${moved.checkpoint}${fresh}${part}`;
+  const leftOut = renderLeftOut(moved.bindsLeftOut);
+  if (moved.undo === null) {
+    const ready = `Ready in ${formatDuration(moved.readyMs)}. There is no undo.`;
+    return [where, ...leftOut, ...checked, ready];
+  }
+  return [
+    where,
+    ...leftOut,
+    `What it had before is checkpoint ${moved.undo}`,
+    ...warnOfLoss(moved, loss),
+    ...checked,
+    `Ready in ${ready}. Take it back with \`waypoint undo ${session}\`.`,
+  ];
+}
+
+/** What runs in the session went on. */
+function renderParts(moved: Moved, files: FilesPut, session: string): string[] {
+  const what = describePaths(moved.parts);
+  const from = moved.checkpoint;
+  if (files.put + files.removed + files.leftOutCount === 0 && moved.undo === null) {
+    return [
+      `Session ${session} has these files as in ${from} already${what}; nothing was changed.`,
+    ];
+  }
+  return [
+    `Session ${session} has files of ${from} again${what}; what runs goes on`,
+    ...renderFilesPut(files),
+    ...(moved.check === null ? [] : [renderCheck(moved.check)]),
+    moved.undo === null
+      ? "There is no undo."
+      : `What it had before is checkpoint ${moved.undo}. Take it back with \`waypoint undo ${session}\`.`,
+  ];
+}
+
+function warnOfLoss(
+  { undoContent }: { undoContent: CheckpointContent | null },
+  { loseProcesses }: LossOptions,
+): string[] {
+  if (undoContent !== "files") return [];
+  // Without leave to lose processes, files alone means that none ran.
+  return loseProcesses === true
+    ? ["Warning: its processes could not be captured; undo brings back files only."]
+    : ["It was not running; undo brings back its files."];
+}

@@ -1,0 +1,139 @@
+import { CommanderError } from "commander";
+import {
+  ERROR_REGISTRY,
+  EXIT_CODE_OWN_FAILURE,
+  toWaypointError,
+  WaypointError,
+} from "../../shared/errors/index.ts";
+import { resolveStateDir } from "../client/index.ts";
+import type { CommandSpec } from "./command-spec.ts";
+import { COMMAND_TABLE } from "./command-table.ts";
+import type { CommandContext } from "./context.ts";
+import { EXIT_CODE_OUTPUT_CLOSED, type Output, OutputClosed, processOutput } from "./output.ts";
+import { buildProgram, type Handler } from "./program.ts";
+import { exitCodeOf, renderError } from "./render-error.ts";
+import { keepHarmless } from "./suggestions.ts";
+import { paintFor, plain } from "./text/style.ts";
+
+/** Runs one command line and ends this process with its exit code. */
+export async function runCommandLine(argv: readonly string[]): Promise<never> {
+  let failureExitCode: number | null = null;
+  let exitCode = 0;
+  const isJson = hasFlag(argv, "--json");
+  const hasColor = !hasFlag(argv, "--no-color");
+  const output = processOutput({ hasColor, hasPager: !hasFlag(argv, "--no-pager") });
+  const handle: Handler = async (spec, parsed) => {
+    // A wrong command line is exit code 2 for every command.
+    const context = makeContext(parsed.globals, output);
+    failureExitCode = failureExitCodeOf(spec);
+    const { run } = await spec.load();
+    const { args, rest, options } = parsed;
+    const invocation = { context, args, rest, afterDashes: afterDashes(argv), options };
+    exitCode = (await run(invocation)) ?? 0;
+  };
+  try {
+    await parse(argv, { handle, output, isJson });
+  } catch (error) {
+    exitCode = report(error, { isJson, failureExitCode, hasColor, command: findCommand(argv) });
+  }
+  process.exit(exitCode);
+}
+
+/** Parses and runs a command line; help and version are printed as every other output is. */
+async function parse(
+  argv: readonly string[],
+  { handle, output, isJson }: { handle: Handler; output: Output; isJson: boolean },
+): Promise<void> {
+  let printed = "";
+  const writeOut = (text: string) => {
+    printed += text;
+  };
+  try {
+    await buildProgram({ handle, isJson, writeOut }).parseAsync(argv, { from: "user" });
+  } catch (error) {
+    if (printed !== "") await output.text(printed);
+    // Help and version were asked for; commander ends them by throwing.
+    if (!(error instanceof CommanderError && error.exitCode === 0)) throw error;
+  }
+}
+
+function makeContext(globals: { dir?: string; json?: boolean }, output: Output): CommandContext {
+  return {
+    stateDir: resolveStateDir(globals.dir),
+    isJson: globals.json === true,
+    output,
+    nowMs: Date.now(),
+  };
+}
+
+/** Tells a person or a program what went wrong; returns the exit code. */
+function report(
+  thrown: unknown,
+  how: {
+    isJson: boolean;
+    failureExitCode: number | null;
+    hasColor: boolean;
+    command: CommandSpec | undefined;
+  },
+): number {
+  if (thrown instanceof OutputClosed) return EXIT_CODE_OUTPUT_CLOSED;
+  // The help of a call without a command was printed, but that is a mistake.
+  if (thrown instanceof CommanderError && thrown.code === "commander.help" && !how.isJson) {
+    return ERROR_REGISTRY.USAGE_INVALID.exitCode;
+  }
+  const error =
+    thrown instanceof CommanderError ? usageError(thrown, how.command) : toWaypointError(thrown);
+  const lines = how.isJson
+    ? [JSON.stringify({ error: error.toJSON() })]
+    : renderError(error, how.hasColor ? paintFor(process.stderr, process.env) : plain);
+  process.stderr.write(`${lines.join("\n")}\n`);
+  if (error.code === "CANCELLED") return exitCodeOf(error);
+  return how.failureExitCode ?? exitCodeOf(error);
+}
+
+/** Returns the exit code of each failure where the other ones have a meaning of their own. */
+function failureExitCodeOf({ passesExitCode, searches }: CommandSpec): number | null {
+  if (passesExitCode) return EXIT_CODE_OWN_FAILURE;
+  return searches ? ERROR_REGISTRY.USAGE_INVALID.exitCode : null;
+}
+
+function usageError(thrown: CommanderError, command: CommandSpec | undefined): WaypointError {
+  if (thrown.code === "commander.help") {
+    return new WaypointError("USAGE_INVALID", "There is no command on the command line.", {
+      hint: "`waypoint --help` lists the commands.",
+    });
+  }
+  const [message = "", ...suggestion] = thrown.message.replace(/^error: /, "").split("\n");
+  const bare = suggestion.map((text) => text.replace(/^\((.*)\)$/, "$1"));
+  const isForName = thrown.code === "commander.unknownCommand";
+  const hints = isForName ? bare.flatMap((text) => keepHarmless(text) ?? []) : bare;
+  const isForCommand = command?.passesExitCode && thrown.code === "commander.unknownOption";
+  if (isForCommand) hints.push("Put -- before the command.");
+  hints.push(`Read \`waypoint ${command === undefined ? "" : `${command.name} `}--help\`.`);
+  const sentence = message.charAt(0).toUpperCase() + message.slice(1);
+  return new WaypointError("USAGE_INVALID", sentence.endsWith(".") ? sentence : `${sentence}.`, {
+    hint: hints.join(" "),
+    detail: { commanderCode: thrown.code },
+  });
+}
+
+/** Returns the command that was meant, for the hint of an error of the parser. */
+function findCommand(argv: readonly string[]): CommandSpec | undefined {
+  for (const word of argv) {
+    const command = COMMAND_TABLE.find(({ name }) => name === word);
+    if (command !== undefined) return command;
+  }
+  return undefined;
+}
+
+/** Returns what follows `--`, which the parser joins with what comes before. */
+function afterDashes(argv: readonly string[]): readonly string[] {
+  const end = argv.indexOf("--");
+  return end === -1 ? [] : argv.slice(end + 1);
+}
+
+/** Looks for a flag without a parser, because it is the parser that may have failed. */
+function hasFlag(argv: readonly string[], flag: string): boolean {
+  const end = argv.indexOf("--");
+  return (end === -1 ? argv : argv.slice(0, end)).includes(flag);
+}

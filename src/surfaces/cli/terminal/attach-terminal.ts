@@ -1,0 +1,156 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { hasCode, WaypointError } from "../../../shared/errors/index.ts";
+import type { OperationOutput } from "../../../shared/protocol/index.ts";
+import { type OperationStream, openStream } from "../../client/index.ts";
+import { type CommandContext, note } from "../context.ts";
+import { DetachKeys, describeDetachKeys, parseDetachKeys } from "./detach-keys.ts";
+import { KeyPump } from "./key-pump.ts";
+import { RawTerminal } from "./raw-terminal.ts";
+
+/** How long a lost daemon is looked for before the user gets the terminal back. */
+const RECONNECT_TIMEOUT_MS = 30_000;
+const RECONNECT_INTERVAL_MS = 250;
+
+/** How long the daemon may take to confirm that the user has left. */
+const DETACH_TIMEOUT_MS = 2000;
+
+type AttachStream = OperationStream<OperationOutput<"attach">>;
+
+/** What to attach to, and how. */
+export interface AttachTerminalOptions {
+  session: string;
+  /** As the user writes them: "ctrl-],d". */
+  detachKeys: string;
+  /** Typed into the shell first; the attachment ends with it. */
+  command?: readonly string[];
+}
+
+/** Tells whether this process has a terminal to attach. */
+export function hasTerminal(): boolean {
+  return process.stdin.isTTY === true && process.stdout.isTTY === true;
+}
+
+/**
+ * Connects this terminal to a session until the user detaches or the session ends.
+ *
+ * When the daemon dies meanwhile it is started again and the session goes on; the session redraws.
+ *
+ * **On failure** the terminal is as it was before.
+ *
+ * @throws USAGE_INVALID       this process has no terminal, or the keys are wrong.
+ * @throws DAEMON_UNREACHABLE  the daemon was lost and did not come back in time.
+ */
+export async function attachTerminal(
+  context: CommandContext,
+  options: AttachTerminalOptions,
+): Promise<OperationOutput<"attach">> {
+  refuseWithoutTerminal();
+  const keys = parseDetachKeys(options.detachKeys);
+  note(
+    context,
+    `Attached to ${options.session}; ${describeDetachKeys(options.detachKeys)} detaches.`,
+  );
+  using terminal = new RawTerminal();
+  using pump = new KeyPump(new DetachKeys(keys));
+  const visit = new Visit(context, terminal, pump);
+  let stream = await visit.open(options);
+  for (;;) {
+    try {
+      return await visit.show(stream);
+    } catch (error) {
+      if (!hasCode(error, "DAEMON_UNREACHABLE")) throw error;
+      stream = await visit.reopen(options.session);
+    }
+  }
+}
+
+/** One stay in a session, over as many connections as it takes. */
+class Visit {
+  readonly #context: CommandContext;
+  readonly #terminal: RawTerminal;
+  readonly #keys: KeyPump;
+
+  constructor(context: CommandContext, terminal: RawTerminal, keys: KeyPump) {
+    this.#context = context;
+    this.#terminal = terminal;
+    this.#keys = keys;
+  }
+
+  open(options: { session: string; command?: readonly string[] }): Promise<AttachStream> {
+    const { session, command } = options;
+    return openStream(this.#context.stateDir, "attach", {
+      session,
+      ...this.#terminal.size,
+      ...(command === undefined ? {} : { command: [...command] }),
+    });
+  }
+
+  /**
+   * Opens again after the daemon was lost. The command was typed already and runs on; what is typed
+   * meanwhile is sent afterwards, except that the chord and Ctrl-C give the terminal back at once.
+   */
+  async reopen(session: string): Promise<AttachStream> {
+    const endsAtMs = performance.now() + RECONNECT_TIMEOUT_MS;
+    process.stderr.write("\r\n[waypoint] The daemon was lost; connecting again…\r\n");
+    for (;;) {
+      try {
+        return await this.open({ session });
+      } catch (error) {
+        const isTemporary = hasCode(error, "DAEMON_UNREACHABLE");
+        if (!isTemporary || performance.now() >= endsAtMs) throw error;
+      }
+      await delay(RECONNECT_INTERVAL_MS);
+    }
+  }
+
+  /** Shows one connection's output and sends keys, until its result. */
+  async show(stream: AttachStream): Promise<OperationOutput<"attach">> {
+    let isLeaving = false;
+    const onDetach = () => {
+      isLeaving = true;
+      stream.control({ control: "detach" });
+      setTimeout(() => stream.close(), DETACH_TIMEOUT_MS).unref();
+    };
+    const onResize = () => stream.control({ control: "resize", ...this.#terminal.size });
+    process.stdout.on("resize", onResize);
+    try {
+      let isShown = false;
+      for await (const event of stream) {
+        if (event.kind === "notice") continue;
+        this.#terminal.watch(event.bytes);
+        await this.#context.output.bytes("stdout", event.bytes);
+        // Keys are for what the user sees: none is sent before the session has drawn itself.
+        if (!isShown) this.#keys.sendTo(stream, onDetach);
+        isShown = true;
+      }
+      return await stream.result;
+    } catch (error) {
+      // The user wanted to leave and has left; how the connection ended does not matter.
+      if (isLeaving) return { reason: "detached", exitCode: null };
+      throw error;
+    } finally {
+      process.stdout.off("resize", onResize);
+      this.#keys.hold();
+      stream.close();
+    }
+  }
+}
+
+/** Says where the user is after leaving a session. */
+export function describeEnd(session: string, reason: OperationOutput<"attach">["reason"]): string {
+  switch (reason) {
+    case "detached":
+      return `Detached; ${session} runs on. Come back with \`waypoint attach ${session}\`.`;
+    case "ended":
+      return `The terminal of ${session} has ended.`;
+    case "removed":
+      return `Session ${session} was removed.`;
+  }
+}
+
+function refuseWithoutTerminal(): void {
+  if (hasTerminal()) return;
+  throw new WaypointError("USAGE_INVALID", "Standard input or output is not a terminal.", {
+    hint: "Run a command with `waypoint exec SESSION -- CMD` instead.",
+  });
+}

@@ -1,0 +1,161 @@
+import type {
+  Checkpoint,
+  OperationOutput,
+  OperationRecord,
+  Session,
+} from "../../../shared/protocol/index.ts";
+import { tellAutomatic } from "../tell-automatic.ts";
+import { wrap } from "../text/display-width.ts";
+import { printable } from "../text/printable.ts";
+import { formatDay, formatDuration, formatMinute } from "../text/quantities.ts";
+import type { Paint } from "../text/style.ts";
+import { verificationMark } from "../text/verification-mark.ts";
+import { describeOperation } from "./describe-operation.ts";
+import { drawBelow, drawNode, drawOpenings, drawPassing } from "./draw-tree.ts";
+import { type FittedLine, fitLines, type TimelineLine } from "./fit-lines.ts";
+import { assignLanes, type LaneRow } from "./lanes.ts";
+import { shortenIds } from "./shorten-ids.ts";
+import { tellLeftOut } from "./tell-left-out.ts";
+import { titleOf } from "./title.ts";
+
+type Log = OperationOutput<"log">;
+
+/** How the timeline is drawn. */
+export interface TimelineOptions {
+  nowMs: number;
+  /** Columns to fit into; `Infinity` cuts nothing. */
+  columns: number;
+  paint: Paint;
+}
+
+/** What the lines of one timeline share. */
+interface Drawing {
+  ids: ReadonlyMap<string, string>;
+  sessions: readonly Session[];
+  /** Names of the sessions that stand at a checkpoint. */
+  standing: ReadonlyMap<string, readonly string[]>;
+  /** How many checkpoints are left out right before one. */
+  gaps: ReadonlyMap<string, number>;
+  options: TimelineOptions;
+}
+
+/** Returns the timeline, newest last: checkpoints as a tree, operations between them. */
+export function renderTimeline(log: Log, options: TimelineOptions): string[] {
+  const isEmpty = log.checkpoints.length === 0 && log.operations.length === 0;
+  if (isEmpty && log.notShown === 0) {
+    return ["No checkpoints yet. Make one with `waypoint checkpoint`."];
+  }
+  const told = tellAutomatic(log.sessions).flatMap((line) => wrap(line, options.columns));
+  return [
+    ...renderTimelineRows(log, options).flatMap(({ lines }) => lines),
+    ...tellLeftOut(log, options),
+    ...told,
+  ];
+}
+
+/** Returns the same row by row, to choose a checkpoint from. */
+export function renderTimelineRows(log: Log, options: TimelineOptions): FittedLine[] {
+  const checkpoints = log.checkpoints.toSorted(byTime((checkpoint) => checkpoint.createdAt));
+  const operations = log.operations.toSorted(byTime((operation) => operation.at));
+  return fitLines(buildLines({ ...log, checkpoints, operations }, options), options);
+}
+
+function byTime<T>(instantOf: (item: T) => string): (a: T, b: T) => number {
+  // Instants are written alike, so their texts are in order as they are.
+  return (a, b) => (instantOf(a) < instantOf(b) ? -1 : instantOf(a) > instantOf(b) ? 1 : 0);
+}
+
+function buildLines(log: Log, options: TimelineOptions): TimelineLine[] {
+  const drawing = prepare(log, options);
+  const parents = new Map(log.elided.map(({ checkpoint, ancestor }) => [checkpoint, ancestor]));
+  const rows = assignLanes(
+    log.checkpoints.map(({ id, parent, session }) => {
+      return { id, parent: parents.has(id) ? (parents.get(id) ?? null) : parent, session };
+    }),
+  );
+  const lines: TimelineLine[] = [];
+  const pending = log.operations[Symbol.iterator]();
+  let next = pending.next();
+  let last: LaneRow | undefined;
+  let day = formatDay(options.nowMs);
+  const addDay = (instant: string) => {
+    const itsDay = formatDay(Date.parse(instant));
+    if (itsDay !== day) lines.push(sentence("", drawPassing(last), itsDay));
+    day = itsDay;
+  };
+  const addOperationsUntil = (untilMs: number) => {
+    for (; !next.done && Date.parse(next.value.at) <= untilMs; next = pending.next()) {
+      addDay(next.value.at);
+      lines.push(operationLine(next.value, last, drawing));
+    }
+  };
+  for (const [index, checkpoint] of log.checkpoints.entries()) {
+    const row = rows[index] as LaneRow;
+    // A restore's own checkpoint is taken before it; the operation's time is when it was done.
+    addOperationsUntil(Date.parse(checkpoint.createdAt) - 1);
+    addDay(checkpoint.createdAt);
+    const gap = drawing.gaps.get(checkpoint.id);
+    if (gap !== undefined) lines.push(sentence("", drawPassing(last), `… ${gap} not shown`));
+    lines.push(checkpointLine(checkpoint, row, drawing));
+    for (const tree of drawOpenings(row)) lines.push(sentence("", tree, ""));
+    last = row;
+  }
+  addOperationsUntil(Number.POSITIVE_INFINITY);
+  return lines;
+}
+
+function prepare(log: Log, options: TimelineOptions): Drawing {
+  const standing = new Map<string, string[]>();
+  for (const { head, name } of log.sessions) {
+    if (head !== null) standing.set(head, [...(standing.get(head) ?? []), printable(name)]);
+  }
+  return {
+    ids: shortenIds(log.checkpoints.map(({ id }) => id)),
+    sessions: log.sessions,
+    standing,
+    gaps: new Map(log.elided.map(({ checkpoint, count }) => [checkpoint, count])),
+    options,
+  };
+}
+
+function operationLine(
+  operation: OperationRecord,
+  last: LaneRow | undefined,
+  { sessions, ids }: Drawing,
+): TimelineLine {
+  const title = describeOperation(operation, { sessions, ids });
+  return sentence(formatMinute(operation.at), drawPassing(last), title);
+}
+
+function sentence(at: string, tree: string, title: string): TimelineLine {
+  return {
+    checkpoint: null,
+    at,
+    tree,
+    treeBelow: "",
+    id: "",
+    title,
+    changes: "",
+    pause: "",
+    standing: [],
+  };
+}
+
+function checkpointLine(checkpoint: Checkpoint, row: LaneRow, drawing: Drawing): TimelineLine {
+  const { ids, standing } = drawing;
+  const { paint } = drawing.options;
+  const { id, parent, createdAt, content, pauseMs } = checkpoint;
+  const short = (of: string) => ids.get(of) ?? of;
+  const from = row.isDetached && parent !== null ? short(parent) : null;
+  return {
+    checkpoint: id,
+    at: formatMinute(createdAt),
+    tree: drawNode(row, content === "files" ? "○" : "●"),
+    treeBelow: drawBelow(row),
+    id: `${verificationMark(checkpoint.verification, paint)} ${paint("yellow", short(id))}`,
+    title: titleOf(checkpoint, from, paint),
+    changes: printable(checkpoint.changes.summary),
+    pause: formatDuration(pauseMs),
+    standing: standing.get(id) ?? [],
+  };
+}

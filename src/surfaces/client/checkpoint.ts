@@ -1,0 +1,73 @@
+import type {
+  Checkpoint as CheckpointInfo,
+  FullVerification,
+  OperationOutput,
+} from "../../shared/protocol/index.ts";
+import type { CallControl, ForkOptions } from "./options.ts";
+import { requireCount, requireOptions } from "./require-arguments.ts";
+import type { Session } from "./session.ts";
+
+/** What a checkpoint needs of the rest of the SDK, handed in because sessions make checkpoints. */
+export interface CheckpointActions {
+  fork: (checkpoint: string, options: ForkOptions) => Promise<Session[]>;
+  verify: (
+    checkpoint: string,
+    command: string | readonly string[],
+    options: { timeoutMs?: number } & CallControl,
+  ) => Promise<FullVerification>;
+  show: (checkpoint: string, control: CallControl) => Promise<OperationOutput<"show">>;
+}
+
+/** One captured moment of a session. Immutable: `info` is what was known when it was returned. */
+export class Checkpoint {
+  readonly id: string;
+  readonly name: string | null;
+  /** Everything that `waypoint checkpoint --json` prints. */
+  readonly info: CheckpointInfo;
+  readonly #actions: CheckpointActions;
+
+  /** Not for callers: `Session.checkpoint` makes checkpoints. */
+  constructor(info: CheckpointInfo, actions: CheckpointActions) {
+    this.id = info.id;
+    this.name = info.name;
+    this.info = info;
+    this.#actions = actions;
+  }
+
+  /**
+   * Starts `count` new sessions from this moment; the session that it captured is not touched.
+   *
+   * **On failure** none of the new sessions is left.
+   *
+   * @throws FORK_REFUSED | CRIU_RESTORE_FAILED | NAME_IN_USE
+   */
+  async fork(count = 1, options: Omit<ForkOptions, "count"> = {}): Promise<Session[]> {
+    requireCount(count);
+    requireOptions(options);
+    return await this.#actions.fork(this.id, { ...options, count });
+  }
+
+  /**
+   * Runs a command in a throw-away fork of exactly this moment, and keeps its result beside it; a
+   * command that fails or takes too long is a result, not an error.
+   *
+   * @param options.timeoutMs  @defaultValue ten minutes
+   * @throws FORK_REFUSED | CRIU_RESTORE_FAILED | MEMORY_SHORT | CHECKPOINT_NOT_FOUND | CANCELLED
+   */
+  async verify(
+    command: string | readonly string[],
+    options: { timeoutMs?: number } & CallControl = {},
+  ): Promise<FullVerification> {
+    return await this.#actions.verify(this.id, command, options);
+  }
+
+  /** Returns this checkpoint in full, as it is known now. @throws CHECKPOINT_NOT_FOUND */
+  async show(control: CallControl = {}): Promise<OperationOutput<"show">> {
+    return await this.#actions.show(this.id, control);
+  }
+
+  /** Returns {@link info}, so that `JSON.stringify` prints what the command line prints. */
+  toJSON(): CheckpointInfo {
+    return this.info;
+  }
+}

@@ -1,0 +1,97 @@
+import type { Socket } from "node:net";
+import type { StreamPeer } from "../../engine/session/index.ts";
+import { peerPid } from "../../linux/kernel/index.ts";
+import { WaypointError } from "../../shared/errors/index.ts";
+import {
+  type ControlMessage,
+  encodeFrame,
+  FRAME_KIND,
+  type Frame,
+  type FrameKind,
+} from "../../shared/protocol/index.ts";
+
+/** One request of a connection, from its arrival to its result: the client as an operation sees it. */
+export class Exchange implements StreamPeer {
+  readonly #gone = new AbortController();
+  readonly #cancelled = new AbortController();
+  readonly #socket: Socket;
+  readonly #onListen: () => void;
+  #handlers: Parameters<StreamPeer["listen"]>[0] | undefined;
+
+  /** `onListen` is called when the operation wants the frames that the client has sent. */
+  constructor(socket: Socket, onListen: () => void) {
+    this.#socket = socket;
+    this.#onListen = onListen;
+  }
+
+  get gone(): AbortSignal {
+    return this.#gone.signal;
+  }
+
+  get pid(): number {
+    // Node shows a socket's descriptor only on its internal handle.
+    const { _handle: handle } = this.#socket as unknown as { _handle?: { fd: number } };
+    return handle === undefined ? 0 : peerPid(handle.fd);
+  }
+
+  get isListening(): boolean {
+    return this.#handlers !== undefined;
+  }
+
+  get cancelled(): AbortSignal {
+    return this.#cancelled.signal;
+  }
+
+  /** The client has left. */
+  abandon(): void {
+    this.#gone.abort();
+    this.#cancel();
+  }
+
+  async send(stream: "stdout" | "stderr", bytes: Uint8Array): Promise<void> {
+    await this.#write(FRAME_KIND[stream], bytes);
+  }
+
+  notice(text: string): void {
+    void this.#write(FRAME_KIND.notice, JSON.stringify({ notice: text }));
+  }
+
+  listen(handlers: Parameters<StreamPeer["listen"]>[0]): void {
+    this.#handlers = handlers;
+    this.#onListen();
+  }
+
+  /** Hands a frame over to the operation. */
+  async take(frame: Frame): Promise<void> {
+    if (frame.kind === FRAME_KIND.input) return await this.#handlers?.onInput(frame.payload);
+    if (frame.kind !== FRAME_KIND.control) return;
+    const message: unknown = JSON.parse(Buffer.from(frame.payload).toString("utf8"));
+    if ((message as ControlMessage).control === "cancel") return this.#cancel();
+    this.#handlers?.onControl(message as ControlMessage);
+  }
+
+  #cancel(): void {
+    const message = "The operation was cancelled; what it had begun was undone.";
+    this.#cancelled.abort(new WaypointError("CANCELLED", message));
+  }
+
+  /** Sends the result; `isLast` tells the client that the connection takes no further request. */
+  async finish(kind: FrameKind, message: unknown, isLast: boolean): Promise<void> {
+    if (isLast) void this.#write(FRAME_KIND.last, "");
+    await this.#write(kind, JSON.stringify(message));
+  }
+
+  #write(kind: FrameKind, payload: Uint8Array | string): Promise<void> {
+    if (this.gone.aborted) return Promise.resolve();
+    if (this.#socket.write(encodeFrame(kind, payload))) return Promise.resolve();
+    return new Promise((resolve) => {
+      const done = () => {
+        this.#socket.off("drain", done);
+        this.gone.removeEventListener("abort", done);
+        resolve();
+      };
+      this.#socket.once("drain", done);
+      this.gone.addEventListener("abort", done, { once: true });
+    });
+  }
+}

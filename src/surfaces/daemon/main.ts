@@ -1,0 +1,136 @@
+import { closeSync, mkdirSync, openSync, writeSync } from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import process from "node:process";
+import { fileURLToPath } from "node:url";
+import { closeToOthers, createLogger, STATE_DIR_DEFAULT, stateLayout } from "../../base/index.ts";
+import { hasSessionsLeft, nativePaths, openEngine } from "../../engine/open-engine.ts";
+import { readPidsDefault, requireHost } from "../../linux/host/index.ts";
+import { closeInheritedOnExec } from "../../linux/kernel/index.ts";
+import { toWaypointError } from "../../shared/errors/index.ts";
+import { autoFromEnvironment } from "./auto-settings.ts";
+import { Daemon } from "./daemon.ts";
+import {
+  enterNamespace,
+  hostNamespacePath,
+  isInsideNamespace,
+  mountRun,
+  releaseNamespace,
+} from "./enter-namespace.ts";
+import { pidsFromEnvironment } from "./pids-settings.ts";
+import { standbyFromEnvironment } from "./standby-settings.ts";
+
+/** How Node runs the process that builds stories; a story takes more than this in no usual case. */
+const STORY_NODE_FLAGS = ["--max-old-space-size=640", "--max-semi-space-size=4"];
+/** Descriptor on which whoever started the daemon learns that it is ready, or why not. */
+const READY_FD = 3;
+
+const layout = stateLayout(process.env["WAYPOINT_DIR"] ?? STATE_DIR_DEFAULT);
+const packageRoot = path.resolve(fileURLToPath(import.meta.url), "..", "..");
+
+/** Starts the daemon: namespace, engine, socket; then serves until it is told to stop. */
+async function main(): Promise<void> {
+  if (!isInsideNamespace()) {
+    const { preloadPath } = nativePaths(packageRoot);
+    await requireHost({ packageRoot, preloadPath });
+    await enterNamespace(layout, READY_FD);
+  }
+  closeInheritedOnExec();
+  mkdirSync(layout.stateDir, { recursive: true, mode: 0o700 });
+  const logFd = openSync(layout.logPath, "a", 0o600);
+  const logger = createLogger((line) => writeLog(logFd, line));
+  surviveDefects(logger);
+  mountRun();
+  const ports = await openEngine({
+    layout,
+    packageRoot,
+    limits: limitsFromEnvironment(),
+    ...lazyFromEnvironment(),
+    standby: standbyFromEnvironment(process.env, os.totalmem()),
+    autoDefault: autoFromEnvironment(process.env),
+    pidsDefault: pidsFromEnvironment(process.env, readPidsDefault()),
+    storyProgram: [
+      process.execPath,
+      ...STORY_NODE_FLAGS,
+      path.join(packageRoot, "dist", "story.mjs"),
+    ],
+    hostNamespacePath: hostNamespacePath(),
+    logger,
+  });
+  // What libraries have made, the catalog above all.
+  closeToOthers(layout.stateDir, [layout.failedLogsDir]);
+  const daemon = new Daemon(ports);
+  await daemon.listen();
+  for (const signal of ["SIGTERM", "SIGINT"] as const) {
+    process.on(signal, () => void daemon.shutDown());
+  }
+  tellStarter({ ready: true });
+  logger.info("daemon ready", { pid: process.pid });
+  await daemon.stopped;
+  logger.info("daemon stopped");
+}
+
+/** A log that cannot be written (the disk is full) must not make an operation fail. */
+function writeLog(logFd: number, line: string): void {
+  try {
+    writeSync(logFd, line);
+  } catch {
+    // There is nowhere else to say it.
+  }
+}
+
+function limitsFromEnvironment() {
+  const bytesIn = (name: string) => {
+    const bytes = Number(process.env[name]);
+    return Number.isSafeInteger(bytes) && bytes > 0 ? bytes : undefined;
+  };
+  const storeBytes = bytesIn("WAYPOINT_STORE_BYTES");
+  const imagesBytes = bytesIn("WAYPOINT_IMAGES_BYTES");
+  return {
+    ...(storeBytes === undefined ? {} : { storeBytes }),
+    ...(imagesBytes === undefined ? {} : { imagesBytes }),
+  };
+}
+
+/** `off`, or the bytes of memory from which a checkpoint is restored lazily; else the default. */
+function lazyFromEnvironment(): { lazyBytesMin?: number } {
+  const wanted = process.env["WAYPOINT_LAZY_RESTORE"] ?? "auto";
+  if (wanted === "off") return { lazyBytesMin: Number.POSITIVE_INFINITY };
+  const lazyBytesMin = Number(wanted);
+  return Number.isSafeInteger(lazyBytesMin) && lazyBytesMin >= 0 ? { lazyBytesMin } : {};
+}
+
+/** One broken operation must not take the others with it; the log keeps what happened. */
+function surviveDefects(logger: ReturnType<typeof createLogger>): void {
+  process.on("unhandledRejection", (reason) => logger.error("unhandled rejection", reason));
+}
+
+/** A start that failed leaves no mounts; sessions of an earlier daemon keep theirs. */
+async function leaveNothing(): Promise<void> {
+  if (!isInsideNamespace() || hasSessionsLeft(layout)) return;
+  await releaseNamespace(layout).catch((error: unknown) => {
+    process.stderr.write(`The mounts of ${layout.stateDir} stay: ${String(error)}\n`);
+  });
+}
+
+function tellStarter(message: object): void {
+  try {
+    writeSync(READY_FD, `${JSON.stringify(message)}\n`);
+    closeSync(READY_FD);
+  } catch {
+    // Started by hand: nobody listens there.
+  }
+}
+
+try {
+  await main();
+  process.exit(0);
+} catch (thrown) {
+  const error = toWaypointError(thrown);
+  await leaveNothing();
+  tellStarter({ error: error.toJSON() });
+  process.stderr.write(
+    `Error: ${error.message}\n${error.hint === null ? "" : `Hint: ${error.hint}\n`}`,
+  );
+  process.exit(20);
+}
