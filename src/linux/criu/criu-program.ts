@@ -12,7 +12,7 @@ export interface CriuProgram {
   argv: readonly string[];
   /** Added to the fixed environment that CRIU gets. */
   env: Readonly<Record<string, string>>;
-  /** native/criu-enter.c, built: takes CRIU into a network namespace and control groups. */
+  /** native/criu-enter/criu-enter.c, built: takes CRIU into a network namespace and control groups. */
   enterPath: string;
 }
 

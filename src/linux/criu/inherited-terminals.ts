@@ -43,7 +43,7 @@ const FILE_TERMINAL = 19;
 const TERMINAL_FILE_INFO = 2;
 
 /**
- * Returns the terminals, by index, that `native/terminal-preload.c` gives to all processes of their
+ * Returns the terminals, by index, that `native/criu-preload/terminal-preload.c` gives to all processes of their
  * sessions: none where each terminal's leader is alone in its session, as a shell is most often.
  *
  * All or none of those whose other sides one process holds, since that one is not told which to open.

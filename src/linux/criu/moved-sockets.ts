@@ -13,7 +13,7 @@ import {
 import { readEntries } from "./read-image-processes.ts";
 
 const FILES = "files.img";
-/** What native/socket-preload.c has found in a dump, and what it reads at a restore. */
+/** What native/criu-preload/socket-preload.c has found in a dump, and what it reads at a restore. */
 const FOUND_NAME = "sockets-found";
 const MOVED_NAME = "sockets-moved";
 

@@ -7,7 +7,7 @@ import type { CheckpointPaths } from "./checkpoint-paths.ts";
 const TIMEOUT_MS = 3_600_000;
 
 /**
- * Runs native/image-copy.c: the images of `sourceDir` come to `targetDir`, an empty directory of
+ * Runs native/image-copy/image-copy.c: the images of `sourceDir` come to `targetDir`, an empty directory of
  * the store, or to `sourceDir` itself; what equals the reference's shares its blocks.
  *
  * @throws an error with Node's `code` when the disk fails (ENOSPC, EIO), else TOOL_FAILED.

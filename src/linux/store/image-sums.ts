@@ -6,14 +6,14 @@ import { WaypointError } from "../../shared/errors/index.ts";
 
 /** Far beyond what the largest checkpoint takes on a slow disk; a program that hangs must end. */
 const TIMEOUT_MS = 3_600_000;
-/** What native/image-sums.c ends with where an image is not what was captured. */
+/** What native/image-sums/image-sums.c ends with where an image is not what was captured. */
 const EXIT_CODE_DAMAGED = 126;
 const ALGORITHM = "sha256";
 
 /** Which images to compare: `pages` are those with the memory itself, `rest` all others. */
 export type ImagesPart = "all" | "rest" | "pages";
 
-/** How the sums of one checkpoint are made and compared: native/image-sums.c. */
+/** How the sums of one checkpoint are made and compared: native/image-sums/image-sums.c. */
 export interface SumsPlace {
   programPath: string;
   imagesDir: string;

@@ -15,9 +15,9 @@ const INVENTORY = "inventory.img";
 
 /** Our own programs that handle images, built. */
 export interface ImagePrograms {
-  /** native/image-copy.c */
+  /** native/image-copy/image-copy.c */
   copyProgramPath: string;
-  /** native/image-sums.c */
+  /** native/image-sums/image-sums.c */
   sumsProgramPath: string;
 }
 

@@ -32,7 +32,7 @@ if [[ -p /run/waypoint/t/${"$"}{WAYPOINT_TERMINAL-}/control ]]; then
     done <"$__waypoint_dir/$2.sh" >/dev/tty
   }
 
-  # What a person types is told to init, before and after it runs; see native/typed.c. Whatever the
+  # What a person types is told to init, before and after it runs; see native/init/typed.c. Whatever the
   # shell keeps out of its history, a line that begins with a space for instance, is not told.
   __waypoint_tell() {
     local answer token=$SRANDOM

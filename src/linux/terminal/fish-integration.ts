@@ -34,7 +34,7 @@ if status is-interactive; and test -p /run/waypoint/t/$WAYPOINT_TERMINAL/control
     printf 'prompt %d\n' $code >$__waypoint_dir/control
   end
 
-  # What a person types is told to init, before and after it runs; see native/typed.c. fish keeps
+  # What a person types is told to init, before and after it runs; see native/init/typed.c. fish keeps
   # lines that begin with a space out of its history, and cannot wait for an answer.
   function __waypoint_typed --on-event fish_preexec
     string match -q -- ' *' $argv[1]; and return

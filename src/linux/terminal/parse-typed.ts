@@ -19,7 +19,7 @@ export interface TypedCommand {
 }
 
 /**
- * Reads what init noted of typed commands (native/typed.c), oldest first.
+ * Reads what init noted of typed commands (native/init/typed.c), oldest first.
  *
  * Whoever is in the session may have reported anything; what does not hold together is left out.
  *

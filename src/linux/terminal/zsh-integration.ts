@@ -44,7 +44,7 @@ if [[ -o interactive && -p /run/waypoint/t/${"$"}{WAYPOINT_TERMINAL-}/control ]]
     print prompt $code >$__waypoint_dir/control
   }
 
-  # What a person types is told to init, before and after it runs; see native/typed.c.
+  # What a person types is told to init, before and after it runs; see native/init/typed.c.
   __waypoint_tell() {
     emulate -L zsh
     local answer token=$RANDOM$RANDOM

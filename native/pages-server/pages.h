@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "sums.h"
+#include "../image-sums/sums.h"
 
 #define PAGE_BYTES 4096ul
 
