@@ -39,6 +39,7 @@ function entry(name, messages) {
   return `     x ${name}\n${body.join("")}`;
 }
 
-function shortName(path) {
+/** Returns the path of a file from the root. */
+export function shortName(path) {
   return path.replace(/^.*\/(?=(test|src|bench)\/)/, "");
 }

@@ -1,12 +1,20 @@
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { failuresOf } from "./failures.mjs";
+import { failuresOf, shortName } from "./failures.mjs";
 import { clearAway, leftBehind } from "./left-behind.ts";
 import { runNode } from "./run-node.mjs";
-import { countTests, failedFiles, readReport, withLaterRun } from "./test-report.ts";
+import {
+  countFlaky,
+  countTests,
+  failedFiles,
+  readReport,
+  slowestFiles,
+  withLaterRun,
+} from "./test-report.ts";
 
 const ANYBODY_MAY_ENTER = 0o755;
 const ANYBODY_MAY_WRITE = 0o1777;
+const SLOWEST_FILES = 10;
 
 /**
  * Runs a project of vitest.
@@ -14,13 +22,13 @@ const ANYBODY_MAY_WRITE = 0o1777;
  * Its tests make their files below a directory of their own, which has to be empty afterwards.
  * Files in which a test failed are run again, whole and in a process of their own, `triesMax` times
  * in all: what a failed test leaves would spoil a second try of that test alone. What needed another
- * try is told.
+ * try is told and counted as flaky.
  *
  * @param {string} project
  * @param {{ rootDir: string, workDir: string, timeoutMs: number, triesMax: number,
  *   isCi: boolean }} options `workDir` is a directory of the gate's own
- * @returns {Promise<{ isOk: boolean, counts: { passed: number, failed: number, skipped: number },
- *   durationMs: number, told: string }>} `told` is what to print below the stage's line
+ * @returns {Promise<{ isOk: boolean, counts: { passed: number, failed: number, skipped: number,
+ *   flaky: number }, durationMs: number, told: string }>} `told` is what to print below the stage's line
  */
 export async function runTests(project, options) {
   const startedAtMs = performance.now();
@@ -34,10 +42,10 @@ export async function runTests(project, options) {
 
   const first = await run([], 1);
   const last = await runAgain(first, { run, clear, triesMax });
-  const counts = countTests(last.report);
+  const counts = { ...countTests(last.report), flaky: last.flaky };
   const wrong = isCi && counts.skipped > 0 ? [`In CI ${counts.skipped} tests were skipped.`] : [];
-  // A test that failed may not have come to its clean-up.
-  const left = first.isOk ? await leftBehind(temporaryDir) : [];
+  // A test that failed may not have come to its clean-up; each further try began with none of that.
+  const left = last.isOk ? await leftBehind(temporaryDir) : [];
   wrong.push(...left.map((line) => `Left behind: ${line}`));
   clear();
 
@@ -46,13 +54,19 @@ export async function runTests(project, options) {
   if (!isOk && counts.failed === 0) counts.failed = 1;
   const failures = last.isOk ? "" : failuresOf(last.report, last.output);
   const kept = first.isOk ? "" : keepOutput(project, rootDir, last);
-  const told = `${last.told}${wrong.map((line) => `       ${line}\n`).join("")}${failures}${kept}`;
+  const told = [
+    last.told,
+    ...wrong.map((line) => `       ${line}\n`),
+    ...[failures, kept],
+    ...(project === "integration" ? slowestOf(first.report) : []),
+  ].join("");
   return { isOk, counts, durationMs: performance.now() - startedAtMs, told };
 }
 
 /** Runs files again in which something failed, until all pass or there are no more tries. */
 async function runAgain(first, { run, clear, triesMax }) {
   const last = { ...first, told: summaryOf(first.output), outputs: [first.output] };
+  last.flaky = countRetries(first.output);
   for (let tries = 2; !last.isOk && tries <= triesMax; tries += 1) {
     const files = failedFiles(last.report);
     if (files.length === 0) break;
@@ -62,6 +76,7 @@ async function runAgain(first, { run, clear, triesMax }) {
     const { isOk, output, report } = await run(files, tries);
     last.outputs.push(output);
     if (report === undefined) break;
+    last.flaky += countFlaky(last.report, report);
     last.report = withLaterRun(last.report, report);
     last.isOk = isOk;
     last.output = output;
@@ -101,6 +116,19 @@ function keepOutput(project, rootDir, { outputs }) {
   mkdirSync(logDir, { recursive: true });
   writeFileSync(join(logDir, `${project}.log`), outputs.join("\n"));
   return `       The whole output: .tools/check/${project}.log\n`;
+}
+
+/** vitest's own tries of a test that passed in the end. */
+function countRetries(output) {
+  return (output.match(/✓.*\(retry x\d+\)/g) ?? []).length;
+}
+
+function slowestOf(report) {
+  const files = slowestFiles(report, SLOWEST_FILES).map(({ name, tookMs }) => {
+    const seconds = `${(tookMs / 1000).toFixed(1)} s`.padStart(9);
+    return `       ${seconds}  ${shortName(name)}\n`;
+  });
+  return files.length === 0 ? [] : ["       The slowest files:\n", ...files];
 }
 
 function summaryOf(output) {

@@ -6,7 +6,10 @@ export interface TestReport {
     /** Path of the file. */
     name: string;
     status: string;
-    assertionResults: { status: string }[];
+    /** Milliseconds since 1970. */
+    startTime?: number;
+    endTime?: number;
+    assertionResults: { status: string; fullName?: string }[];
   }[];
 }
 
@@ -41,6 +44,33 @@ export function failedFiles(report: TestReport | undefined): string[] {
   return (report?.testResults ?? [])
     .filter(({ status }) => status === "failed")
     .map(({ name }) => name);
+}
+
+/**
+ * Counts what failed in a run, and no more in a later one of the same file: tests, and files that could
+ * not be loaded.
+ */
+export function countFlaky(report: TestReport, later: TestReport): number {
+  const again = new Map(later.testResults.map((file) => [file.name, file]));
+  const failures = report.testResults.flatMap(({ name, status, assertionResults }) => {
+    const last = again.get(name);
+    if (status !== "failed" || last === undefined) return [];
+    const failed = assertionResults.filter((test) => test.status === "failed");
+    if (failed.length === 0) return [last.status];
+    return failed.map(({ fullName }) => {
+      const same = last.assertionResults.find((test) => test.fullName === fullName);
+      return same?.status ?? last.status;
+    });
+  });
+  return failures.filter((status) => status === "passed").length;
+}
+
+/** Returns the files that took longest, longest first. */
+export function slowestFiles(report: TestReport | undefined, count: number) {
+  return (report?.testResults ?? [])
+    .map(({ name, startTime = 0, endTime = 0 }) => ({ name, tookMs: endTime - startTime }))
+    .toSorted((one, other) => other.tookMs - one.tookMs)
+    .slice(0, count);
 }
 
 /** Returns a report in which files that were run again have the results of their last run. */

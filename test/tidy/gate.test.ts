@@ -6,7 +6,13 @@ import process from "node:process";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import { lookAround } from "../../scripts/check/left-behind.ts";
-import { countTests, failedFiles, withLaterRun } from "../../scripts/check/test-report.ts";
+import {
+  countFlaky,
+  countTests,
+  failedFiles,
+  slowestFiles,
+  withLaterRun,
+} from "../../scripts/check/test-report.ts";
 
 const passed = { status: "passed" };
 const failed = { status: "failed" };
@@ -27,6 +33,54 @@ test("a file that was run again counts as it was the last time", () => {
   const last = withLaterRun(first, again);
   expect(failedFiles(last)).toEqual([]);
   expect(countTests(last)).toEqual({ passed: 3, failed: 0, skipped: 1 });
+});
+
+test("what failed and then passed is flaky", () => {
+  const one = { fullName: "one" };
+  const two = { fullName: "two" };
+  const first = {
+    testResults: [
+      { name: "a", status: "passed", assertionResults: [passed] },
+      {
+        name: "b",
+        status: "failed",
+        assertionResults: [
+          { ...one, ...failed },
+          { ...two, ...failed },
+        ],
+      },
+      { name: "c", status: "failed", assertionResults: [] },
+    ],
+  };
+  const again = {
+    testResults: [
+      {
+        name: "b",
+        status: "failed",
+        assertionResults: [
+          { ...one, ...passed },
+          { ...two, ...failed },
+        ],
+      },
+      { name: "c", status: "passed", assertionResults: [passed] },
+    ],
+  };
+
+  expect(countFlaky(first, again)).toBe(2);
+  expect(countFlaky(first, first)).toBe(0);
+});
+
+test("the files that took longest are told first", () => {
+  const file = (name: string, endTime: number) => ({
+    ...{ name, status: "passed", startTime: 1000, endTime, assertionResults: [passed] },
+  });
+  const report = { testResults: [file("a", 1500), file("b", 3000), file("c", 2000)] };
+
+  expect(slowestFiles(report, 2)).toEqual([
+    { name: "b", tookMs: 2000 },
+    { name: "c", tookMs: 1000 },
+  ]);
+  expect(slowestFiles(undefined, 2)).toEqual([]);
 });
 
 test("a file that could not be loaded is one failed test", () => {
