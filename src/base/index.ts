@@ -19,6 +19,16 @@ export { closeToOthers, requireOwnStateDir } from "./own-state-dir.ts";
 export { pollUntil } from "./poll-until.ts";
 export type { ProcessFacts } from "./process-facts.ts";
 export { noProcessLeft, processesFull, refusedProcesses } from "./processes-full.ts";
+export {
+  fromText,
+  isAtOrBelow,
+  joinRaw,
+  normalText,
+  type RawPath,
+  toBase64,
+  toBytes,
+  toText,
+} from "./raw-path.ts";
 export { Rollback } from "./rollback.ts";
 export { type ProcessResult, type RunProcessOptions, runProcess } from "./run-process.ts";
 export { SerialQueues } from "./serial-queue.ts";

@@ -1,18 +1,9 @@
 import path from "node:path";
+import { fromText, isAtOrBelow, joinRaw, type RawPath, toText } from "../../base/index.ts";
 import { WaypointError } from "../../shared/errors/index.ts";
 import type { Place } from "../../shared/protocol/index.ts";
 import type { EnginePorts } from "../session/index.ts";
-import {
-  fromText,
-  isAtOrBelow,
-  joinRaw,
-  type Moment,
-  type MomentFiles,
-  type RawPath,
-  shellDirectory,
-  type TreeEntry,
-  toText,
-} from "../story/index.ts";
+import { type Moment, type MomentFiles, shellDirectory, type TreeEntry } from "../story/index.ts";
 
 /** Something that is there at a moment. */
 export interface FoundEntry {

@@ -1,9 +1,8 @@
 import { closeSync, constants } from "node:fs";
-import { isSystemError } from "../../base/index.ts";
+import { isSystemError, toText } from "../../base/index.ts";
 import { openBelow, syncFilesystem } from "../../linux/kernel/index.ts";
 import { WaypointError } from "../../shared/errors/index.ts";
 import type { CopyJob } from "../files/index.ts";
-import { toText } from "../story/index.ts";
 import { commitStep, finishStep, isCommitted, requireUnwritten, revertStep } from "./commit.ts";
 import type { Journal, JournalRecord, KeptStep } from "./journal.ts";
 import type { Plan } from "./plan.ts";

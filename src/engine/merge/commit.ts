@@ -1,7 +1,6 @@
 import { mkdir, rmdir } from "node:fs/promises";
-import { isSystemError } from "../../base/index.ts";
+import { isSystemError, type RawPath, toBytes } from "../../base/index.ts";
 import { renameSafely } from "../../linux/kernel/index.ts";
-import { type RawPath, toBytes } from "../story/index.ts";
 import type { KeptStep } from "./journal.ts";
 import { identityOf, isIdentical } from "./plan.ts";
 import { Changed, giveRights, removeName } from "./stage.ts";

@@ -1,5 +1,5 @@
+import { toText } from "../../base/index.ts";
 import { WaypointError } from "../../shared/errors/index.ts";
-import { toText } from "../story/index.ts";
 import type { Plan } from "./plan.ts";
 
 /** Conflicts that an error lists; further ones are counted. */

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { toBytes } from "../story/index.ts";
+import { toBytes } from "../../base/index.ts";
 import { isText, mergeTexts, TEXT_BYTES_MAX } from "./merge-texts.ts";
 import type { ConflictKind, Wish } from "./plan.ts";
 import { hasSameContent, hasSameOwner, isSame, type Version } from "./version.ts";

@@ -1,5 +1,5 @@
+import { toBase64, toText } from "../../base/index.ts";
 import type { PlanOutput } from "../../shared/protocol/index.ts";
-import { toBase64, toText } from "../story/index.ts";
 import type { Plan, Step } from "./plan.ts";
 
 /** What one answer lists at most; the totals count beyond it. */

@@ -1,8 +1,8 @@
 import { closeSync, fsyncSync, openSync } from "node:fs";
 import { mkdir, open, readdir, readFile, rename, rm } from "node:fs/promises";
 import path from "node:path";
+import type { RawPath } from "../../base/index.ts";
 import { isSystemError } from "../../base/index.ts";
-import type { RawPath } from "../story/index.ts";
 import type { Step } from "./plan.ts";
 import type { TargetPath } from "./target.ts";
 import type { Version } from "./version.ts";

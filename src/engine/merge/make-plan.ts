@@ -1,5 +1,5 @@
 import { readdirSync } from "node:fs";
-import { toBytes } from "../story/index.ts";
+import { toBytes } from "../../base/index.ts";
 import { type Decision, type DecisionRules, decide } from "./decide.ts";
 import { identityOf, type Plan, type Step, type Wish } from "./plan.ts";
 import { parentOf, type Seen, type Target, type TargetPath } from "./target.ts";

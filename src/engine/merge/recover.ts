@@ -1,8 +1,8 @@
+import { toText } from "../../base/index.ts";
 import { WaypointError } from "../../shared/errors/index.ts";
 import type { Applied } from "../../shared/protocol/index.ts";
 import { Root, requireDirectory } from "../files/index.ts";
 import { type EnginePorts, requireLive, type StreamPeer } from "../session/index.ts";
-import { toText } from "../story/index.ts";
 import { putBack, resume } from "./carry-out.ts";
 import { describePlan } from "./describe-plan.ts";
 import { type Destination, Journal, type JournalRecord } from "./journal.ts";

@@ -1,9 +1,9 @@
 import { type BigIntStats, closeSync, constants, fstatSync } from "node:fs";
 import { chmod, chown, type FileHandle, lchown, open, symlink, unlink } from "node:fs/promises";
-import { isSystemError } from "../../base/index.ts";
+import { isSystemError, type RawPath, toBytes } from "../../base/index.ts";
 import { linkOpenFile, makeFifo, openBelow } from "../../linux/kernel/index.ts";
 import { type CopyJob, copyAttributes, copyContent } from "../files/index.ts";
-import { openEntry, type RawPath, toBytes } from "../story/index.ts";
+import { openEntry } from "../story/index.ts";
 import type { Journal, KeptStep } from "./journal.ts";
 import { identityOf, isIdentical, type Plan, type Step } from "./plan.ts";
 import { nameOf, parentOf, statusOf, type Target, type TargetPath } from "./target.ts";

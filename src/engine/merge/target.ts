@@ -1,7 +1,6 @@
 import { type BigIntStats, closeSync, constants, lstatSync } from "node:fs";
-import { isSystemError } from "../../base/index.ts";
+import { isSystemError, type RawPath, toBytes } from "../../base/index.ts";
 import { openBelow } from "../../linux/kernel/index.ts";
-import { type RawPath, toBytes } from "../story/index.ts";
 import { type Version, versionOf } from "./version.ts";
 
 const O_PATH = 0o10000000;

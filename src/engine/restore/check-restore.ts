@@ -1,7 +1,8 @@
+import type { RawPath } from "../../base/index.ts";
 import type { CheckpointRow, SessionRow } from "../../portable/catalog/index.ts";
 import type { ChangesSection, RestoreCheck, RestoreParts } from "../../shared/protocol/index.ts";
 import type { EnginePorts } from "../session/index.ts";
-import { compareMoments, openMoment, type RawPath, WHOLE_SCOPE } from "../story/index.ts";
+import { compareMoments, openMoment, WHOLE_SCOPE } from "../story/index.ts";
 import { scopeOf } from "./file-scope.ts";
 
 const PATHS_MAX = 20;

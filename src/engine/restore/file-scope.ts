@@ -1,15 +1,13 @@
 import path from "node:path";
+import { fromText, isAtOrBelow, type RawPath } from "../../base/index.ts";
 import type { SessionRow } from "../../portable/catalog/index.ts";
 import { WaypointError } from "../../shared/errors/index.ts";
 import type { RestoreParts } from "../../shared/protocol/index.ts";
 import type { EnginePorts } from "../session/index.ts";
 import {
-  fromText,
-  isAtOrBelow,
   type Moment,
   type MomentFiles,
   openMoment,
-  type RawPath,
   requirePath,
   shellDirectory,
 } from "../story/index.ts";

@@ -1,14 +1,8 @@
+import { type RawPath, toText } from "../../base/index.ts";
 import type { Holder, RestoreParts } from "../../shared/protocol/index.ts";
 import { actionsFor, type FileAction, type FilesNowAndThen, touchedPaths } from "../files/index.ts";
 import type { EnginePorts } from "../session/index.ts";
-import {
-  findFileChanges,
-  type Moment,
-  MomentFiles,
-  type RawPath,
-  toText,
-  WHOLE_SCOPE,
-} from "../story/index.ts";
+import { findFileChanges, type Moment, MomentFiles, WHOLE_SCOPE } from "../story/index.ts";
 import { requirePaths, scopeOf } from "./file-scope.ts";
 
 /** Paths of one process that are named; further ones are counted. */

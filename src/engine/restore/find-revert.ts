@@ -1,3 +1,4 @@
+import { type RawPath, toText } from "../../base/index.ts";
 import type { CheckpointRow } from "../../portable/catalog/index.ts";
 import type { Conflict, RestoreParts } from "../../shared/protocol/index.ts";
 import { actionsFor, type FileAction, touchedPaths } from "../files/index.ts";
@@ -7,9 +8,7 @@ import {
   type Moment,
   MomentFiles,
   openMoment,
-  type RawPath,
   type TreeEntry,
-  toText,
   WHOLE_SCOPE,
 } from "../story/index.ts";
 import { requirePaths, scopeOf } from "./file-scope.ts";

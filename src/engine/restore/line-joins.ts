@@ -1,11 +1,12 @@
 import { constants } from "node:fs";
 import { link, lstat, mkdir, open, readFile, rm } from "node:fs/promises";
 import path from "node:path";
+import { fromText, type RawPath, toBytes } from "../../base/index.ts";
 import { hasCode } from "../../shared/errors/index.ts";
 import { CopyJob, copyAttributes } from "../files/index.ts";
 import { isText, mergeTexts, TEXT_BYTES_MAX } from "../merge/index.ts";
 import type { EnginePorts } from "../session/index.ts";
-import { fromText, type RawPath, readEntry, type TreeEntry, toBytes } from "../story/index.ts";
+import { readEntry, type TreeEntry } from "../story/index.ts";
 
 /** So many files are tried; each starts a program. */
 const TRIED_MAX = 1_000;

@@ -1,10 +1,11 @@
+import { toText } from "../../base/index.ts";
 import type { CheckpointRow, SessionRow } from "../../portable/catalog/index.ts";
 import { WaypointError } from "../../shared/errors/index.ts";
 import type { OperationOutput, RestoreParts, RevertPlan } from "../../shared/protocol/index.ts";
 import type { Loss } from "../checkpoint/index.ts";
 import { refuseOtherKinds } from "../files/index.ts";
 import type { EnginePorts } from "../session/index.ts";
-import { openMoment, toText } from "../story/index.ts";
+import { openMoment } from "../story/index.ts";
 import { findHolders, NowAndThen } from "./find-actions.ts";
 import { changeOf, type FoundRevert, findRevert } from "./find-revert.ts";
 import { LineJoins } from "./line-joins.ts";

@@ -3,6 +3,7 @@
  * themselves, and how it looked. It builds stories behind checkpoints and keeps them beside them.
  * Nothing here may delay, fail or harm a checkpoint. docs/story.md says who owns which section.
  */
+
 export type { BaseVersion } from "./base/base-versions.ts";
 export { FirstViews } from "./base/first-views.ts";
 export { compareMoments, WHOLE_SCOPE } from "./compare-moments.ts";
@@ -11,15 +12,6 @@ export { findFileChanges } from "./files/find-file-changes.ts";
 export { MomentFiles, openEntry, readEntry } from "./files/moment-files.ts";
 export type { TreeEntry } from "./files/overlay-tree.ts";
 export type { RawChange } from "./files/raw-change.ts";
-export {
-  fromText,
-  isAtOrBelow,
-  joinRaw,
-  type RawPath,
-  toBase64,
-  toBytes,
-  toText,
-} from "./files/raw-path.ts";
 export { haveSameAttributes } from "./files/same-content.ts";
 export { openFresh } from "./fresh-moment.ts";
 export { indexMissingStories } from "./index-missing-stories.ts";

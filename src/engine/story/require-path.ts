@@ -1,6 +1,6 @@
+import { fromText, isAtOrBelow } from "../../base/index.ts";
 import { WaypointError } from "../../shared/errors/index.ts";
 import type { MomentFiles } from "./files/moment-files.ts";
-import { fromText, isAtOrBelow } from "./files/raw-path.ts";
 import type { Moment } from "./moment.ts";
 
 /**

@@ -1,5 +1,5 @@
+import type { RawPath } from "../../base/index.ts";
 import type { Changes, ChangesSection, MomentSection, Story } from "../../shared/protocol/index.ts";
-import type { RawPath } from "./files/raw-path.ts";
 import type { Moment } from "./moment.ts";
 import type { StoryPorts } from "./story-ports.ts";
 

@@ -1,5 +1,10 @@
-import { messageField, numberField, type WireMessage } from "./image-format.ts";
-import { parseInetSocket, type SocketEnd } from "./inet-socket.ts";
+import {
+  messageField,
+  numberField,
+  parseInetSocket,
+  type SocketEnd,
+  type WireMessage,
+} from "../../formats/criu-images/index.ts";
 import { boundName } from "./moved-sockets.ts";
 
 /** A socket that a program waits at for others. */

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
+import type { WireMessage } from "../../formats/criu-images/index.ts";
 import { findUnsendable, type Message } from "./find-unrestorable-flight.ts";
-import type { WireMessage } from "./image-format.ts";
 
 const UNIX = { type: 5, dgram: 2, stream: 1 };
 const TIMER_TYPE = 17;

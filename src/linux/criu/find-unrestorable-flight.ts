@@ -1,6 +1,5 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Unrestorable } from "./find-unrestorable.ts";
 import {
   messageField,
   messageFields,
@@ -8,7 +7,8 @@ import {
   numberFields,
   readImageEntries,
   type WireMessage,
-} from "./image-format.ts";
+} from "../../formats/criu-images/index.ts";
+import type { Unrestorable } from "./find-unrestorable.ts";
 import { type OpenFile, readOpenFiles } from "./read-open-files.ts";
 
 /** A message that is on its way in a unix socket, and brings descriptors. */

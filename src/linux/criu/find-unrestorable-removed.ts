@@ -1,8 +1,13 @@
 import { lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { isSystemError } from "../../base/index.ts";
+import {
+  messageField,
+  numberField,
+  stringField,
+  type WireMessage,
+} from "../../formats/criu-images/index.ts";
 import type { Unrestorable } from "./find-unrestorable.ts";
-import { messageField, numberField, stringField, type WireMessage } from "./image-format.ts";
 import { readEntries, readFirstEntry } from "./read-image-processes.ts";
 import { readOpenFiles } from "./read-open-files.ts";
 

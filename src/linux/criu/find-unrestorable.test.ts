@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
+import type { WireMessage } from "../../formats/criu-images/index.ts";
 import { findOrphan, findThreadFile, isPathOnly } from "./find-unrestorable.ts";
-import type { WireMessage } from "./image-format.ts";
 
 /** An entry of pstree.img: its process, that one's parent, its session. */
 function entry(pid: number, parentPid: number, session: number): WireMessage {

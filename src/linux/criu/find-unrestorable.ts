@@ -1,7 +1,12 @@
+import {
+  messageField,
+  numberField,
+  stringField,
+  type WireMessage,
+} from "../../formats/criu-images/index.ts";
 import { WaypointError } from "../../shared/errors/index.ts";
 import { findLostFlight } from "./find-unrestorable-flight.ts";
 import { findReplaced } from "./find-unrestorable-removed.ts";
-import { messageField, numberField, stringField, type WireMessage } from "./image-format.ts";
 import { readEntries, readImageProcesses } from "./read-image-processes.ts";
 import { readOpenFiles } from "./read-open-files.ts";
 

@@ -1,6 +1,6 @@
 import { type FileHandle, open } from "node:fs/promises";
 import { join } from "node:path";
-import { numberField } from "./image-format.ts";
+import { numberField } from "../../formats/criu-images/index.ts";
 import { readEntries } from "./read-image-processes.ts";
 
 const PAGE_BYTES = 4096;

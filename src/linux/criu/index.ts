@@ -4,6 +4,7 @@
  * It knows nothing of sessions, overlays or the store, and prepares no namespace.
  * docs/notes/criu has the facts about CRIU behind it.
  */
+
 export {
   buildDumpArguments,
   buildRestoreArguments,
@@ -13,7 +14,6 @@ export {
 export { type CriuProgram, endRuns } from "./criu-program.ts";
 export { type DumpOptions, type DumpResult, dump } from "./dump.ts";
 export { type MemoryStretch, readImageMemory } from "./image-memory.ts";
-export type { SocketEnd } from "./inet-socket.ts";
 export { removeLeftMountRoots } from "./left-mount-roots.ts";
 export { type ImageMemory, measureMemory } from "./measure-memory.ts";
 export {

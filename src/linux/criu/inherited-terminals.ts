@@ -1,4 +1,4 @@
-import { messageField, numberField, type WireMessage } from "./image-format.ts";
+import { messageField, numberField, type WireMessage } from "../../formats/criu-images/index.ts";
 import { readEntries } from "./read-image-processes.ts";
 
 /** A terminal that a session's leader has. */

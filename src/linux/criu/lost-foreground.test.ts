@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { numberField, readImageEntries } from "./image-format.ts";
+import { numberField, readImageEntries } from "../../formats/criu-images/index.ts";
 import { withoutLostForeground } from "./lost-foreground.ts";
 
 const SHELL = { pid: 2, group: 2 };

@@ -1,6 +1,6 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { numberField, type WireMessage, withImageFields } from "./image-format.ts";
+import { numberField, type WireMessage, withImageFields } from "../../formats/criu-images/index.ts";
 import { readEntries } from "./read-image-processes.ts";
 
 const TERMINALS = "tty-info.img";

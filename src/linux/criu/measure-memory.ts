@@ -1,6 +1,6 @@
 import { open, readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { messageFields, numberField, readImageEntries } from "./image-format.ts";
+import { messageFields, numberField, readImageEntries } from "../../formats/criu-images/index.ts";
 
 /** Private memory in an image directory. */
 export interface ImageMemory {

@@ -9,7 +9,7 @@ import {
   type WireMessage,
   withFields,
   withImageFields,
-} from "./image-format.ts";
+} from "../../formats/criu-images/index.ts";
 import { readEntries } from "./read-image-processes.ts";
 
 const FILES = "files.img";

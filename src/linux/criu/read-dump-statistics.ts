@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { messageField, numberField, readImageEntries } from "./image-format.ts";
+import { messageField, numberField, readImageEntries } from "../../formats/criu-images/index.ts";
 
 const PAGE_SIZE_BYTES = 4096;
 

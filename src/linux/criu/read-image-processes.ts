@@ -1,6 +1,5 @@
 import { open, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { WaypointError } from "../../shared/errors/index.ts";
 import {
   type IMAGE_MAGIC,
   messageField,
@@ -9,7 +8,8 @@ import {
   readImageEntries,
   stringField,
   type WireMessage,
-} from "./image-format.ts";
+} from "../../formats/criu-images/index.ts";
+import { WaypointError } from "../../shared/errors/index.ts";
 
 /** One process of an image directory, with the ids it has inside its pid namespace. */
 export interface ImageProcess {

@@ -1,14 +1,15 @@
 import { closeSync, openSync, readSync } from "node:fs";
 import { join } from "node:path";
 import { isSystemError } from "../../base/index.ts";
-import { WaypointError } from "../../shared/errors/index.ts";
 import {
   messageField,
   numberField,
+  parseInetSocket,
   readFirstImageEntry,
+  type SocketEnd,
   type WireMessage,
-} from "./image-format.ts";
-import { parseInetSocket, type SocketEnd } from "./inet-socket.ts";
+} from "../../formats/criu-images/index.ts";
+import { WaypointError } from "../../shared/errors/index.ts";
 import { readEntries } from "./read-image-processes.ts";
 
 /** A TCP or UDP socket of an image directory. */

@@ -1,4 +1,4 @@
-import { messageField, numberField, type WireMessage } from "./image-format.ts";
+import { messageField, numberField, type WireMessage } from "../../formats/criu-images/index.ts";
 import { readEntries, readImageProcesses } from "./read-image-processes.ts";
 
 // core_entry, task_core_entry, task_timers_entry, itimer_entry

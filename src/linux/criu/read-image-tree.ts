@@ -1,18 +1,18 @@
 import type { ProcessFacts } from "../../base/index.ts";
 import {
-  connectionOf,
-  type ImageConnection,
-  type ImageListener,
-  listenerOf,
-} from "./describe-sockets.ts";
-import {
   messageField,
   messageFields,
   numberField,
   numberFields,
   stringField,
   type WireMessage,
-} from "./image-format.ts";
+} from "../../formats/criu-images/index.ts";
+import {
+  connectionOf,
+  type ImageConnection,
+  type ImageListener,
+  listenerOf,
+} from "./describe-sockets.ts";
 import { ProcessMemory } from "./image-memory.ts";
 import { readEntries } from "./read-image-processes.ts";
 

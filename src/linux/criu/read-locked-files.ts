@@ -1,6 +1,11 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { messageField, numberField, stringField, type WireMessage } from "./image-format.ts";
+import {
+  messageField,
+  numberField,
+  stringField,
+  type WireMessage,
+} from "../../formats/criu-images/index.ts";
 import { readEntries } from "./read-image-processes.ts";
 
 const LOCKS = "filelocks.img";

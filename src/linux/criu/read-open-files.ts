@@ -1,4 +1,4 @@
-import { numberField } from "./image-format.ts";
+import { numberField } from "../../formats/criu-images/index.ts";
 import { readEntries } from "./read-image-processes.ts";
 
 /** A file that a process has open. */

@@ -3,5 +3,4 @@
  * asking the shell. It gets memory and a program's file, and knows nothing of where they are from.
  * docs/notes/bash and zsh have the facts behind it.
  */
-export type { MemoryStretch } from "./memory-view.ts";
 export { readShellMemory, type ShellMemory, type ShellState } from "./read-shell-memory.ts";

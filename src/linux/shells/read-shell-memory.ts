@@ -1,8 +1,12 @@
 import path from "node:path";
-import { BashPrinter } from "./bash-printer.ts";
-import { readBashFunctions, readBashVariables } from "./bash-tables.ts";
+import {
+  BashPrinter,
+  type MemoryStretch,
+  MemoryView,
+  readBashFunctions,
+  readBashVariables,
+} from "../../formats/bash-memory/index.ts";
 import { readSymbols } from "./elf-symbols.ts";
-import { type MemoryStretch, MemoryView } from "./memory-view.ts";
 
 /** A shell whose memory is to be read. */
 export interface ShellMemory {

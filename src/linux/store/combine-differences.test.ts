@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
+import { COMMAND } from "../../formats/btrfs-stream/index.ts";
 import { combineDifferences } from "./combine-differences.ts";
 import { ChangesReplay } from "./replay-changes.ts";
 import type { Difference } from "./send-difference.ts";
-import { COMMAND } from "./send-stream.ts";
 
 const NO_FIELDS = {
   path: "",

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { COMMAND, type SendCommand } from "../../formats/btrfs-stream/index.ts";
 import { ChangesReplay } from "./replay-changes.ts";
-import { COMMAND, type SendCommand } from "./send-stream.ts";
 
 type Step = [keyof typeof COMMAND, Partial<SendCommand>];
 

@@ -1,4 +1,4 @@
-import { COMMAND, type SendCommand } from "./send-stream.ts";
+import { COMMAND, type SendCommand } from "../../formats/btrfs-stream/index.ts";
 
 /** A stretch of a file's bytes. */
 export interface ByteRange {

@@ -1,11 +1,11 @@
 import { closeSync, openSync } from "node:fs";
 import { lstat } from "node:fs/promises";
 import { Socket } from "node:net";
+import { SendStreamReader } from "../../formats/btrfs-stream/index.ts";
 import { ioctlAside, makePipe } from "../kernel/index.ts";
 import { subvolumeId } from "./btrfs-ioctl.ts";
 import { inodePaths } from "./inode-paths.ts";
 import { type ByteRange, ChangesReplay, type TouchedNode } from "./replay-changes.ts";
-import { SendStreamReader } from "./send-stream.ts";
 
 const BTRFS_IOC_SEND = 0x40489426;
 const BTRFS_SEND_FLAG_NO_FILE_DATA = 1n;

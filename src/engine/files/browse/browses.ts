@@ -1,13 +1,13 @@
 import { closeSync, mkdirSync, openSync, readdirSync, rmdirSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import path from "node:path";
-import { isSystemError, Rollback, runProcess } from "../../../base/index.ts";
+import { fromText, isSystemError, Rollback, runProcess } from "../../../base/index.ts";
 import { openWithMounts } from "../../../linux/kernel/index.ts";
 import { resolveMoment } from "../../../portable/lineage/index.ts";
 import { WaypointError } from "../../../shared/errors/index.ts";
 import type { Browse } from "../../../shared/protocol/index.ts";
 import type { EnginePorts, StreamPeer } from "../../session/index.ts";
-import { fromText, type Moment, openMoment } from "../../story/index.ts";
+import { type Moment, openMoment } from "../../story/index.ts";
 import { Root, requireDirectory } from "../copy/root.ts";
 import { unmountIn } from "./left-mounts.ts";
 

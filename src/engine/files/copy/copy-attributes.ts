@@ -1,8 +1,7 @@
 import type { BigIntStats } from "node:fs";
 import { chmod, chown, utimes } from "node:fs/promises";
-import { isSystemError } from "../../../base/index.ts";
+import { isSystemError, type RawPath, toBytes } from "../../../base/index.ts";
 import { listXattrs, readXattr, setXattrOf } from "../../../linux/kernel/index.ts";
-import { type RawPath, toBytes } from "../../story/index.ts";
 import type { CopyJob, Owner } from "./copy-job.ts";
 
 const PERMISSIONS = 0o7777;

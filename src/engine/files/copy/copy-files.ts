@@ -1,3 +1,4 @@
+import { type RawPath, toText } from "../../../base/index.ts";
 import type { SessionRow } from "../../../portable/catalog/index.ts";
 import { resolveMoment } from "../../../portable/lineage/index.ts";
 import { WaypointError } from "../../../shared/errors/index.ts";
@@ -7,7 +8,6 @@ import type {
   Place,
 } from "../../../shared/protocol/index.ts";
 import { type EnginePorts, requireLive, type StreamPeer } from "../../session/index.ts";
-import { type RawPath, toText } from "../../story/index.ts";
 import { type MomentPlace, OpenMoments } from "../open-moments.ts";
 import { absolutePath, findEntry, givenPath } from "../place.ts";
 import { CopyJob } from "./copy-job.ts";

@@ -1,6 +1,6 @@
+import { type RawPath, toText } from "../../../base/index.ts";
 import { WaypointError } from "../../../shared/errors/index.ts";
 import type { OperationOutput } from "../../../shared/protocol/index.ts";
-import { type RawPath, toText } from "../../story/index.ts";
 
 /** Things left out that a result names one by one; further ones are counted. */
 const LEFT_OUT_MAX = 100;

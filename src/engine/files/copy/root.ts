@@ -1,8 +1,7 @@
 import { closeSync, constants, openSync } from "node:fs";
-import { isSystemError } from "../../../base/index.ts";
+import { isSystemError, type RawPath, toBytes, toText } from "../../../base/index.ts";
 import { openInside } from "../../../linux/kernel/index.ts";
 import { WaypointError } from "../../../shared/errors/index.ts";
-import { type RawPath, toBytes, toText } from "../../story/index.ts";
 
 const O_PATH = 0o10000000;
 

@@ -1,14 +1,11 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { fromText, isAtOrBelow, joinRaw, type RawPath } from "../../../base/index.ts";
 import type { EnginePorts } from "../../session/index.ts";
 import {
   findFileChanges,
-  fromText,
-  isAtOrBelow,
-  joinRaw,
   type Moment,
   MomentFiles,
   openMoment,
-  type RawPath,
   type TreeEntry,
 } from "../../story/index.ts";
 import type { Searched } from "./select-checkpoints.ts";

@@ -1,4 +1,5 @@
 import { matchesGlob } from "node:path";
+import { toBase64, toText } from "../../../base/index.ts";
 import type { CheckpointRow } from "../../../portable/catalog/index.ts";
 import { toWaypointError, WaypointError } from "../../../shared/errors/index.ts";
 import type {
@@ -7,7 +8,6 @@ import type {
   OperationParsedInput,
 } from "../../../shared/protocol/index.ts";
 import type { EnginePorts, StreamPeer } from "../../session/index.ts";
-import { toBase64, toText } from "../../story/index.ts";
 import { type FileVersion, pathFilter, withNewVersions } from "./file-versions.ts";
 import { recordedOutputs } from "./recorded-outputs.ts";
 import { Grep } from "./run-grep.ts";

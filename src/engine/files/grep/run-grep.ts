@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { type RawPath, toBytes } from "../../../base/index.ts";
 import { WaypointError } from "../../../shared/errors/index.ts";
-import { type RawPath, toBytes } from "../../story/index.ts";
 import { type GrepLine, MatchLines, NullSeparated } from "./match-lines.ts";
 
 /** Memory that one grep may take; a longer line cannot be searched. */

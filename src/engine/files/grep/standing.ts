@@ -1,4 +1,4 @@
-import type { RawPath } from "../../story/index.ts";
+import type { RawPath } from "../../../base/index.ts";
 import type { NewVersions } from "./file-versions.ts";
 import type { Selection } from "./select-checkpoints.ts";
 

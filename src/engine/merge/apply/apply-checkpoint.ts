@@ -1,3 +1,4 @@
+import { type RawPath, toText } from "../../../base/index.ts";
 import type { CheckpointRow } from "../../../portable/catalog/index.ts";
 import { resolveCheckpoint } from "../../../portable/lineage/index.ts";
 import type { OperationOutput, OperationParsedInput } from "../../../shared/protocol/index.ts";
@@ -9,9 +10,7 @@ import {
   MomentFiles,
   openCheckpoint,
   openFresh,
-  type RawPath,
   requirePath,
-  toText,
 } from "../../story/index.ts";
 import { carryOut } from "../carry-out.ts";
 import { refuseConflicts } from "../conflicts.ts";

@@ -1,9 +1,9 @@
 import path from "node:path";
+import { fromText, joinRaw, type RawPath, toText } from "../../../base/index.ts";
 import type { CheckpointRow } from "../../../portable/catalog/index.ts";
 import { WaypointError } from "../../../shared/errors/index.ts";
 import type { OperationParsedInput } from "../../../shared/protocol/index.ts";
 import { givenPath } from "../../files/index.ts";
-import { fromText, joinRaw, type RawPath, toText } from "../../story/index.ts";
 import type { TargetPath } from "../target.ts";
 
 /** How paths of the session and of the directory that is written to belong together. */

@@ -1,10 +1,9 @@
 import { createReadStream, mkdirSync } from "node:fs";
 import { chmod, copyFile, mkdir, open, symlink, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { runProcess } from "../../../base/index.ts";
+import { fromText, type RawPath, runProcess, toBytes } from "../../../base/index.ts";
 import { hasCode, WaypointError } from "../../../shared/errors/index.ts";
 import type { StreamPeer } from "../../session/index.ts";
-import { fromText, type RawPath, toBytes } from "../../story/index.ts";
 import type { Plan, Step } from "../plan.ts";
 import { parentOf, type Target } from "../target.ts";
 import { linkTargetOf, type Version } from "../version.ts";

@@ -1,8 +1,8 @@
+import { fromText, toText } from "../../../base/index.ts";
 import { WaypointError } from "../../../shared/errors/index.ts";
 import type { Applied, OperationParsedInput } from "../../../shared/protocol/index.ts";
 import { CopyJob } from "../../files/index.ts";
 import type { EnginePorts, StreamPeer } from "../../session/index.ts";
-import { fromText, toText } from "../../story/index.ts";
 import { refuseConflicts } from "../conflicts.ts";
 import { describePlan } from "../describe-plan.ts";
 import { Journal, type JournalRecord, type KeptStep } from "../journal.ts";

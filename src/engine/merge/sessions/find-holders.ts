@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
-import type { RawPath } from "../../story/index.ts";
-import { fromText, toText } from "../../story/index.ts";
+import type { RawPath } from "../../../base/index.ts";
+import { fromText, toText } from "../../../base/index.ts";
 
 /** More are not named. */
 const HOLDERS_MAX = 100;

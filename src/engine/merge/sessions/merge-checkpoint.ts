@@ -1,3 +1,4 @@
+import { fromText, isAtOrBelow, type RawPath } from "../../../base/index.ts";
 import type { CheckpointRow, SessionRow } from "../../../portable/catalog/index.ts";
 import { ancestry } from "../../../portable/lineage/index.ts";
 import { WaypointError } from "../../../shared/errors/index.ts";
@@ -5,14 +6,7 @@ import type { OperationOutput } from "../../../shared/protocol/index.ts";
 import { createCheckpoint } from "../../checkpoint/index.ts";
 import { CopyJob, Root } from "../../files/index.ts";
 import { type EnginePorts, requireLive, type StreamPeer } from "../../session/index.ts";
-import {
-  findFileChanges,
-  fromText,
-  isAtOrBelow,
-  MomentFiles,
-  openCheckpoint,
-  type RawPath,
-} from "../../story/index.ts";
+import { findFileChanges, MomentFiles, openCheckpoint } from "../../story/index.ts";
 import { carryOut } from "../carry-out.ts";
 import { refuseConflicts } from "../conflicts.ts";
 import { describePlan } from "../describe-plan.ts";

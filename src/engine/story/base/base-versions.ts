@@ -1,6 +1,6 @@
 import { z } from "zod";
+import type { RawPath } from "../../../base/index.ts";
 import { fileTypeSchema } from "../../../shared/protocol/index.ts";
-import type { RawPath } from "../files/raw-path.ts";
 import type { StoryPorts } from "../story-ports.ts";
 
 /** Version of base-versions.json; one of another version is as none. */

@@ -1,11 +1,11 @@
 import { lstatSync } from "node:fs";
 import path from "node:path";
+import { fromText, isAtOrBelow, type RawPath, toBytes } from "../../../base/index.ts";
 import { fileHandle, readXattr } from "../../../linux/kernel/index.ts";
 import type { CheckpointRow } from "../../../portable/catalog/index.ts";
 import { ancestry } from "../../../portable/lineage/index.ts";
 import type { TreeEntry } from "../files/overlay-tree.ts";
 import type { RawChange } from "../files/raw-change.ts";
-import { fromText, isAtOrBelow, type RawPath, toBytes } from "../files/raw-path.ts";
 import type { StoryPorts } from "../story-ports.ts";
 import { type BaseVersion, readBaseVersions } from "./base-versions.ts";
 

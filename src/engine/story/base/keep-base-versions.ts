@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
+import { type RawPath, toBytes } from "../../../base/index.ts";
 import type { CheckpointRow } from "../../../portable/catalog/index.ts";
 import type { FoundChanges } from "../files/find-file-changes.ts";
 import { linkTarget, type TreeEntry } from "../files/overlay-tree.ts";
 import { Pace } from "../files/pace.ts";
-import { type RawPath, toBytes } from "../files/raw-path.ts";
 import type { ReadContext } from "../section.ts";
 import { type BaseVersion, writeBaseVersions } from "./base-versions.ts";
 import { FirstViews } from "./first-views.ts";

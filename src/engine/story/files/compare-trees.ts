@@ -1,10 +1,10 @@
 import { getHeapStatistics } from "node:v8";
+import { joinRaw, type RawPath } from "../../../base/index.ts";
 import { WaypointError } from "../../../shared/errors/index.ts";
 import { compareEntries, type InodeFacts, type InodeOf, isSameInode } from "./compare-entries.ts";
 import type { MergedDirectory, OverlayTree, TreeEntry } from "./overlay-tree.ts";
 import type { Pace } from "./pace.ts";
 import type { RawChange } from "./raw-change.ts";
-import { joinRaw, type RawPath } from "./raw-path.ts";
 import { type TouchedPaths, touchedAt, touchedIn, UNTOUCHED } from "./touched-paths.ts";
 
 /** What one takes while all are compared, with names of 200 characters. */

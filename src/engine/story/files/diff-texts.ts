@@ -1,9 +1,8 @@
 import { closeSync, openSync, readSync } from "node:fs";
-import { runProcess } from "../../../base/index.ts";
+import { runProcess, toBytes, toText } from "../../../base/index.ts";
 import type { FileChange } from "../../../shared/protocol/index.ts";
 import type { TreeEntry } from "./overlay-tree.ts";
 import type { RawChange } from "./raw-change.ts";
-import { toBytes, toText } from "./raw-path.ts";
 
 /** A larger file is not compared line by line. */
 const TEXT_BYTES_MAX = 2 * 1024 * 1024;

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
+import { isAtOrBelow, type RawPath } from "../../../base/index.ts";
 import { linkTarget, type TreeEntry } from "./overlay-tree.ts";
 import type { Pace } from "./pace.ts";
 import type { RawChange } from "./raw-change.ts";
-import { isAtOrBelow, type RawPath } from "./raw-path.ts";
 import { haveSameBytes } from "./same-content.ts";
 
 /** Bytes that are read in all to be sure that what looks like a move is one. */

@@ -1,4 +1,11 @@
-import { isSystemError, knownStateDirs } from "../../../base/index.ts";
+import {
+  fromText,
+  isAtOrBelow,
+  isSystemError,
+  joinRaw,
+  knownStateDirs,
+  type RawPath,
+} from "../../../base/index.ts";
 import type { SubvolumeChanges } from "../../../linux/store/index.ts";
 import { WaypointError } from "../../../shared/errors/index.ts";
 import { type Moment, openCheckpoint } from "../moment.ts";
@@ -10,7 +17,6 @@ import { findCopiedMoves } from "./find-copied-moves.ts";
 import type { MomentFiles } from "./moment-files.ts";
 import { Pace } from "./pace.ts";
 import type { RawChange } from "./raw-change.ts";
-import { fromText, isAtOrBelow, joinRaw, type RawPath } from "./raw-path.ts";
 import { touchedBelow } from "./touched-paths.ts";
 
 /** What Waypoint itself keeps in a session. */

@@ -1,10 +1,10 @@
 import { constants } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import path from "node:path";
+import { fromText, isAtOrBelow, type RawPath, toBytes, toText } from "../../../base/index.ts";
 import { WaypointError } from "../../../shared/errors/index.ts";
 import type { Moment } from "../moment.ts";
 import { linkTarget, type MergedDirectory, OverlayTree, type TreeEntry } from "./overlay-tree.ts";
-import { fromText, isAtOrBelow, type RawPath, toBytes, toText } from "./raw-path.ts";
 
 const MEBIBYTE = 1024 ** 2;
 

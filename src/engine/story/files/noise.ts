@@ -1,4 +1,4 @@
-import { isAtOrBelow, type RawPath } from "./raw-path.ts";
+import { isAtOrBelow, type RawPath } from "../../../base/index.ts";
 
 /** Files that programs keep for themselves: whoever reads a story wants their number. */
 export interface NoiseGroup {

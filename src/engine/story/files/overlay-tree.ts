@@ -1,8 +1,7 @@
 import { type BigIntStats, closeSync, lstatSync, readdirSync, readlinkSync } from "node:fs";
-import { isSystemError } from "../../../base/index.ts";
+import { fromText, isSystemError, type RawPath, toBytes } from "../../../base/index.ts";
 import { fileTypeOf, openWithoutMounts, readXattr } from "../../../linux/kernel/index.ts";
 import type { FileType } from "../../../shared/protocol/index.ts";
-import { fromText, type RawPath, toBytes } from "./raw-path.ts";
 
 /** What an overlay says of its own in extended attributes. */
 const OPAQUE = "trusted.overlay.opaque";

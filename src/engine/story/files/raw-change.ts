@@ -1,6 +1,6 @@
+import type { RawPath } from "../../../base/index.ts";
 import type { FileChange } from "../../../shared/protocol/index.ts";
 import type { TreeEntry } from "./overlay-tree.ts";
-import type { RawPath } from "./raw-path.ts";
 
 /** What changed of a file that is still there. */
 export type Aspect = NonNullable<FileChange["what"]>[number];

@@ -1,4 +1,4 @@
-import type { RawPath } from "./raw-path.ts";
+import type { RawPath } from "../../../base/index.ts";
 
 /** Paths by name: what was touched, and everything on the way there. */
 export interface TouchedPaths {

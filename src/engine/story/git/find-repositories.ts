@@ -1,8 +1,8 @@
 import path from "node:path";
+import { fromText, joinRaw, type RawPath } from "../../../base/index.ts";
 import type { BothFiles } from "../files/find-file-changes.ts";
 import type { Pace } from "../files/pace.ts";
 import type { RawChange } from "../files/raw-change.ts";
-import { fromText, joinRaw, type RawPath } from "../files/raw-path.ts";
 import { findGitPlaces, findWorktree } from "./git-places.ts";
 
 const IN_REPOSITORY = /^(.*?)\/\.git(?:\/(?:worktrees\/([^/]+)\/)?|$)/;

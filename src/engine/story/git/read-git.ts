@@ -1,7 +1,8 @@
+import { fromText, isAtOrBelow, normalText, type RawPath, toText } from "../../../base/index.ts";
+import { describeCommit, type GitCommit } from "../../../formats/git/index.ts";
 import type { GitChange } from "../../../shared/protocol/index.ts";
 import { Pace } from "../files/pace.ts";
 import type { RawChange } from "../files/raw-change.ts";
-import { fromText, isAtOrBelow, normalText, type RawPath, toText } from "../files/raw-path.ts";
 import { shareFileChanges } from "../files/share-file-changes.ts";
 import { loadStory } from "../keep-story.ts";
 import { AnswerRoom } from "../keep-within.ts";
@@ -9,7 +10,6 @@ import type { ChangesReader, MomentPair, ReadContext } from "../section.ts";
 import { shellDirectory } from "../shell-directory.ts";
 import { compareDirty, type DirtyAnswer } from "./compare-dirty.ts";
 import { findRepositories } from "./find-repositories.ts";
-import { describeCommit, type GitCommit } from "./git-commit.ts";
 import { GitRepository } from "./git-repository.ts";
 import { findNewCommits, type NewCommits } from "./new-commits.ts";
 import { summarizeGit } from "./summarize-git.ts";

@@ -1,8 +1,14 @@
+import { joinRaw, type RawPath } from "../../../base/index.ts";
+import {
+  type GitIndex,
+  type IndexEntry,
+  objectId,
+  parseIndex,
+  treeId,
+} from "../../../formats/git/index.ts";
 import { readEntry } from "../files/moment-files.ts";
 import { linkTarget, type TreeEntry } from "../files/overlay-tree.ts";
 import type { Pace } from "../files/pace.ts";
-import { joinRaw, type RawPath } from "../files/raw-path.ts";
-import { type GitIndex, type IndexEntry, objectId, parseIndex, treeId } from "./git-index.ts";
 import type { GitRepository } from "./git-repository.ts";
 
 const INDEX_BYTES_MAX = 8 * 1024 * 1024;

@@ -1,8 +1,11 @@
+import type { RawPath } from "../../../base/index.ts";
+import {
+  EXTENDED_STATES,
+  LIST_BYTES_MAX,
+  listAsked,
+  listAutomatic,
+} from "../../../formats/packages/index.ts";
 import type { BothFiles } from "../files/find-file-changes.ts";
-import type { RawPath } from "../files/raw-path.ts";
-import { EXTENDED_STATES, listAutomatic } from "./dpkg.ts";
-import { listAsked } from "./npm.ts";
-import { LIST_BYTES_MAX } from "./package-file.ts";
 import type { SlotChange } from "./package-slots.ts";
 
 /**

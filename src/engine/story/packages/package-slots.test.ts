@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { PackageFile } from "./package-file.ts";
+import type { PackageFile } from "../../../formats/packages/index.ts";
 import { PackageSlots } from "./package-slots.ts";
 
 const FILE: PackageFile = { manager: "cargo", environment: "/app", list: () => [] };

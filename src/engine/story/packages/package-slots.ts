@@ -1,7 +1,7 @@
+import type { RawPath } from "../../../base/index.ts";
+import type { FoundPackage, PackageFile } from "../../../formats/packages/index.ts";
+import { compareDebianVersions, compareVersions } from "../../../formats/packages/index.ts";
 import type { PackageChange } from "../../../shared/protocol/index.ts";
-import type { RawPath } from "../files/raw-path.ts";
-import { compareDebianVersions, compareVersions } from "./compare-versions.ts";
-import type { FoundPackage, PackageFile } from "./package-file.ts";
 
 type Manager = PackageChange["manager"];
 

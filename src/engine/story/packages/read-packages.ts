@@ -1,27 +1,28 @@
+import { isAtOrBelow, normalText, type RawPath, toText } from "../../../base/index.ts";
+import {
+  type FoundPackage,
+  findCargoFile,
+  findDpkgFile,
+  findGemFile,
+  findGoFile,
+  findNpmFile,
+  findPipFile,
+  linkedPackageJson,
+  PACKAGE_BYTES_MAX,
+  type PackageFile,
+  type PackageFileFinder,
+} from "../../../formats/packages/index.ts";
 import type { Changes, PackageChange } from "../../../shared/protocol/index.ts";
 import type { BothFiles } from "../files/find-file-changes.ts";
 import { readEntry } from "../files/moment-files.ts";
 import type { TreeEntry } from "../files/overlay-tree.ts";
 import { Pace } from "../files/pace.ts";
-import { isAtOrBelow, normalText, type RawPath, toText } from "../files/raw-path.ts";
 import { shareFileChanges } from "../files/share-file-changes.ts";
 import { AnswerRoom } from "../keep-within.ts";
 import type { ChangesReader, ReadContext } from "../section.ts";
-import { findCargoFile } from "./cargo.ts";
-import { findDpkgFile } from "./dpkg.ts";
-import { findGemFile } from "./gem.ts";
-import { findGoFile } from "./go.ts";
 import { markDependencies } from "./mark-dependencies.ts";
-import { findNpmFile, linkedPackageJson } from "./npm.ts";
 import { listFacts, type PathFact } from "./package-facts.ts";
-import {
-  type FoundPackage,
-  PACKAGE_BYTES_MAX,
-  type PackageFile,
-  type PackageFileFinder,
-} from "./package-file.ts";
 import { PackageSlots, type SlotChange } from "./package-slots.ts";
-import { findPipFile } from "./pip.ts";
 import { summarizePackages } from "./summarize-packages.ts";
 
 const FINDERS: readonly PackageFileFinder[] = [

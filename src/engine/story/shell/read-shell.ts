@@ -1,9 +1,9 @@
 import type { ProcessFacts } from "../../../base/index.ts";
+import { fromText, toBytes } from "../../../base/index.ts";
 import type { ShellState } from "../../../linux/shells/index.ts";
 import type { Changes } from "../../../shared/protocol/index.ts";
 import type { SessionStart } from "../../session/index.ts";
 import { MomentFiles } from "../files/moment-files.ts";
-import { fromText, toBytes } from "../files/raw-path.ts";
 import { AnswerRoom } from "../keep-within.ts";
 import type { Moment } from "../moment.ts";
 import { readMemory, readPicture } from "../processes/process-picture.ts";

@@ -1,4 +1,4 @@
-import type { RawPath } from "../files/raw-path.ts";
+import type { RawPath } from "../../base/index.ts";
 import type { FoundPackage, PackageFileFinder } from "./package-file.ts";
 
 const INSTALLED = /^(.*)\/([^/]+)\.(?:dist-info\/METADATA|egg-info\/PKG-INFO|egg-info)$/;

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { RawPath } from "../files/raw-path.ts";
+import type { RawPath } from "../../base/index.ts";
 
 const MAGIC = "DIRC";
 const HEADER_BYTES = 12;

@@ -1,4 +1,4 @@
-import type { RawPath } from "../files/raw-path.ts";
+import type { RawPath } from "../../base/index.ts";
 import {
   asRecord,
   asText,

@@ -1,5 +1,5 @@
-import type { PackageChange } from "../../../shared/protocol/index.ts";
-import type { RawPath } from "../files/raw-path.ts";
+import type { RawPath } from "../../base/index.ts";
+import type { PackageChange } from "../../shared/protocol/index.ts";
 
 /** A package as one file tells of it. */
 export interface FoundPackage {

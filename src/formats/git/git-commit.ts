@@ -1,4 +1,4 @@
-import type { GitChange } from "../../../shared/protocol/index.ts";
+import type { GitChange } from "../../shared/protocol/index.ts";
 import type { GitObject } from "./git-pack.ts";
 
 /** No calendar goes further. */
