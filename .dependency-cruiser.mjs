@@ -32,6 +32,12 @@ export default {
       "It is Node without native code, for the smallest client, too.",
     ),
     only(
+      "formats-import-words",
+      "^src/formats/",
+      "^src/(shared|base|formats)/",
+      "A format is the same wherever its bytes come from.",
+    ),
+    only(
       "portable-knows-no-machine",
       "^src/portable/",
       "^src/(shared|base|formats|portable)/",
@@ -76,7 +82,7 @@ export default {
     only(
       "daemon-knows-operations",
       "^src/surfaces/daemon/",
-      "^src/(shared|base|portable|linux|engine|operations|surfaces/daemon)/",
+      "^src/(shared|base|formats|portable|linux|engine|operations|surfaces/daemon)/",
       "Server and client share the protocol and nothing else.",
     ),
     {

@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { memoryField } from "../../formats/proc/index.ts";
 import type { EnginePorts } from "../session/index.ts";
 
 /** A store with less has no room for what forks in advance would write. */
@@ -13,7 +14,5 @@ export function findPressure({ freezer, settings, store }: EnginePorts): string 
 }
 
 function availableBytes(): number {
-  const [, kibibytes = "0"] =
-    /^MemAvailable:\s+(\d+)/m.exec(readFileSync("/proc/meminfo", "utf8")) ?? [];
-  return Number(kibibytes) * 1024;
+  return memoryField(readFileSync("/proc/meminfo", "utf8"), "MemAvailable");
 }

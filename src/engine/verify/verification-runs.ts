@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { memoryField } from "../../formats/proc/index.ts";
 import type { CheckpointRow } from "../../portable/catalog/index.ts";
 import { WaypointError } from "../../shared/errors/index.ts";
 
@@ -169,7 +170,5 @@ function stopped(): WaypointError {
 }
 
 function availableBytes(): number {
-  const [, kibibytes = "0"] =
-    /^MemAvailable:\s+(\d+)/m.exec(readFileSync("/proc/meminfo", "utf8")) ?? [];
-  return Number(kibibytes) * 1024;
+  return memoryField(readFileSync("/proc/meminfo", "utf8"), "MemAvailable");
 }

@@ -1,4 +1,3 @@
-import type { FileHandle } from "node:fs/promises";
 import { inflateSync } from "node:zlib";
 
 const INDEX_MAGIC = 0xff744f63;
@@ -19,6 +18,17 @@ const OFFSET_DELTA = 6;
 const ID_DELTA = 7;
 /** Type of an entry, as a name. */
 const TYPES: readonly (string | undefined)[] = [undefined, "commit", "tree", "blob", "tag"];
+
+/** What is read of in small parts. */
+export interface PartlyRead {
+  read(
+    buffer: Buffer,
+    offset: number,
+    length: number,
+    position: number,
+  ): Promise<{ bytesRead: number }>;
+  close(): Promise<void>;
+}
 
 /** An object out of a repository. */
 export interface GitObject {
@@ -45,13 +55,13 @@ export class ReadRoom {
 
 /** One pack of objects with its index, read in small parts: packs can be huge. */
 export class GitPack implements AsyncDisposable {
-  readonly #index: FileHandle;
-  readonly #pack: FileHandle;
+  readonly #index: PartlyRead;
+  readonly #pack: PartlyRead;
   readonly #hashBytes: number;
   readonly #fanout: Buffer;
 
   /** @throws Error  its index is of an unknown kind. The files are its own from then on. */
-  static async open(index: FileHandle, pack: FileHandle, hashBytes: number): Promise<GitPack> {
+  static async open(index: PartlyRead, pack: PartlyRead, hashBytes: number): Promise<GitPack> {
     const head = await readAt(index, 0, INDEX_HEAD_BYTES + FANOUT_BYTES);
     if (head.readUInt32BE(0) !== INDEX_MAGIC || head.readUInt32BE(4) !== 2) {
       throw new Error("a pack has an index of an unknown kind");
@@ -60,8 +70,8 @@ export class GitPack implements AsyncDisposable {
   }
 
   private constructor(parts: {
-    index: FileHandle;
-    pack: FileHandle;
+    index: PartlyRead;
+    pack: PartlyRead;
     hashBytes: number;
     fanout: Buffer;
   }) {
@@ -239,7 +249,7 @@ function search(names: Buffer, id: Buffer): number | null {
 }
 
 /** Returns the bytes at an offset; fewer at the end of the file. */
-async function readAt(file: FileHandle, offset: number, sizeBytes: number): Promise<Buffer> {
+async function readAt(file: PartlyRead, offset: number, sizeBytes: number): Promise<Buffer> {
   const bytes = Buffer.alloc(sizeBytes);
   const { bytesRead } = await file.read(bytes, 0, sizeBytes, offset);
   return bytes.subarray(0, bytesRead);

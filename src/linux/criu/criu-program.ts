@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import type { Readable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
 import { findStandstill, killProcess, processesFull, withDeadline } from "../../base/index.ts";
+import { parseChildren } from "../../formats/proc/index.ts";
 import { WaypointError } from "../../shared/errors/index.ts";
 import { findRunningCriu } from "./running-criu.ts";
 
@@ -191,10 +192,7 @@ function killWithChildren(criuPid: number): number[] {
 
 function childrenOf(pid: number): number[] {
   try {
-    return readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8")
-      .split(" ")
-      .filter(Boolean)
-      .map(Number);
+    return parseChildren(readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8"));
   } catch {
     return []; // It has ended.
   }

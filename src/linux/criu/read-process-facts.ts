@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync, readlinkSync, statfsSync, statSync } from "node:fs";
 import { runProcess } from "../../base/index.ts";
+import { innerPidOf, parseChildren, statusField } from "../../formats/proc/index.ts";
 import { hasCode } from "../../shared/errors/index.ts";
 import { MESSAGE_QUEUE } from "./describe-culprit.ts";
 import type { FailureFacts, ProcessFacts } from "./explain-failure.ts";
@@ -43,12 +44,11 @@ function readTree(rootPid: number): ProcessFacts[] {
 
 function readProcess(pid: number): ProcessFacts {
   const status = readFileSync(`/proc/${pid}/status`, "utf8");
-  const field = (name: string) => new RegExp(`^${name}:\\s*(.*)$`, "m").exec(status)?.[1] ?? "";
   return {
     pid,
-    innerPid: Number(field("NSpid").split(/\s+/).at(-1)) || pid,
-    command: field("Name"),
-    tracerPid: Number(field("TracerPid")),
+    innerPid: innerPidOf(status) ?? pid,
+    command: statusField(status, "Name"),
+    tracerPid: Number(statusField(status, "TracerPid")),
     descriptors: readDescriptors(pid),
     unusualPaths: readNumbers(`/proc/${pid}/fd`).filter(
       (descriptor) => whileItLives(() => isUnusualPath(pid, descriptor)) === true,
@@ -85,10 +85,7 @@ function readTarget(link: string): string {
 
 function readChildren(pid: number): number[] {
   return readdirSync(`/proc/${pid}/task`).flatMap((task) =>
-    readFileSync(`/proc/${pid}/task/${task}/children`, "utf8")
-      .split(" ")
-      .filter(Boolean)
-      .map(Number),
+    parseChildren(readFileSync(`/proc/${pid}/task/${task}/children`, "utf8")),
   );
 }
 

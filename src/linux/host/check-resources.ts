@@ -2,6 +2,7 @@ import { accessSync, constants, existsSync, readFileSync, statfsSync } from "nod
 import os from "node:os";
 import path from "node:path";
 import { isInMemory, readCgroupMounts } from "../../base/index.ts";
+import { memoryField } from "../../formats/proc/index.ts";
 import { hasCapability } from "./capabilities.ts";
 import { failed, type HostCheck, passed } from "./host-check.ts";
 import { readPidsDefault } from "./pids-default.ts";
@@ -46,8 +47,7 @@ function kindOf(directory: string, type: number): string {
 /** Memory available matters because images lie in memory until they are durable. */
 function describeMemory(): HostCheck {
   const text = readFileSync("/proc/meminfo", "utf8");
-  const availableKib = Number(/^MemAvailable:\s*(\d+)/m.exec(text)?.[1] ?? 0);
-  const available = gibibytes(availableKib * 1024);
+  const available = gibibytes(memoryField(text, "MemAvailable"));
   return passed("memory", `${available} available of ${gibibytes(os.totalmem())}`);
 }
 

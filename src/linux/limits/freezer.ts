@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import path from "node:path";
 import { setTimeout as delay, setImmediate } from "node:timers/promises";
 import { isSystemError, pollUntil } from "../../base/index.ts";
+import { parseMountInfo } from "../../formats/proc/index.ts";
 import { mount } from "../kernel/index.ts";
 import { removeGroup } from "./remove-group.ts";
 
@@ -165,10 +166,8 @@ export class Freezer {
 }
 
 function findMount(): string | undefined {
-  const line = readFileSync("/proc/self/mountinfo", "utf8")
-    .split("\n")
-    .find((each) => each.includes(" - cgroup2 "));
-  return line?.split(" ")[4];
+  const mounts = parseMountInfo(readFileSync("/proc/self/mountinfo", "utf8"));
+  return mounts.find(({ type }) => type === "cgroup2")?.mountPoint;
 }
 
 function mountOwn(): string {

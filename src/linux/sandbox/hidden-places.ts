@@ -1,12 +1,7 @@
 import { closeSync, constants, openSync, readFileSync, readlinkSync } from "node:fs";
 import path from "node:path";
-import {
-  type Hidden,
-  isBelow,
-  type KernelMount,
-  type Place,
-  parseMountInfo,
-} from "./select-mounts.ts";
+import { type MountEntry, parseMountInfo } from "../../formats/proc/index.ts";
+import { type Hidden, isBelow, type Place } from "./select-mounts.ts";
 
 /** Opens without reading; Node has no name for it. */
 const O_PATH = 0o10000000;
@@ -53,7 +48,7 @@ export function isWithin(one: Place, other: Place): boolean {
 /** Follows links, and asks the kernel which mount the directory is on: others may lie over its path. */
 function locate(
   directory: string,
-  mounts: readonly KernelMount[],
+  mounts: readonly MountEntry[],
 ): { realPath: string; place: Place } | null {
   let fd: number;
   try {
@@ -75,6 +70,6 @@ function locate(
   }
 }
 
-function readMounts(): KernelMount[] {
+function readMounts(): MountEntry[] {
   return parseMountInfo(readFileSync("/proc/self/mountinfo", "utf8"));
 }

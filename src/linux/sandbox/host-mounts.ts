@@ -1,11 +1,7 @@
 import { mkdirSync, readFileSync } from "node:fs";
+import { type MountEntry, parseMountInfo } from "../../formats/proc/index.ts";
 import { MS_NODEV, MS_NOEXEC, MS_NOSUID, MS_RDONLY, mount, unmount } from "../kernel/index.ts";
-import {
-  type Hidden,
-  type KernelMount,
-  parseMountInfo,
-  selectHostMounts,
-} from "./select-mounts.ts";
+import { type Hidden, selectHostMounts } from "./select-mounts.ts";
 
 const PROBE_DIR = "/run/waypoint/probe";
 
@@ -35,7 +31,7 @@ export function mountFlags(mountPoint: string): number | null {
   return found.options.reduce((flags, option) => flags | (FLAGS[option] ?? 0), 0);
 }
 
-function readMounts(): KernelMount[] {
+function readMounts(): MountEntry[] {
   return parseMountInfo(readFileSync("/proc/self/mountinfo", "utf8"));
 }
 

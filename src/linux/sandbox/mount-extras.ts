@@ -1,5 +1,6 @@
 import { lstatSync, mkdirSync, readFileSync, statSync } from "node:fs";
 import path from "node:path";
+import { parseMountInfo } from "../../formats/proc/index.ts";
 import { WaypointError } from "../../shared/errors/index.ts";
 import type { Bind } from "../../shared/protocol/index.ts";
 import {
@@ -13,7 +14,6 @@ import {
 } from "../kernel/index.ts";
 import { mountFlags } from "./host-mounts.ts";
 import { mountOverlay } from "./root-filesystem.ts";
-import { parseMountInfo } from "./select-mounts.ts";
 
 /** What stands in for the source of a bind that is gone. */
 const EMPTY_DIR = "/run/waypoint/empty";

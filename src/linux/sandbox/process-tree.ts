@@ -1,5 +1,11 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { hasFrozenGroup, killProcess, leaveFrozenGroup, pollUntil } from "../../base/index.ts";
+import {
+  innerPidOf,
+  type MountEntry,
+  parseChildren,
+  parseMountInfo,
+} from "../../formats/proc/index.ts";
 
 const CLOCK_TICKS_PER_SECOND = 100;
 const PAGE_BYTES = 4096;
@@ -120,17 +126,14 @@ export function findInitsBelow(directory: string): number[] {
 
 function findInits(isWanted: (upperDir: string) => boolean): number[] {
   return hostPids().filter((hostPid) => {
-    const root = readProc(hostPid, "mountinfo")
-      ?.split("\n")
-      .find((line) => line.split(" ")[4] === "/");
-    const upperDir = root === undefined ? undefined : upperDirOf(root);
+    const mounts = parseMountInfo(readProc(hostPid, "mountinfo") ?? "");
+    const upperDir = upperDirOf(mounts.find(({ mountPoint }) => mountPoint === "/"));
     return upperDir !== undefined && isWanted(upperDir) && innerPid(hostPid) === 1;
   });
 }
 
-function upperDirOf(mountLine: string): string | undefined {
-  const options = mountLine.split(" - ")[1]?.split(/[ ,]/) ?? [];
-  const named = options.find((option) => option.startsWith(UPPER_OPTION));
+function upperDirOf(root: MountEntry | undefined): string | undefined {
+  const named = root?.filesystemOptions.find((option) => option.startsWith(UPPER_OPTION));
   return named?.slice(UPPER_OPTION.length);
 }
 
@@ -152,7 +155,7 @@ function readProcess(hostPid: number, parentPid: number, bootedAtMs: number): Tr
   return {
     hostPid,
     parentPid,
-    pid: Number(/^NSpid:.*?(\d+)$/m.exec(status)?.[1] ?? hostPid),
+    pid: innerPidOf(status) ?? hostPid,
     uid: Number(/^Uid:\s+(\d+)/m.exec(status)?.[1] ?? 0),
     state: fields[0] ?? "?",
     memoryBytes: Number(fields[21] ?? 0) * PAGE_BYTES,
@@ -161,18 +164,14 @@ function readProcess(hostPid: number, parentPid: number, bootedAtMs: number): Tr
   };
 }
 
-function innerPid(hostPid: number): number {
-  const status = readProc(hostPid, "status");
-  return Number(/^NSpid:.*?(\d+)$/m.exec(status ?? "")?.[1] ?? 0);
+function innerPid(hostPid: number): number | null {
+  return innerPidOf(readProc(hostPid, "status") ?? "");
 }
 
 function childrenOf(hostPid: number): number[] {
   try {
     return readdirSync(`/proc/${hostPid}/task`).flatMap((thread) =>
-      readFileSync(`/proc/${hostPid}/task/${thread}/children`, "utf8")
-        .split(" ")
-        .filter(Boolean)
-        .map(Number),
+      parseChildren(readFileSync(`/proc/${hostPid}/task/${thread}/children`, "utf8")),
     );
   } catch {
     return []; // It ended while it was being read.

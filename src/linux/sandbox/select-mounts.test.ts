@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { parseMountInfo, selectHostMounts } from "./select-mounts.ts";
+import { parseMountInfo } from "../../formats/proc/index.ts";
+import { selectHostMounts } from "./select-mounts.ts";
 
 /** Lines of mountinfo: id, parent, device, root, mount point, type. */
 function mountinfo(...lines: string[]): string {

@@ -1,16 +1,5 @@
 import path from "node:path";
-
-/** A mount as /proc/PID/mountinfo tells it. */
-export interface KernelMount {
-  id: number;
-  parentId: number;
-  device: string;
-  /** What of its filesystem it shows. */
-  root: string;
-  mountPoint: string;
-  options: string[];
-  type: string;
-}
+import type { MountEntry } from "../../formats/proc/index.ts";
 
 /** What a directory is, whatever leads to it: links and binds have no part in it. */
 export interface Place {
@@ -57,29 +46,9 @@ export function isNameableMount(mountPoint: string): boolean {
   return !UNUSABLE_IN_OPTION.test(mountPoint);
 }
 
-/** Parses mountinfo. */
-export function parseMountInfo(text: string): KernelMount[] {
-  return text
-    .split("\n")
-    .filter((line) => line !== "")
-    .map((line) => {
-      const [before = "", after = ""] = line.split(" - ");
-      const [id, parentId, device = "", root = "", point = "", options = ""] = before.split(" ");
-      return {
-        id: Number(id),
-        parentId: Number(parentId),
-        device,
-        root: decodeOctal(root),
-        mountPoint: decodeOctal(point),
-        options: options.split(","),
-        type: after.split(" ")[0] ?? "",
-      };
-    });
-}
-
 /** Returns the mount points that a session on the host's root shows, outer ones first. */
 export function selectHostMounts(
-  mounts: readonly KernelMount[],
+  mounts: readonly MountEntry[],
   { directories, places }: Hidden,
 ): string[] {
   const hidden = [...OWN_DIRECTORIES, ...directories];
@@ -108,7 +77,7 @@ export function isBelow(insidePath: string, directory: string): boolean {
 }
 
 /** It shows what would be there without it, as the directories of other Waypoints do. */
-function isBoundOntoItself(candidate: KernelMount, mounts: readonly KernelMount[]): boolean {
+function isBoundOntoItself(candidate: MountEntry, mounts: readonly MountEntry[]): boolean {
   const parent = mounts.find(({ id }) => id === candidate.parentId);
   if (parent === undefined || parent.device !== candidate.device) return false;
   const inside = path.relative(parent.mountPoint, candidate.mountPoint);
@@ -116,14 +85,14 @@ function isBoundOntoItself(candidate: KernelMount, mounts: readonly KernelMount[
 }
 
 /** Another mount lies over it, or over a directory on the way to it. */
-function isCovered(candidate: KernelMount, mounts: readonly KernelMount[]): boolean {
+function isCovered(candidate: MountEntry, mounts: readonly MountEntry[]): boolean {
   const isStackedUpon = mounts.some(
     ({ parentId, mountPoint }) => parentId === candidate.id && mountPoint === candidate.mountPoint,
   );
   return isStackedUpon || isCutOff(candidate, mounts);
 }
 
-function isCutOff(candidate: KernelMount, mounts: readonly KernelMount[]): boolean {
+function isCutOff(candidate: MountEntry, mounts: readonly MountEntry[]): boolean {
   const hasCover = mounts.some(
     ({ id, parentId, mountPoint }) =>
       id !== candidate.id &&
@@ -136,11 +105,4 @@ function isCutOff(candidate: KernelMount, mounts: readonly KernelMount[]): boole
 
 function depthOf(mountPoint: string): number {
   return mountPoint.split("/").length;
-}
-
-/** Spaces and the like are written as octal numbers. */
-function decodeOctal(text: string): string {
-  return text.replace(/\\([0-7]{3})/g, (_all, digits: string) =>
-    String.fromCharCode(Number.parseInt(digits, 8)),
-  );
 }

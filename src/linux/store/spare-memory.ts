@@ -1,12 +1,11 @@
 import { readFileSync } from "node:fs";
+import { memoryField } from "../../formats/proc/index.ts";
 
 /** Part of the machine's memory that images leave to everything else. */
 const SHARE_LEFT_FREE = 0.1;
 
 /** Returns how much memory images may still take without pressing other programs out of it. */
 export function spareMemoryBytes(): number {
-  const memory = readFileSync("/proc/meminfo", "utf8");
-  const fieldBytes = (name: string) =>
-    Number(new RegExp(`^${name}:\\s+(\\d+) kB$`, "m").exec(memory)?.[1] ?? 0) * 1024;
-  return fieldBytes("MemAvailable") - fieldBytes("MemTotal") * SHARE_LEFT_FREE;
+  const text = readFileSync("/proc/meminfo", "utf8");
+  return memoryField(text, "MemAvailable") - memoryField(text, "MemTotal") * SHARE_LEFT_FREE;
 }

@@ -10,6 +10,7 @@ import {
   runProcess,
   type StateLayout,
 } from "../../base/index.ts";
+import { parseMountInfo } from "../../formats/proc/index.ts";
 import {
   keepOnExec,
   MS_NODEV,
@@ -162,12 +163,6 @@ async function makeNamespace({ namespacePath }: StateLayout): Promise<void> {
 }
 
 function mountTypes(): Map<string, string> {
-  const lines = readFileSync("/proc/self/mountinfo", "utf8").trimEnd().split("\n");
-  return new Map(
-    lines.map((line) => {
-      const [before = "", after = ""] = line.split(" - ");
-      const mountPoint = (before.split(" ")[4] ?? "").replaceAll("\\040", " ");
-      return [mountPoint, after.split(" ")[0] ?? ""];
-    }),
-  );
+  const mounts = parseMountInfo(readFileSync("/proc/self/mountinfo", "utf8"));
+  return new Map(mounts.map(({ mountPoint, type }) => [mountPoint, type]));
 }

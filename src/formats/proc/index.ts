@@ -1,0 +1,7 @@
+/**
+ * proc owns how the kernel writes what it tells in /proc: mounts, fields of a process, memory.
+ */
+
+export { memoryField } from "./meminfo.ts";
+export { type MountEntry, parseMountInfo } from "./mountinfo.ts";
+export { innerPidOf, parseChildren, statusField } from "./status.ts";
