@@ -15,15 +15,10 @@ import { ID_LENGTH } from "../shared/protocol/index.ts";
 import { AutomaticCheckpoints } from "./automatic/index.ts";
 import { MemoryImages } from "./checkpoint/index.ts";
 import { Browses } from "./files/index.ts";
+import type { Engine } from "./ports/index.ts";
 import { recover } from "./recovery/index.ts";
 import { settleInterrupted } from "./restore/index.ts";
-import {
-  CommandJournal,
-  type EnginePorts,
-  LiveSessions,
-  type StandbySettings,
-  Typing,
-} from "./session/index.ts";
+import { CommandJournal, LiveSessions, type StandbySettings, Typing } from "./session/index.ts";
 import { Standbys } from "./standby/index.ts";
 import {
   STORY_SCRATCH_START,
@@ -66,7 +61,7 @@ export interface EngineOptions {
  * **Requires** the daemon's own mount namespace and the directory's lock.
  * **On success** every session that lives is connected to.
  */
-export async function openEngine(options: EngineOptions): Promise<EnginePorts> {
+export async function openEngine(options: EngineOptions): Promise<Engine> {
   const { layout, packageRoot, logger } = options;
   const native = nativePaths(packageRoot);
   const store = await openStore(layout, {
@@ -98,7 +93,7 @@ export async function openEngine(options: EngineOptions): Promise<EnginePorts> {
   const storySettings: StorySettings = { resolvConf: network.resolvConf, initBinaryPath };
   const limitsHost = LimitsHost.open({ ownerKey: layout.key });
   const pidsOnly = { memoryLimitBytes: null, cpuLimit: null, pidsLimit: options.pidsDefault };
-  const ports: EnginePorts = {
+  const engine: Engine = {
     settings: {
       layout,
       criu: criuProgram,
@@ -159,17 +154,17 @@ export async function openEngine(options: EngineOptions): Promise<EnginePorts> {
     logger,
     newId,
   };
-  const standbys = new Standbys(ports);
-  const browses = new Browses(ports);
-  const memoryImages = new MemoryImages(ports);
-  const automatic = new AutomaticCheckpoints(ports);
+  const standbys = new Standbys(engine);
+  const browses = new Browses(engine);
+  const memoryImages = new MemoryImages(engine);
+  const automatic = new AutomaticCheckpoints(engine);
   await criu.warmUp(criuProgram);
-  await recover(ports);
-  await settleInterrupted(ports).catch((error: unknown) =>
+  await recover(engine);
+  await settleInterrupted(engine).catch((error: unknown) =>
     // A store that cannot be written must not keep a daemon from starting: only it can end sessions.
     logger.error("settle what was interrupted", error),
   );
-  return ports;
+  return engine;
 }
 
 /** Tells whether sessions live whose files are in the store of a state directory. */

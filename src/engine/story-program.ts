@@ -14,7 +14,7 @@ import { LiveSessions } from "./session/index.ts";
 import {
   STORY_BYTES_MAX,
   STORY_SCRATCH_START,
-  type StoryPorts,
+  type StoryEngine,
   type StorySettings,
   serveStories,
 } from "./story/index.ts";
@@ -28,7 +28,7 @@ const SCRATCH_ID_BYTES = 6;
 const NICENESS = 10;
 const FIRST_TO_BE_ENDED = "1000";
 
-function openStoryPorts(layout: StateLayout, settings: StorySettings): StoryPorts {
+function openStoryEngine(layout: StateLayout, settings: StorySettings): StoryEngine {
   return {
     settings: { layout, shellFiles: SHELL_FILES, ...settings },
     catalog: Catalog.openForReading(layout.catalogPath),
@@ -49,7 +49,7 @@ endWithParent();
 os.setPriority(NICENESS);
 writeFileSync("/proc/self/oom_score_adj", FIRST_TO_BE_ENDED);
 const layout = stateLayout(process.env["WAYPOINT_DIR"] ?? STATE_DIR_DEFAULT);
-const ports = openStoryPorts(layout, JSON.parse(process.argv[2] ?? "") as StorySettings);
+const engine = openStoryEngine(layout, JSON.parse(process.argv[2] ?? "") as StorySettings);
 limitFurtherMemory(STORY_BYTES_MAX);
-await serveStories(ports, { input: process.stdin, output: process.stdout });
+await serveStories(engine, { input: process.stdin, output: process.stdout });
 process.exit(0);

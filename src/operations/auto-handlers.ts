@@ -1,16 +1,13 @@
-import type { EnginePorts } from "../engine/session/index.ts";
+import type { Engine } from "../engine/ports/index.ts";
 import { resolveSession } from "../portable/lineage/index.ts";
 import type { OperationOutput, OperationParsedInput } from "../shared/protocol/index.ts";
 
 /** What the operation on automatic checkpoints does. */
 export const AUTO_HANDLERS: {
-  auto: (
-    input: OperationParsedInput<"auto">,
-    ports: EnginePorts,
-  ) => Promise<OperationOutput<"auto">>;
+  auto: (input: OperationParsedInput<"auto">, engine: Engine) => Promise<OperationOutput<"auto">>;
 } = {
-  auto: async ({ session, policy, paused, taskDone }, ports) => {
-    const { catalog, automatic, live } = ports;
+  auto: async ({ session, policy, paused, taskDone }, engine) => {
+    const { catalog, automatic, live } = engine;
     const { id, autoPausedAt } = resolveSession(session, catalog);
     const since = autoPausedAt ?? new Date().toISOString();
     const change = {

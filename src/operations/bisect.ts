@@ -1,6 +1,7 @@
 import { availableParallelism } from "node:os";
 import { bisectCheckpoints } from "../engine/bisect/index.ts";
-import type { EnginePorts, StreamPeer } from "../engine/session/index.ts";
+import type { Engine } from "../engine/ports/index.ts";
+import type { StreamPeer } from "../engine/session/index.ts";
 import { pathBetween, resolveCheckpoint } from "../portable/lineage/index.ts";
 import type { OperationOutput, OperationParsedInput } from "../shared/protocol/index.ts";
 import { sendLine } from "./send-line.ts";
@@ -13,23 +14,23 @@ import { sendLine } from "./send-line.ts";
  * {@link bisectCheckpoints} throw
  */
 export async function bisect(
-  { good, bad, atOnce, ...request }: OperationParsedInput<"bisect">,
-  ports: EnginePorts,
+  { good, bad, concurrency, ...request }: OperationParsedInput<"bisect">,
+  engine: Engine,
   peer: StreamPeer,
 ): Promise<OperationOutput<"bisect">> {
   const path = pathBetween(
-    resolveCheckpoint(good, ports.catalog),
-    resolveCheckpoint(bad, ports.catalog),
-    ports.catalog,
+    resolveCheckpoint(good, engine.catalog),
+    resolveCheckpoint(bad, engine.catalog),
+    engine.catalog,
   );
   return await bisectCheckpoints(
     path,
     {
       ...request,
-      atOnce: atOnce ?? availableParallelism(),
+      concurrency: concurrency ?? availableParallelism(),
       signal: peer.cancelled,
       tell: (event) => sendLine(peer, event),
     },
-    ports,
+    engine,
   );
 }

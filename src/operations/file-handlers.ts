@@ -1,5 +1,6 @@
 import { catFiles, copyFiles, copyTargetOf, grepCheckpoints } from "../engine/files/index.ts";
-import type { EnginePorts, StreamPeer } from "../engine/session/index.ts";
+import type { Engine } from "../engine/ports/index.ts";
+import type { StreamPeer } from "../engine/session/index.ts";
 import { WaypointError } from "../shared/errors/index.ts";
 import type {
   OperationName,
@@ -13,27 +14,27 @@ type FileOperation = "cat" | "cp" | "grep" | Extract<OperationName, `browse${str
 export const FILE_HANDLERS: {
   [N in FileOperation]: (
     input: OperationParsedInput<N>,
-    ports: EnginePorts,
+    engine: Engine,
     peer: StreamPeer,
   ) => Promise<OperationOutput<N>>;
 } = {
-  cat: (input, ports, peer) => catFiles(input.places, peer, ports),
+  cat: (input, engine, peer) => catFiles(input.places, peer, engine),
 
-  cp: async (input, ports, peer) => {
-    const session = copyTargetOf(input.to, ports);
-    if (session === null) return await copyFiles(input, null, peer, ports);
+  cp: async (input, engine, peer) => {
+    const session = copyTargetOf(input.to, engine);
+    if (session === null) return await copyFiles(input, null, peer, engine);
     // A restore in between would leave the files in the processes that it ends.
-    const copy = () => copyFiles(input, copyTargetOf(input.to, ports), peer, ports);
-    return await ports.leases.run(session.id, copy, peer.cancelled);
+    const copy = () => copyFiles(input, copyTargetOf(input.to, engine), peer, engine);
+    return await engine.leases.run(session.id, copy, peer.cancelled);
   },
 
-  browse: (input, ports, peer) => ports.browses.begin(input, peer),
+  browse: (input, engine, peer) => engine.browses.begin(input, peer),
 
-  "browse.list": async (_input, ports) => ({ browses: ports.browses.list() }),
+  "browse.list": async (_input, engine) => ({ browses: engine.browses.list() }),
 
-  "browse.end": async (input, ports) => ({ ended: await ports.browses.end(input.which) }),
+  "browse.end": async (input, engine) => ({ ended: await engine.browses.end(input.which) }),
 
-  grep: (input, ports, peer) => grepCheckpoints(input, peer, ports),
+  grep: (input, engine, peer) => grepCheckpoints(input, peer, engine),
 };
 
 /**
@@ -45,7 +46,7 @@ export const FILE_HANDLERS: {
 export async function endBrowsing(
   checkpoints: readonly string[],
   force: boolean,
-  { browses }: EnginePorts,
+  { browses }: Engine,
 ): Promise<void> {
   const used = browses.of(checkpoints);
   const [first] = used;

@@ -1,3 +1,4 @@
+import type { Engine } from "../engine/ports/index.ts";
 import {
   listOperations,
   planRestore,
@@ -7,7 +8,7 @@ import {
   revertChanges,
   undoOperation,
 } from "../engine/restore/index.ts";
-import { type EnginePorts, requireNobodyTypes, type StreamPeer } from "../engine/session/index.ts";
+import { requireIdleTerminal, type StreamPeer } from "../engine/session/index.ts";
 import type { CheckpointRow, SessionRow } from "../portable/catalog/index.ts";
 import { requireOwnHistory, resolveCheckpoint, resolveSession } from "../portable/lineage/index.ts";
 import type { OperationOutput, OperationParsedInput } from "../shared/protocol/index.ts";
@@ -19,64 +20,64 @@ type GoingBack = "restore" | "restore.plan" | "undo" | "revert" | "revert.plan" 
 export const GOING_BACK_HANDLERS: {
   [N in GoingBack]: (
     input: OperationParsedInput<N>,
-    ports: EnginePorts,
+    engine: Engine,
     peer: StreamPeer,
   ) => Promise<OperationOutput<N>>;
 } = {
-  restore: (input, ports, peer) =>
-    withSession(input.session, ports, peer, async (session) => {
-      const checkpoint = resolveCheckpoint(input.checkpoint, ports.catalog);
-      requireOwnHistory(session, checkpoint, ports.catalog);
-      requireNobodyTypes(session, input, ports);
-      return await restoreSession(session, checkpoint, input, ports);
+  restore: (input, engine, peer) =>
+    withSession(input.session, engine, peer, async (session) => {
+      const checkpoint = resolveCheckpoint(input.checkpoint, engine.catalog);
+      requireOwnHistory(session, checkpoint, engine.catalog);
+      requireIdleTerminal(session, input, engine);
+      return await restoreSession(session, checkpoint, input, engine);
     }),
 
-  "restore.plan": async (input, ports, peer) => {
-    const session = resolveSession(input.session, ports.catalog);
-    const checkpoint = resolveCheckpoint(input.checkpoint, ports.catalog);
-    requireOwnHistory(session, checkpoint, ports.catalog);
-    const parts = await resolveParts(input, session, ports);
-    return await planRestore(session, checkpoint, { ...input, parts }, ports, peer.cancelled);
+  "restore.plan": async (input, engine, peer) => {
+    const session = resolveSession(input.session, engine.catalog);
+    const checkpoint = resolveCheckpoint(input.checkpoint, engine.catalog);
+    requireOwnHistory(session, checkpoint, engine.catalog);
+    const parts = await resolveParts(input, session, engine);
+    return await planRestore(session, checkpoint, { ...input, parts }, engine, peer.cancelled);
   },
 
-  undo: (input, ports, peer) =>
-    withSession(input.session, ports, peer, (session) => {
-      requireNobodyTypes(session, input, ports);
-      return undoOperation(session, input, ports);
+  undo: (input, engine, peer) =>
+    withSession(input.session, engine, peer, (session) => {
+      requireIdleTerminal(session, input, engine);
+      return undoOperation(session, input, engine);
     }),
 
-  revert: (input, ports, peer) =>
-    withSession(input.session, ports, peer, async (session) => {
-      const wish = await revertWish(session, input, ports);
-      return await revertChanges(session, { ...input, ...wish }, ports);
+  revert: (input, engine, peer) =>
+    withSession(input.session, engine, peer, async (session) => {
+      const wish = await revertWish(session, input, engine);
+      return await revertChanges(session, { ...input, ...wish }, engine);
     }),
 
-  "revert.plan": async (input, ports, peer) => {
-    const session = resolveSession(input.session, ports.catalog);
+  "revert.plan": async (input, engine, peer) => {
+    const session = resolveSession(input.session, engine.catalog);
     return await planRevert(
       session,
-      await revertWish(session, input, ports),
-      ports,
+      await revertWish(session, input, engine),
+      engine,
       peer.cancelled,
     );
   },
 
-  "op.log": async ({ session }, ports) => {
-    const row = session === undefined ? undefined : resolveSession(session, ports.catalog);
-    return { operations: listOperations(row, ports) };
+  "op.log": async ({ session }, engine) => {
+    const row = session === undefined ? undefined : resolveSession(session, engine.catalog);
+    return { operations: listOperations(row, engine) };
   },
 };
 
 async function revertWish(
   session: SessionRow,
   input: OperationParsedInput<"revert.plan">,
-  ports: EnginePorts,
+  engine: Engine,
 ) {
   const [from, to] = [input.from, input.to].map((reference) => {
-    const checkpoint = resolveCheckpoint(reference, ports.catalog);
-    requireOwnHistory(session, checkpoint, ports.catalog);
+    const checkpoint = resolveCheckpoint(reference, engine.catalog);
+    requireOwnHistory(session, checkpoint, engine.catalog);
     return checkpoint;
   }) as [CheckpointRow, CheckpointRow];
-  const parts = await resolveParts({ ...input, only: "files" }, session, ports);
+  const parts = await resolveParts({ ...input, only: "files" }, session, engine);
   return { from, to, parts, force: input.force };
 }

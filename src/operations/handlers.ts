@@ -4,12 +4,12 @@ import {
   removeCheckpoints,
   showCheckpoint,
 } from "../engine/checkpoint/index.ts";
+import type { Engine } from "../engine/ports/index.ts";
 import {
   attachSession,
   createSession,
   cutShort,
   describeSession,
-  type EnginePorts,
   endInstance,
   execInSession,
   forwardPort,
@@ -53,7 +53,7 @@ import { withSession } from "./with-session.ts";
 /** Does one operation. Input is validated already. */
 export type OperationHandler<N extends OperationName> = (
   input: OperationParsedInput<N>,
-  ports: EnginePorts,
+  engine: Engine,
   peer: StreamPeer,
 ) => Promise<OperationOutput<N>>;
 
@@ -69,51 +69,51 @@ export const HANDLERS: EngineOperations = refreshingStandbys({
   ...AUTO_HANDLERS,
   ...MERGE_HANDLERS,
 
-  new: async (input, ports, peer) => {
-    const created = await createSession(input, ports);
-    await undoIfGone(peer, () => removeSession(resolveSession(created.id, ports.catalog), ports));
+  new: async (input, engine, peer) => {
+    const created = await createSession(input, engine);
+    await undoIfGone(peer, () => removeSession(resolveSession(created.id, engine.catalog), engine));
     return created;
   },
 
-  ls: async (_input, ports) => ({
-    sessions: ports.catalog.sessions().map((row) => describeSession(row, ports)),
+  ls: async (_input, engine) => ({
+    sessions: engine.catalog.sessions().map((row) => describeSession(row, engine)),
   }),
 
-  ps: async (input, ports) => {
-    const session = resolveSession(input.session, ports.catalog);
-    return { session: session.id, processes: listProcesses(session, ports) };
+  ps: async (input, engine) => {
+    const session = resolveSession(input.session, engine.catalog);
+    return { session: session.id, processes: listProcesses(session, engine) };
   },
 
-  exec: async (input, ports, peer) =>
-    execInSession(await resolveArrived(input.session, ports), input, peer, ports),
+  exec: async (input, engine, peer) =>
+    execInSession(await resolveArrived(input.session, engine), input, peer, engine),
 
-  attach: async (input, ports, peer) =>
-    attachSession(await resolveArrived(input.session, ports), input, peer, ports),
+  attach: async (input, engine, peer) =>
+    attachSession(await resolveArrived(input.session, engine), input, peer, engine),
 
-  stop: (input, ports, peer) =>
-    withSession(input.session, ports, peer, async (session) => {
-      requireLive(session, ports);
-      const checkpoint = input.checkpoint ? await captureBeforeStop(session, ports) : null;
-      await stopSession(session, checkpoint, ports);
-      const stopped = resolveSession(session.id, ports.catalog);
-      return { session: describeSession(stopped, ports), checkpoint };
+  stop: (input, engine, peer) =>
+    withSession(input.session, engine, peer, async (session) => {
+      requireLive(session, engine);
+      const checkpoint = input.checkpoint ? await captureBeforeStop(session, engine) : null;
+      await stopSession(session, checkpoint, engine);
+      const stopped = resolveSession(session.id, engine.catalog);
+      return { session: describeSession(stopped, engine), checkpoint };
     }),
 
-  rm: (input, ports, peer) => {
-    const wanted = resolveSession(input.session, ports.catalog);
+  rm: (input, engine, peer) => {
+    const wanted = resolveSession(input.session, engine.catalog);
     // Whatever is under way in it is in vain, and may hang. From then on the removal is completed.
-    if (input.force) cutShort(wanted, "removed", ports);
+    if (input.force) cutShort(wanted, "removed", engine);
     const until = input.force ? { cancelled: new AbortController().signal } : peer;
-    return withSession(wanted.id, ports, until, async (session) => {
-      if (!input.force) requireNotRunning(session, ports);
-      await endIfUnremovable(session, ports);
-      const removable = removableCheckpoints(session, ports.catalog);
-      const own = ports.catalog.checkpoints(session.id);
+    return withSession(wanted.id, engine, until, async (session) => {
+      if (!input.force) requireNotRunning(session, engine);
+      await endIfUnremovable(session, engine);
+      const removable = removableCheckpoints(session, engine.catalog);
+      const own = engine.catalog.checkpoints(session.id);
       const kept = own.filter(({ id }) => !removable.some((row) => row.id === id)).length;
       const removableIds = removable.map(({ id }) => id);
-      await endBrowsing(removableIds, input.force, ports);
-      await removeSession(session, ports);
-      await removeCheckpoints(removableIds, ports);
+      await endBrowsing(removableIds, input.force, engine);
+      await removeSession(session, engine);
+      await removeCheckpoints(removableIds, engine);
       return {
         session: session.id,
         name: session.name,
@@ -123,9 +123,9 @@ export const HANDLERS: EngineOperations = refreshingStandbys({
     });
   },
 
-  "rm.checkpoints": (input, ports) => removeSingleCheckpoints(input, ports),
+  "rm.checkpoints": (input, engine) => removeSingleCheckpoints(input, engine),
 
-  "rm.files": (input, ports, peer) => removeFiles(input, ports, peer),
+  "rm.files": (input, engine, peer) => removeFiles(input, engine, peer),
 
   checkpoint: takeCheckpoint,
 
@@ -133,61 +133,62 @@ export const HANDLERS: EngineOperations = refreshingStandbys({
 
   bisect,
 
-  log: (input, ports) => readLog(input, ports),
+  log: (input, engine) => readLog(input, engine),
 
-  show: (input, ports) => showCheckpoint(resolveCheckpoint(input.checkpoint, ports.catalog), ports),
+  show: (input, engine) =>
+    showCheckpoint(resolveCheckpoint(input.checkpoint, engine.catalog), engine),
 
-  diff: async (input, ports, peer) => {
+  diff: async (input, engine, peer) => {
     const refs = {
-      from: resolveMoment(input.from, ports.catalog),
-      to: resolveMoment(input.to, ports.catalog),
+      from: resolveMoment(input.from, engine.catalog),
+      to: resolveMoment(input.to, engine.catalog),
     };
-    return await diffMoments(refs, input, ports, peer.cancelled);
+    return await diffMoments(refs, input, engine, peer.cancelled);
   },
 
-  fork: async (input, ports, peer) => {
-    const checkpoint = resolveCheckpoint(input.checkpoint, ports.catalog);
+  fork: async (input, engine, peer) => {
+    const checkpoint = resolveCheckpoint(input.checkpoint, engine.catalog);
     if (input.name !== undefined) requireValidName(input.name);
     const { checkpoint: _, ...options } = input;
     requireUsablePids(options.pids);
-    const { forks, readyMs, bindsLeftOut } = await forkCheckpoint(checkpoint, options, ports);
+    const { forks, readyMs, bindsLeftOut } = await forkCheckpoint(checkpoint, options, engine);
     await undoIfGone(peer, async () => {
-      await Promise.all(forks.map((fork) => removeSession(fork, ports)));
+      await Promise.all(forks.map((fork) => removeSession(fork, engine)));
     });
     return {
-      sessions: forks.map(({ id, name }) => ({ id, name, pid: ports.live.get(id)?.pid ?? null })),
+      sessions: forks.map(({ id, name }) => ({ id, name, pid: engine.live.get(id)?.pid ?? null })),
       readyMs,
       bindsLeftOut,
     };
   },
 
-  forward: (input, ports, peer) =>
-    withSession(input.session, ports, peer, (session) =>
-      forwardPort(session, { ...input, to: resolveIfGiven(input.to, ports) }, ports),
+  forward: (input, engine, peer) =>
+    withSession(input.session, engine, peer, (session) =>
+      forwardPort(session, { ...input, to: resolveIfGiven(input.to, engine) }, engine),
     ),
 
-  "forward.list": async (input, ports) => {
+  "forward.list": async (input, engine) => {
     const { session } = input;
-    const row = session === undefined ? undefined : resolveSession(session, ports.catalog);
-    return { forwards: listForwards(row, ports) };
+    const row = session === undefined ? undefined : resolveSession(session, engine.catalog);
+    return { forwards: listForwards(row, engine) };
   },
 
-  "forward.stop": (input, ports, peer) =>
-    withSession(input.session, ports, peer, async (session) =>
-      stopForward(session, { ...input, to: resolveIfGiven(input.to, ports) }, ports),
+  "forward.stop": (input, engine, peer) =>
+    withSession(input.session, engine, peer, async (session) =>
+      stopForward(session, { ...input, to: resolveIfGiven(input.to, engine) }, engine),
     ),
 
-  standby: (input, ports, peer) =>
-    withSession(input.session, ports, peer, async (session) => {
+  standby: (input, engine, peer) =>
+    withSession(input.session, engine, peer, async (session) => {
       if (input.policy !== undefined) {
-        ports.catalog.updateSession(session.id, { standby: input.policy });
+        engine.catalog.updateSession(session.id, { standby: input.policy });
       }
-      return describeStandby(resolveSession(session.id, ports.catalog), ports);
+      return describeStandby(resolveSession(session.id, engine.catalog), engine);
     }),
 });
 
 /** @throws SESSION_WRONG_STATE  its processes live, whether they answer or not. */
-function requireNotRunning({ id, name, state }: SessionRow, { live }: EnginePorts): void {
+function requireNotRunning({ id, name, state }: SessionRow, { live }: Engine): void {
   if (live.get(id) === undefined && state !== "running") return;
   throw new WaypointError("SESSION_WRONG_STATE", `Session ${name} is running.`, {
     hint: `Stop it first, or use \`waypoint rm --force ${name}\`: its files and checkpoints are gone then.`,
@@ -200,39 +201,39 @@ function requireNotRunning({ id, name, state }: SessionRow, { live }: EnginePort
  *
  * @throws STORE_FAILED  its processes have ended; it is still listed.
  */
-async function endIfUnremovable(session: SessionRow, ports: EnginePorts): Promise<void> {
-  if (ports.store.health.now().state === "writable") return;
-  ports.catalog.updateSession(session.id, { state: "stopped" });
-  const live = ports.live.get(session.id);
+async function endIfUnremovable(session: SessionRow, engine: Engine): Promise<void> {
+  if (engine.store.health.now().state === "writable") return;
+  engine.catalog.updateSession(session.id, { state: "stopped" });
+  const live = engine.live.get(session.id);
   if (live !== undefined) {
-    ports.live.delete(session.id, live.instanceId);
+    engine.live.delete(session.id, live.instanceId);
     live.link.end(new WaypointError("SESSION_ENDED", `Session ${session.name} was removed.`));
   }
-  if (session.instance !== null) await endInstance(session.instance, ports);
-  ports.store.health.requireWritable(
+  if (session.instance !== null) await endInstance(session.instance, engine);
+  engine.store.health.requireWritable(
     `remove the files of session ${session.name}; its processes have ended`,
   );
 }
 
 /** Returns a session when its first process has answered this daemon, or has not in time. */
-async function resolveArrived(reference: string, { catalog, live }: EnginePorts) {
+async function resolveArrived(reference: string, { catalog, live }: Engine) {
   const { id } = resolveSession(reference, catalog);
   await live.arrived(id);
   return resolveSession(id, catalog);
 }
 
-function resolveIfGiven(reference: string | undefined, ports: EnginePorts) {
-  return reference === undefined ? null : resolveSession(reference, ports.catalog);
+function resolveIfGiven(reference: string | undefined, engine: Engine) {
+  return reference === undefined ? null : resolveSession(reference, engine.catalog);
 }
 
 /** What a stopped session can be started again from. */
 async function captureBeforeStop(
   session: ReturnType<typeof resolveSession>,
-  ports: EnginePorts,
+  engine: Engine,
 ): Promise<string> {
   const options = { trigger: "before-stop", intent: "before stop", name: null } as const;
   const more = { filesOnly: false, movesHead: true };
-  return (await createCheckpoint(session, { ...options, ...more }, ports)).id;
+  return (await createCheckpoint(session, { ...options, ...more }, engine)).id;
 }
 
 /** A client that has gone, or does not want it any more: what was begun for it is undone. */

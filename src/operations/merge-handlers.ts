@@ -5,7 +5,8 @@ import {
   mergeCheckpoint,
   undoApply,
 } from "../engine/merge/index.ts";
-import type { EnginePorts, StreamPeer } from "../engine/session/index.ts";
+import type { Engine } from "../engine/ports/index.ts";
+import type { StreamPeer } from "../engine/session/index.ts";
 import { resolveCheckpoint } from "../portable/lineage/index.ts";
 import type {
   OperationName,
@@ -23,27 +24,27 @@ const LEASE = "applies";
 export const MERGE_HANDLERS: {
   [N in MergeOperation]: (
     input: OperationParsedInput<N>,
-    ports: EnginePorts,
+    engine: Engine,
     peer: StreamPeer,
   ) => Promise<OperationOutput<N>>;
 } = {
-  apply: (input, ports, peer) =>
-    ports.leases.run(LEASE, () => applyCheckpoint(input, peer, ports), peer.cancelled),
+  apply: (input, engine, peer) =>
+    engine.leases.run(LEASE, () => applyCheckpoint(input, peer, engine), peer.cancelled),
 
-  "apply.undo": (input, ports, peer) =>
-    ports.leases.run(LEASE, () => undoApply(input, peer, ports), peer.cancelled),
+  "apply.undo": (input, engine, peer) =>
+    engine.leases.run(LEASE, () => undoApply(input, peer, engine), peer.cancelled),
 
-  "apply.continue": (_input, ports, peer) =>
-    ports.leases.run(LEASE, () => continueUnfinished(peer, ports), peer.cancelled),
+  "apply.continue": (_input, engine, peer) =>
+    engine.leases.run(LEASE, () => continueUnfinished(peer, engine), peer.cancelled),
 
-  "apply.abort": (_input, ports, peer) =>
-    ports.leases.run(LEASE, () => abortUnfinished(peer, ports), peer.cancelled),
+  "apply.abort": (_input, engine, peer) =>
+    engine.leases.run(LEASE, () => abortUnfinished(peer, engine), peer.cancelled),
 
-  merge: (input, ports, peer) =>
-    withSession(input.session, ports, peer, (session) =>
-      ports.leases.run(LEASE, () => {
-        const checkpoint = resolveCheckpoint(input.checkpoint, ports.catalog);
-        return mergeCheckpoint({ session, checkpoint, dryRun: input.dryRun }, peer, ports);
+  merge: (input, engine, peer) =>
+    withSession(input.session, engine, peer, (session) =>
+      engine.leases.run(LEASE, () => {
+        const checkpoint = resolveCheckpoint(input.checkpoint, engine.catalog);
+        return mergeCheckpoint({ session, checkpoint, dryRun: input.dryRun }, peer, engine);
       }),
     ),
 };

@@ -1,5 +1,6 @@
 import { describeCheckpoints } from "../engine/checkpoint/index.ts";
-import { describeSession, type EnginePorts } from "../engine/session/index.ts";
+import type { Engine } from "../engine/ports/index.ts";
+import { describeSession } from "../engine/session/index.ts";
 import type { TimelineRow } from "../portable/catalog/index.ts";
 import { resolveSession } from "../portable/lineage/index.ts";
 import type {
@@ -7,7 +8,7 @@ import type {
   OperationOutput,
   OperationParsedInput,
 } from "../shared/protocol/index.ts";
-import { findTold } from "./find-told.ts";
+import { filterTimeline } from "./filter-timeline.ts";
 import { linkOverElided } from "./link-over-elided.ts";
 
 /** How long the timeline waits for the stories of checkpoints that were taken just now. */
@@ -22,27 +23,24 @@ type LogInput = OperationParsedInput<"log">;
  *
  * @throws SESSION_NOT_FOUND | REFERENCE_AMBIGUOUS
  */
-export async function readLog(
-  input: LogInput,
-  ports: EnginePorts,
-): Promise<OperationOutput<"log">> {
-  const { catalog } = ports;
+export async function readLog(input: LogInput, engine: Engine): Promise<OperationOutput<"log">> {
+  const { catalog } = engine;
   const session = input.session === undefined ? null : resolveSession(input.session, catalog);
-  await ports.stories.caughtUp(STORIES_WAIT_MS);
+  await engine.stories.caughtUp(STORIES_WAIT_MS);
   const rows = catalog.timeline();
   const scope = session === null ? rows : historyOf(session, rows);
-  const all = describeCheckpoints(scope, ports);
+  const all = describeCheckpoints(scope, engine);
   const inTime = all.filter(
     ({ createdAt, trigger }) => isWithin(createdAt, input) && isOfKind(trigger, input),
   );
-  const { told, notSearched } = await findTold(inTime, input, ports);
+  const { told, notSearched } = await filterTimeline(inTime, input, engine);
   const checkpoints = input.limit === undefined ? told : told.slice(-input.limit);
   const operations = catalog.operations.all(session?.id);
   const sessions = session === null ? catalog.sessions() : [session];
   return {
     checkpoints,
     operations: asksStories(input) ? [] : operations.filter(isShownWith(checkpoints, input)),
-    sessions: sessions.map((row) => describeSession(row, ports)),
+    sessions: sessions.map((row) => describeSession(row, engine)),
     elided: linkOverElided(checkpoints, all),
     notShown: all.length - checkpoints.length,
     notSearched,

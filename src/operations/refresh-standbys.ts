@@ -19,11 +19,11 @@ export function refreshingStandbys(operations: EngineOperations): EngineOperatio
   const refreshing = Object.fromEntries(
     MOVING.map((name) => {
       const run = operations[name] as EngineOperations["rm"];
-      const handler: EngineOperations["rm"] = async (input, ports, peer) => {
+      const handler: EngineOperations["rm"] = async (input, engine, peer) => {
         try {
-          return await run(input, ports, peer);
+          return await run(input, engine, peer);
         } finally {
-          ports.standbys.refresh();
+          engine.standbys.refresh();
         }
       };
       return [name, handler];

@@ -1,10 +1,6 @@
 import { removeCheckpoints, toManifest } from "../engine/checkpoint/index.ts";
-import {
-  describeSession,
-  type EnginePorts,
-  removeInstance,
-  type StreamPeer,
-} from "../engine/session/index.ts";
+import type { Engine } from "../engine/ports/index.ts";
+import { describeSession, removeInstance, type StreamPeer } from "../engine/session/index.ts";
 import { scheduleStory } from "../engine/story/index.ts";
 import type { CheckpointRow } from "../portable/catalog/index.ts";
 import { lineWithout, resolveCheckpoint } from "../portable/lineage/index.ts";
@@ -26,25 +22,25 @@ import { withSession } from "./with-session.ts";
  */
 export async function removeSingleCheckpoints(
   { checkpoints, force }: OperationParsedInput<"rm.checkpoints">,
-  ports: EnginePorts,
+  engine: Engine,
 ): Promise<OperationOutput<"rm.checkpoints">> {
-  const asked = checkpoints.map((reference) => resolveCheckpoint(reference, ports.catalog));
+  const asked = checkpoints.map((reference) => resolveCheckpoint(reference, engine.catalog));
   const rows = [...new Map(asked.map((row) => [row.id, row])).values()];
-  return await withLeases([...new Set(rows.map(({ session }) => session))].sort(), ports, () =>
-    removeRows(rows, force, ports),
+  return await withLeases([...new Set(rows.map(({ session }) => session))].sort(), engine, () =>
+    removeRows(rows, force, engine),
   );
 }
 
 async function removeRows(
   rows: readonly CheckpointRow[],
   force: boolean,
-  ports: EnginePorts,
+  engine: Engine,
 ): Promise<OperationOutput<"rm.checkpoints">> {
-  const { catalog, store } = ports;
+  const { catalog, store } = engine;
   const ids = rows.map(({ id }) => id);
-  requireNotFilling(ids, ports);
-  if (!force) for (const row of rows) requireUnused(row, ports);
-  await endBrowsing(ids, force, ports);
+  requireNotFilling(ids, engine);
+  if (!force) for (const row of rows) requireUnused(row, engine);
+  await endBrowsing(ids, force, engine);
   const { children, sessions } = lineWithout(ids, catalog);
   for (const { id } of children) store.requireKnown(id);
   // The store is the truth: first nothing in it refers to them, then they are gone from it.
@@ -60,9 +56,9 @@ async function removeRows(
       catalog.updateSession(id, { head, forkedFrom });
     }
   });
-  await removeCheckpoints(ids, ports);
+  await removeCheckpoints(ids, engine);
   // They tell what differs from the parent.
-  for (const { id, heldBy } of children) if (heldBy === null) scheduleStory(id, ports);
+  for (const { id, heldBy } of children) if (heldBy === null) scheduleStory(id, engine);
   return {
     removed: rows.map(({ id, name, sessionName }) => ({ id, name, sessionName })),
     reparented: children.map(({ id }) => id),
@@ -76,10 +72,10 @@ async function removeRows(
  */
 export async function removeFiles(
   { session: reference }: OperationParsedInput<"rm.files">,
-  ports: EnginePorts,
+  engine: Engine,
   peer: StreamPeer,
 ): Promise<OperationOutput<"rm.files">> {
-  return await withSession(reference, ports, peer, async (session) => {
+  return await withSession(reference, engine, peer, async (session) => {
     if (session.state === "running") {
       throw new WaypointError("SESSION_WRONG_STATE", `Session ${session.name} is running.`, {
         hint: `Remove files in it with \`waypoint exec --shell own ${session.name} -- rm …\`, or stop it first.`,
@@ -87,22 +83,22 @@ export async function removeFiles(
     }
     const { instance } = session;
     // The row goes first: what a crash leaves of the files is then an orphan, removed at start.
-    ports.catalog.updateSession(session.id, { instance: null });
-    if (instance !== null) await removeInstance(instance, ports);
-    ports.store.shares.sweep();
-    return describeSession({ ...session, instance: null }, ports);
+    engine.catalog.updateSession(session.id, { instance: null });
+    if (instance !== null) await removeInstance(instance, engine);
+    engine.store.shares.sweep();
+    return describeSession({ ...session, instance: null }, engine);
   });
 }
 
 /** A session that still gets its memory from one would lose it. */
-function requireNotFilling(ids: readonly string[], { catalog, filling }: EnginePorts): void {
+function requireNotFilling(ids: readonly string[], { catalog, filling }: Engine): void {
   for (const { id, fillingFrom } of catalog.instances()) {
     if (fillingFrom === null || !ids.includes(fillingFrom) || !filling.has(id)) continue;
     throw inUse(fillingFrom, "a session is still getting its memory from it", "Try again soon.");
   }
 }
 
-function requireUnused({ id, heldBy }: CheckpointRow, { catalog }: EnginePorts): void {
+function requireUnused({ id, heldBy }: CheckpointRow, { catalog }: Engine): void {
   const anyway = "`waypoint rm --force` removes it all the same";
   const standing = catalog.sessions().find(({ head }) => head === id);
   if (standing !== undefined) {
@@ -129,10 +125,10 @@ function inUse(id: string, why: string, hint: string): WaypointError {
 /** Runs `task` with the leases of all these sessions, taken in order so that two never wait. */
 function withLeases<T>(
   sessionIds: readonly string[],
-  ports: EnginePorts,
+  engine: Engine,
   task: () => Promise<T>,
 ): Promise<T> {
   const [first, ...others] = sessionIds;
   if (first === undefined) return task();
-  return ports.leases.run(first, () => withLeases(others, ports, task));
+  return engine.leases.run(first, () => withLeases(others, engine, task));
 }

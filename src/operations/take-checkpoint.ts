@@ -1,10 +1,6 @@
 import { createCheckpoint, describeCheckpoint, makeDurable } from "../engine/checkpoint/index.ts";
-import {
-  type EnginePorts,
-  requireLive,
-  requireValidName,
-  type StreamPeer,
-} from "../engine/session/index.ts";
+import type { Engine } from "../engine/ports/index.ts";
+import { requireLive, requireValidName, type StreamPeer } from "../engine/session/index.ts";
 import { verifyInBackground, verifyMany } from "../engine/verify/index.ts";
 import type { CheckpointRow, SessionRow } from "../portable/catalog/index.ts";
 import { WaypointError } from "../shared/errors/index.ts";
@@ -26,56 +22,52 @@ type Input = OperationParsedInput<"checkpoint">;
  */
 export async function takeCheckpoint(
   input: Input,
-  ports: EnginePorts,
+  engine: Engine,
   peer: StreamPeer,
 ): Promise<OperationOutput<"checkpoint">> {
-  const row = await withSession(input.session, ports, peer, (session) =>
-    capture(session, input, ports),
+  const row = await withSession(input.session, engine, peer, (session) =>
+    capture(session, input, engine),
   );
-  if (input.verify === undefined) return describe(row, ports);
+  if (input.verify === undefined) return describe(row, engine);
   // A restore of what was just captured must not wait for a long test.
-  ports.standbys.refresh();
+  engine.standbys.refresh();
   const request = {
     command: input.verify,
     timeoutMs: input.verifyTimeoutMs,
     by: "checkpoint" as const,
   };
   if (!input.verifyWait) {
-    verifyInBackground(row, request, ports);
-    return describe(row, ports);
+    verifyInBackground(row, request, engine);
+    return describe(row, engine);
   }
   const onResult = () => Promise.resolve();
-  await sendLine(peer, describe(row, ports));
-  const options = { atOnce: 1, onResult };
+  await sendLine(peer, describe(row, engine));
+  const options = { concurrency: 1, onResult };
   const [verified] = await verifyMany(
     [row],
     { ...request, signal: peer.cancelled },
     options,
-    ports,
+    engine,
   );
   const { outputBytes: _, ...verification } = verified?.verification ?? {};
   return {
-    ...describe(row, ports),
+    ...describe(row, engine),
     verification: "command" in verification ? verification : null,
     verifyError: verified?.error ?? null,
   };
 }
 
-async function capture(
-  session: SessionRow,
-  input: Input,
-  ports: EnginePorts,
-): Promise<CheckpointRow> {
+async function capture(session: SessionRow, input: Input, engine: Engine): Promise<CheckpointRow> {
   const { filesOnly, name = null, intent = null, agentSaid } = input;
-  if (name !== null) requireFreeCheckpointName(name, ports);
-  if (!filesOnly) requireLive(session, ports);
+  if (name !== null) requireFreeCheckpointName(name, engine);
+  if (!filesOnly) requireLive(session, engine);
   if (input.verify !== undefined) requireForkable(session, filesOnly);
   const options = {
     ...({ trigger: "manual", movesHead: true, intent, name, filesOnly } as const),
     ...(agentSaid === undefined ? {} : { agentSaid }),
   };
-  const row = await createCheckpoint(session, options, ports);
-  if (input.durable) await makeDurable(row.id, ports);
+  const row = await createCheckpoint(session, options, engine);
+  if (input.durable) await makeDurable(row.id, engine);
   return row;
 }
 
@@ -89,12 +81,12 @@ function requireForkable({ name, net }: SessionRow, filesOnly: boolean): void {
   );
 }
 
-function describe(row: CheckpointRow, { catalog }: EnginePorts): Checkpoint {
+function describe(row: CheckpointRow, { catalog }: Engine): Checkpoint {
   const story = catalog.stories.of(row.id);
   return describeCheckpoint(catalog.checkpoint(row.id) ?? row, { story, verification: undefined });
 }
 
-function requireFreeCheckpointName(name: string, { catalog }: EnginePorts): void {
+function requireFreeCheckpointName(name: string, { catalog }: Engine): void {
   requireValidName(name);
   if (catalog.checkpointByName(name) === undefined && catalog.checkpoint(name) === undefined)
     return;

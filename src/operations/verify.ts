@@ -1,5 +1,6 @@
 import { availableParallelism } from "node:os";
-import { type EnginePorts, type StreamPeer, TailOutput } from "../engine/session/index.ts";
+import type { Engine } from "../engine/ports/index.ts";
+import { type StreamPeer, TailOutput } from "../engine/session/index.ts";
 import { verifyMany } from "../engine/verify/index.ts";
 import type { CheckpointRow } from "../portable/catalog/index.ts";
 import { historyOf, resolveCheckpoint, resolveSession } from "../portable/lineage/index.ts";
@@ -15,19 +16,19 @@ const ANSWER_OUTPUT_BYTES_MAX = 2 * 1024 * 1024;
 /** Runs a command against checkpoints; each result is sent as it comes, as one line of JSON. */
 export async function verify(
   input: Input,
-  ports: EnginePorts,
+  engine: Engine,
   peer: StreamPeer,
 ): Promise<OperationOutput<"verify">> {
-  const checkpoints = wantedCheckpoints(input, ports);
+  const checkpoints = wantedCheckpoints(input, engine);
   const { command, timeoutMs } = input;
   const results = await verifyMany(
     checkpoints,
     { command, timeoutMs, signal: peer.cancelled, by: "verify" },
     {
-      atOnce: input.atOnce ?? availableParallelism(),
+      concurrency: input.concurrency ?? availableParallelism(),
       onResult: (verified) => sendLine(peer, verified),
     },
-    ports,
+    engine,
   );
   const passed = results.filter((result) => result.passed).length;
   const notVerified = results.filter(({ error }) => error !== null).length;
@@ -39,10 +40,10 @@ export async function verify(
   };
 }
 
-function wantedCheckpoints({ checkpoints, session }: Input, ports: EnginePorts): CheckpointRow[] {
-  const named = checkpoints.map((reference) => resolveCheckpoint(reference, ports.catalog));
+function wantedCheckpoints({ checkpoints, session }: Input, engine: Engine): CheckpointRow[] {
+  const named = checkpoints.map((reference) => resolveCheckpoint(reference, engine.catalog));
   const ofSession =
-    session === undefined ? [] : historyOf(resolveSession(session, ports.catalog), ports.catalog);
+    session === undefined ? [] : historyOf(resolveSession(session, engine.catalog), engine.catalog);
   const wanted = [...new Map([...named, ...ofSession].map((row) => [row.id, row])).values()];
   if (wanted.length > 0) return wanted;
   if (session === undefined) {

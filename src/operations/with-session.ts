@@ -1,4 +1,5 @@
-import type { EnginePorts, StreamPeer } from "../engine/session/index.ts";
+import type { Engine } from "../engine/ports/index.ts";
+import type { StreamPeer } from "../engine/session/index.ts";
 import type { SessionRow } from "../portable/catalog/index.ts";
 import { resolveSession } from "../portable/lineage/index.ts";
 
@@ -9,11 +10,11 @@ import { resolveSession } from "../portable/lineage/index.ts";
  */
 export async function withSession<T>(
   reference: string,
-  ports: EnginePorts,
+  engine: Engine,
   peer: Pick<StreamPeer, "cancelled">,
   task: (session: SessionRow) => Promise<T>,
 ): Promise<T> {
-  const { id } = resolveSession(reference, ports.catalog);
-  await ports.live.arrived(id);
-  return ports.leases.run(id, () => task(resolveSession(id, ports.catalog)), peer.cancelled);
+  const { id } = resolveSession(reference, engine.catalog);
+  await engine.live.arrived(id);
+  return engine.leases.run(id, () => task(resolveSession(id, engine.catalog)), peer.cancelled);
 }

@@ -117,7 +117,7 @@ describe("a bound directory", () => {
     // What the restore replaced goes after the answer.
     const { instances } = expectedHoldings(own.stateDir);
     const before = await eventually(
-      "the old incarnation to go",
+      "the old instance to go",
       () => readWholeState(own),
       (state) => state.instances.length === instances.length,
     );

@@ -25,7 +25,7 @@ test("the first bad one is found in a timeline of hundreds that took itself", as
     first?.id ?? "",
     last?.id ?? "",
     `test $(cat /root/step) -lt ${BROKEN_AT}`,
-    { atOnce: 2 },
+    { concurrency: 2 },
   );
 
   expect(checkpoints.length).toBeGreaterThanOrEqual(STEPS);

@@ -78,12 +78,12 @@ test("64 checkpoints take at most seven rounds, one fork at a time, fewer with t
   const options = { reuse: false, onRound: (round: BisectRound) => rounds.push(round) };
   const one = await own.waypoint.bisect(at(0), at(BUILT), failsFrom(41), {
     ...options,
-    atOnce: 1,
+    concurrency: 1,
     onTest: (tested) => tests.push(tested),
   });
   const three = await own.waypoint.bisect(at(0), at(BUILT), failsFrom(41), {
     ...options,
-    atOnce: 3,
+    concurrency: 3,
   });
 
   expect(one).toMatchObject({
@@ -186,7 +186,7 @@ test("a command that does not exist is called missing", async () => {
 test("a command that a signal ends stops the search; one that takes too long is bad", async () => {
   const killed = await codeOf(own.waypoint.bisect(at(0), at(9), "(kill -9 $BASHPID)"));
   const hangs = `test $(cat /root/n) -lt 7 || ${ENDLESS}`;
-  const options = { timeoutMs: 5_000, atOnce: 2 };
+  const options = { timeoutMs: 5_000, concurrency: 2 };
   const slow = await own.waypoint.bisect(at(5), at(8), hangs, options);
   const line = `test $(cat /root/n) -ne 7 || ${ENDLESS}; test $(cat /root/n) -lt 8`;
   const skipped = await own.waypoint.bisect(at(5), at(8), line, {
@@ -229,7 +229,7 @@ test("tests that nobody needs any more are given up", async () => {
   const line = `test $(cat /root/n) -eq 1 && exit 1; ${ENDLESS}`;
 
   const found = await own.waypoint.bisect(at(0), at(6), `(${line})`, {
-    atOnce: 4,
+    concurrency: 4,
     trust: true,
     onRound: (round) => rounds.push(round),
   });
@@ -240,7 +240,7 @@ test("tests that nobody needs any more are given up", async () => {
 
 test("a caller who leaves, and a daemon that is killed, leave no fork", async () => {
   const leaving = new AbortController();
-  const options = { trust: true, atOnce: 3 };
+  const options = { trust: true, concurrency: 3 };
   const settled = codeOf(
     own.waypoint.bisect(at(0), at(BUILT), ENDLESS, { ...options, signal: leaving.signal }),
   );
@@ -274,7 +274,7 @@ test("a session that is removed in the middle ends the search with what was remo
     steps.push(await going.checkpoint({ filesOnly: true }));
   }
   const [first, last] = [steps[0], steps.at(-1)] as [Checkpoint, Checkpoint];
-  const outcome = own.waypoint.bisect(first, last, ENDLESS, { trust: true, atOnce: 2 });
+  const outcome = own.waypoint.bisect(first, last, ENDLESS, { trust: true, concurrency: 2 });
   const settled = outcome.catch((error: unknown) => error);
   await untilForked(2);
 

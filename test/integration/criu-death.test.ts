@@ -91,7 +91,7 @@ function parentOf(pid: number): number {
   }
 }
 
-/** The incarnation before is removed after the answer. */
+/** The instance before is removed after the answer. */
 async function expectNothingLeft(): Promise<void> {
   const daemonPid = await own.daemonPid();
   await eventually(

@@ -5,7 +5,7 @@ import path from "node:path";
 import { expect, test } from "vitest";
 import { Freezer } from "../../src/linux/limits/index.ts";
 
-test("what works in an incarnation's group goes on while its tree is frozen inside of that", async () => {
+test("what works in an instance's group goes on while its tree is frozen inside of that", async () => {
   const freezer = Freezer.open({ ownerKey: `test-${process.pid}` });
   if (freezer === null) throw new Error("this machine offers no freezer");
   const file = freezer.makeFrozen("one");

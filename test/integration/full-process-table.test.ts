@@ -35,7 +35,7 @@ async function isUnharmed(session: Session): Promise<void> {
 /** Waits until nothing is done in the background that was asked for before. */
 async function settle(): Promise<void> {
   await eventually(
-    "all checkpoints to be durable, and old incarnations to be gone",
+    "all checkpoints to be durable, and old instances to be gone",
     async () => {
       const { checkpoints } = await own.waypoint.log();
       const { instances, sessions } = await readWholeState(own);

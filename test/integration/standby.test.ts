@@ -33,7 +33,7 @@ beforeEach(async () => {
 });
 
 /** Returns what `act` returned if the processes of the session were there before it was called. */
-async function atOnce<T>(of: () => Session, act: () => Promise<T>): Promise<T> {
+async function restoreFromStandby<T>(of: () => Session, act: () => Promise<T>): Promise<T> {
   const calledAt = uptimeSeconds();
   const result = await act();
   expect(await startedAtSeconds(of())).toBeLessThan(calledAt);
@@ -66,7 +66,7 @@ describe("a standby", () => {
     await standReady();
     await session.exec("COUNT=2");
 
-    const { undo, undoContent } = await atOnce(
+    const { undo, undoContent } = await restoreFromStandby(
       () => session,
       () => session.restore(checkpoint),
     );
@@ -94,7 +94,7 @@ describe("a standby", () => {
   test("is what a fork is made of, under the fork's own name", async () => {
     await standReady();
 
-    const [fork] = await atOnce(
+    const [fork] = await restoreFromStandby(
       () => made[0] as Session,
       async () => {
         made = await checkpoint.fork(1, { name: "side" });

@@ -46,7 +46,7 @@ afterAll(async () => {
   await own?.[Symbol.asyncDispose]();
 });
 
-/** Waits until so many incarnations run beside those of sessions. */
+/** Waits until so many instances run beside those of sessions. */
 async function untilForked(count: number): Promise<void> {
   const pid = await own.daemonPid();
   await eventually(

@@ -121,7 +121,7 @@ test("many are verified at once, each result comes as it is there, and one by on
   const told: Verified[] = [];
 
   const result = await own.waypoint.verify(made, 'test "$(cat /root/number)" -ge 3', {
-    atOnce: 3,
+    concurrency: 3,
     onResult: (verified) => told.push(verified),
   });
 

@@ -74,7 +74,7 @@ function mountPoints(pid: number): string[] {
     .map((line) => line.split(" ")[4] ?? "");
 }
 
-/** Returns the incarnation whose PID 1 a process is, if it is one. */
+/** Returns the instance whose PID 1 a process is, if it is one. */
 function initOf(pid: number, storeDir: string): string[] {
   if (!/^NSpid:.*\t1$/m.test(read(`/proc/${pid}/status`))) return [];
   const root = read(`/proc/${pid}/mountinfo`)

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 
-/** The two processes that fill the memory of one incarnation. */
+/** The two processes that fill the memory of one instance. */
 export interface PagesServer {
   instance: string;
   keeper: number;

@@ -16,7 +16,7 @@ export async function runInDaemon(own: { stateDir: string }, line: string): Prom
   return stdout;
 }
 
-/** Lists the incarnations of sessions whose files are in the store. */
+/** Lists the instances of sessions whose files are in the store. */
 export async function listInstances(own: { stateDir: string }): Promise<string[]> {
   const listed = await runInDaemon(own, `ls ${path.join(own.stateDir, "store", "instances")}`);
   return listed.split("\n").filter((name) => name !== "");

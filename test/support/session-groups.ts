@@ -14,7 +14,7 @@ export function sessionGroups(stateDir: string): string[] {
   return [...new Set(found)].sort();
 }
 
-/** Returns what the kernel holds as a session's share of the processors, by incarnation. */
+/** Returns what the kernel holds as a session's share of the processors, by instance. */
 export function processorShares(stateDir: string, sessionId: string): string[] {
   const { version, directories } = mounts();
   const parent = path.join(directories.cpu ?? "", `waypoint-${stateLayout(stateDir).key}`);

@@ -39,6 +39,18 @@ describe("documents", () => {
     expect(twice).toEqual([]);
   });
 
+  test("words that went stay away", () => {
+    const [, section = ""] = (readText("docs/GLOSSARY.md") ?? "").split("## Words that went");
+    const gone = [...section.matchAll(/^\| ([\w, ]+) \|/gm)]
+      .flatMap(([, words = ""]) => words.split(", "))
+      .filter((word) => word !== "Gone");
+    const pattern = new RegExp(`\\b(${gone.join("|")})s?\\b`);
+    const sources = filesBelow(["src", "native", "bench", "examples"], [".ts", ".tsx", ".c", ".h"]);
+
+    expect(gone.length).toBeGreaterThan(20);
+    expect(sources.filter((file) => pattern.test(readText(file) ?? ""))).toEqual([]);
+  });
+
   test("links between documents lead somewhere", () => {
     const pages = projectFiles().filter((file) => file.endsWith(".md"));
     const broken = pages.flatMap((page) =>

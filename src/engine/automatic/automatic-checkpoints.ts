@@ -3,18 +3,14 @@ import type { SessionRow } from "../../portable/catalog/index.ts";
 import { toWaypointError } from "../../shared/errors/index.ts";
 import type { OperationOutput } from "../../shared/protocol/index.ts";
 import { createCheckpoint, markAsItIs } from "../checkpoint/index.ts";
-import {
-  autoPolicyOf,
-  describeAutomatic,
-  type EnginePorts,
-  type LiveInstance,
-} from "../session/index.ts";
+import type { Engine } from "../ports/index.ts";
+import { autoPolicyOf, describeAutomatic, type LiveInstance } from "../session/index.ts";
 import { mayChangeShell } from "./changes-shell.ts";
-import { hasComeToRest } from "./come-to-rest.ts";
+import { areFilesSettled } from "./files-settled.ts";
+import { isWorthCapturing } from "./is-worth-capturing.ts";
 import { SessionState } from "./session-state.ts";
 import { isAskedFor, joinTriggers, type Trigger } from "./trigger.ts";
-import { untilQuiet } from "./until-quiet.ts";
-import { isWorthIt } from "./worth.ts";
+import { waitForIdle } from "./wait-for-idle.ts";
 
 /** How often to look for files that have come to rest: nobody tells of them. */
 const LOOK_INTERVAL_MS = 1_000;
@@ -36,14 +32,14 @@ interface CommandEnd {
  * most one is under way per session, and what happens meanwhile joins into one more.
  */
 export class AutomaticCheckpoints {
-  readonly #ports: EnginePorts;
+  readonly #engine: Engine;
   readonly #states = new Map<string, SessionState>();
   readonly #closing = new AbortController();
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(ports: EnginePorts) {
-    this.#ports = ports;
-    ports.journal.listen(({ session, instance, command }, { inLiveShell }) =>
+  constructor(engine: Engine) {
+    this.#engine = engine;
+    engine.journal.listen(({ session, instance, command }, { inLiveShell }) =>
       this.commandEnded({ session, instance, liveShellLine: inLiveShell ? command : null }),
     );
   }
@@ -54,9 +50,9 @@ export class AutomaticCheckpoints {
    * Never throws.
    */
   begin(live: LiveInstance): void {
-    const row = this.#ports.catalog.session(live.sessionId);
+    const row = this.#engine.catalog.session(live.sessionId);
     if (row === undefined) return;
-    const policy = autoPolicyOf(row, this.#ports.settings);
+    const policy = autoPolicyOf(row, this.#engine.settings);
     const isPaused = row.autoPausedAt !== null;
     const state = this.#states.get(row.id);
     state?.choose(policy, isPaused);
@@ -68,7 +64,7 @@ export class AutomaticCheckpoints {
 
   /** Notes that a command has ended: in exec, in run, or typed at a terminal. */
   commandEnded({ session, instance, liveShellLine }: CommandEnd): void {
-    if (this.#ports.live.get(session)?.instanceId !== instance) return;
+    if (this.#engine.live.get(session)?.instanceId !== instance) return;
     const mayHaveChangedShell = liveShellLine !== null && mayChangeShell(liveShellLine);
     this.#trigger(session, { cause: "command", intent: null, mayHaveChangedShell });
   }
@@ -84,7 +80,7 @@ export class AutomaticCheckpoints {
     const heldBackMs = state?.heldBackMs ?? 0;
     return {
       session: row.id,
-      ...describeAutomatic(row, this.#ports.settings),
+      ...describeAutomatic(row, this.#engine.settings),
       retryAt: heldBackMs > 0 ? new Date(Date.now() + heldBackMs).toISOString() : null,
       isScheduled: state !== undefined && state.serving !== null,
     };
@@ -99,9 +95,9 @@ export class AutomaticCheckpoints {
 
   #mark(live: LiveInstance): void {
     try {
-      markAsItIs(live, this.#ports);
+      markAsItIs(live, this.#engine);
     } catch (error) {
-      this.#ports.logger.warn("no mark", { session: live.sessionId, reason: String(error) });
+      this.#engine.logger.warn("no mark", { session: live.sessionId, reason: String(error) });
     }
   }
 
@@ -112,7 +108,7 @@ export class AutomaticCheckpoints {
     state.waiting = joinTriggers(state.waiting, trigger);
     state.serving ??= this.#serve(sessionId, state)
       .catch((error: unknown) => {
-        this.#ports.logger.error("automatic checkpoint", error, { sessionId });
+        this.#engine.logger.error("automatic checkpoint", error, { sessionId });
       })
       .finally(() => {
         state.serving = null;
@@ -124,7 +120,7 @@ export class AutomaticCheckpoints {
       if (!(await this.#waitForTurn(sessionId, state))) return;
       const trigger = state.waiting;
       state.waiting = null;
-      const { leases } = this.#ports;
+      const { leases } = this.#engine;
       await leases.run(sessionId, () => this.#capture(sessionId, state, trigger));
     }
   }
@@ -135,7 +131,7 @@ export class AutomaticCheckpoints {
     try {
       const heldBack = delay(state.heldBackMs, undefined, { signal, ref: false });
       await Promise.race([heldBack, state.chosenAnew]);
-      await untilQuiet(sessionId, signal, this.#ports);
+      await waitForIdle(sessionId, signal, this.#engine);
     } catch {
       state.waiting = null;
     }
@@ -144,19 +140,19 @@ export class AutomaticCheckpoints {
 
   /** **Requires** the session's lease. Whatever fails is noted, and nothing else. */
   async #capture(sessionId: string, state: SessionState, trigger: Trigger): Promise<void> {
-    const { catalog, live, logger, standbys } = this.#ports;
+    const { catalog, live, logger, standbys } = this.#engine;
     const row = catalog.session(sessionId);
     const instance = live.get(sessionId);
     if (row === undefined || instance === undefined || this.#closing.signal.aborted) return;
     if (state.isPaused || !isAskedFor(trigger, state.policy)) return;
     try {
-      if (!(await isWorthIt(trigger, state.policy, instance, this.#ports))) {
+      if (!(await isWorthCapturing(trigger, state.policy, instance, this.#engine))) {
         return state.noteDone();
       }
       const { cause: autoCause, intent } = trigger;
       const options = { trigger: "auto", autoCause, intent, name: null } as const;
       const more = { filesOnly: false, movesHead: true };
-      await createCheckpoint(row, { ...options, ...more }, this.#ports);
+      await createCheckpoint(row, { ...options, ...more }, this.#engine);
       state.noteTaken();
       if (row.autoFailure !== null) this.#noteFailure(sessionId, null);
       standbys.refresh();
@@ -174,9 +170,9 @@ export class AutomaticCheckpoints {
     const at = message === null ? null : new Date().toISOString();
     try {
       const change = { autoFailure: message, autoFailedAt: at };
-      this.#ports.catalog.updateSession(sessionId, change);
+      this.#engine.catalog.updateSession(sessionId, change);
     } catch (error) {
-      this.#ports.logger.error("note an automatic checkpoint", error, { sessionId });
+      this.#engine.logger.error("note an automatic checkpoint", error, { sessionId });
     }
   }
 
@@ -193,7 +189,7 @@ export class AutomaticCheckpoints {
 
   #look(): void {
     for (const [sessionId, state] of this.#states) {
-      const live = this.#ports.live.get(sessionId);
+      const live = this.#engine.live.get(sessionId);
       if (live === undefined || !state.needsLooks) continue;
       if (state.policy.edits && this.#isAtRest(live, state)) {
         this.#trigger(sessionId, { cause: "edit", ...NOTHING_SAID });
@@ -207,7 +203,7 @@ export class AutomaticCheckpoints {
 
   #isAtRest(live: LiveInstance, state: SessionState): boolean {
     try {
-      return hasComeToRest(live, state, this.#ports);
+      return areFilesSettled(live, state, this.#engine);
     } catch {
       return false; // Its files are being removed just now.
     }
@@ -215,7 +211,7 @@ export class AutomaticCheckpoints {
 
   #forgetEnded(): void {
     for (const [sessionId, { serving }] of this.#states) {
-      const isRunning = this.#ports.live.get(sessionId) !== undefined;
+      const isRunning = this.#engine.live.get(sessionId) !== undefined;
       if (!isRunning && serving === null) this.#states.delete(sessionId);
     }
     this.#keepLooking();

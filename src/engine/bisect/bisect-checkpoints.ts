@@ -1,6 +1,6 @@
 import type { CheckpointRow } from "../../portable/catalog/index.ts";
 import type { BisectEvent, OperationOutput } from "../../shared/protocol/index.ts";
-import type { EnginePorts } from "../session/index.ts";
+import type { Engine } from "../ports/index.ts";
 import { describeResult, describeTest, type Outcome, wasRemoved } from "./describe-result.ts";
 import { requireExpected } from "./judge.ts";
 import { knownResult } from "./known-results.ts";
@@ -11,7 +11,7 @@ import { type Tested, type TestRequest, testCheckpoint } from "./test-checkpoint
 /** What to look for, and how. */
 export interface BisectRequest extends TestRequest {
   /** Forks at once. */
-  atOnce: number;
+  concurrency: number;
   /** The ends are taken as they are called. */
   trust: boolean;
   /** What is recorded of the very same command counts. */
@@ -42,7 +42,7 @@ interface Run extends Outcome {
 export async function bisectCheckpoints(
   path: readonly CheckpointRow[],
   request: BisectRequest,
-  ports: EnginePorts,
+  engine: Engine,
 ): Promise<OperationOutput<"bisect">> {
   const search = new Search(path.length);
   const run: Run = {
@@ -50,11 +50,11 @@ export async function bisectCheckpoints(
     ...{ rounds: 0, forks: 0, reused: 0 },
   };
   await tellBegin(run);
-  let ends = await takeKnown(run, ports);
+  let ends = await takeKnown(run, engine);
   for (;;) {
-    const places = [...ends, ...search.next(request.atOnce)];
-    if (places.length === 0) return describeResult(outcomeOf(run), ports);
-    await tryPlaces(run, places, ports);
+    const places = [...ends, ...search.next(request.concurrency)];
+    if (places.length === 0) return describeResult(outcomeOf(run), engine);
+    await tryPlaces(run, places, engine);
     ends = [];
   }
 }
@@ -64,22 +64,22 @@ function outcomeOf({ request: _, ...outcome }: Run): Outcome {
 }
 
 async function tellBegin({ path, request }: Run): Promise<void> {
-  const { atOnce, trust } = request;
+  const { concurrency, trust } = request;
   const checkpoints = path.length - 1;
   // The ends are tried even where nothing lies between them.
-  const rounds = Math.max(trust ? 0 : 1, roundsMax(checkpoints, atOnce));
-  await request.tell({ event: "begin", checkpoints, roundsMax: rounds, atOnce });
+  const rounds = Math.max(trust ? 0 : 1, roundsMax(checkpoints, concurrency));
+  await request.tell({ event: "begin", checkpoints, roundsMax: rounds, concurrency });
 }
 
 /** Takes the results that are there already; returns the ends that have to be tried. */
-async function takeKnown(run: Run, ports: EnginePorts): Promise<number[]> {
+async function takeKnown(run: Run, engine: Engine): Promise<number[]> {
   const { path, search, request } = run;
   const isEnd = (place: number) => place === 0 || place === path.length - 1;
   const untried = new Set(request.trust ? [] : [0, path.length - 1]);
   if (!request.reuse) return [...untried];
   for (const [place, checkpoint] of path.entries()) {
     if (isEnd(place) ? !untried.has(place) : !search.isOpen(place)) continue;
-    const verification = knownResult(checkpoint, request.command, ports);
+    const verification = knownResult(checkpoint, request.command, engine);
     if (verification === undefined) continue;
     const verdict = verification.exitCode === 0 ? "good" : "bad";
     // An end that was something else before is tried again rather than refused.
@@ -95,21 +95,21 @@ async function takeKnown(run: Run, ports: EnginePorts): Promise<number[]> {
 }
 
 /** One round: tries the places, some at once, and gives up those that turn out not to be needed. */
-async function tryPlaces(run: Run, places: readonly number[], ports: EnginePorts): Promise<void> {
+async function tryPlaces(run: Run, places: readonly number[], engine: Engine): Promise<void> {
   const { path, search, request } = run;
   run.rounds += 1;
   const isEnd = (place: number) => place === 0 || place === path.length - 1;
   const { begun, cancelled } = await runRound(places, {
-    atOnce: request.atOnce,
+    concurrency: request.concurrency,
     signal: request.signal,
     isNeeded: (place) => isEnd(place) || search.isOpen(place),
     test: (place, unneeded) => {
       const signals = { unneeded, gone: request.signal };
-      return testCheckpoint(path[place] as CheckpointRow, request, signals, ports);
+      return testCheckpoint(path[place] as CheckpointRow, request, signals, engine);
     },
     onTested: async (place, tested) => {
       if (isEnd(place)) requireEnd(run, place, tested);
-      else await note(run, place, tested, ports);
+      else await note(run, place, tested, engine);
       const event = describeTest(run.rounds, path[place] as CheckpointRow, tested);
       if (event !== null) await request.tell(event);
     },
@@ -136,7 +136,7 @@ function requireEnd({ path }: Run, place: number, tested: Tested): void {
   }
 }
 
-async function note(run: Run, place: number, tested: Tested, ports: EnginePorts): Promise<void> {
+async function note(run: Run, place: number, tested: Tested, engine: Engine): Promise<void> {
   const { path, search, skipped } = run;
   const { id } = path[place] as CheckpointRow;
   if (tested.kind === "told") {
@@ -148,7 +148,7 @@ async function note(run: Run, place: number, tested: Tested, ports: EnginePorts)
   } else if (tested.kind === "gone") {
     // Without an end there is nothing to look for; without one between there is one less.
     for (const end of [path[0], path.at(-1)] as CheckpointRow[]) {
-      if (ports.catalog.checkpoint(end.id) === undefined) throw wasRemoved(end.id);
+      if (engine.catalog.checkpoint(end.id) === undefined) throw wasRemoved(end.id);
     }
     search.remove(place);
     skipped.set(id, "it was removed meanwhile");

@@ -2,7 +2,7 @@ import type { CheckpointRow } from "../../portable/catalog/index.ts";
 import { WaypointError } from "../../shared/errors/index.ts";
 import type { BisectTest, OperationOutput } from "../../shared/protocol/index.ts";
 import { describeCheckpoint } from "../checkpoint/index.ts";
-import type { EnginePorts } from "../session/index.ts";
+import type { Engine } from "../ports/index.ts";
 import type { Search } from "./search.ts";
 import type { Tested } from "./test-checkpoint.ts";
 
@@ -20,14 +20,14 @@ export interface Outcome {
 /** Returns the answer. @throws CHECKPOINT_NOT_FOUND  the first bad one was removed meanwhile. */
 export function describeResult(
   { path, search, skipped, ...counts }: Outcome,
-  ports: EnginePorts,
+  engine: Engine,
 ): OperationOutput<"bisect"> {
   const idAt = (place: number) => (path[place] as CheckpointRow).id;
   const candidates = search.candidates.map(idAt);
   const [only] = candidates;
   const isFound = candidates.length === 1 && only !== undefined;
   return {
-    firstBad: isFound ? describeFirstBad(only, ports) : null,
+    firstBad: isFound ? describeFirstBad(only, engine) : null,
     candidates,
     lastGood: idAt(search.good),
     checkpoints: path.length - 1,
@@ -36,7 +36,7 @@ export function describeResult(
   };
 }
 
-function describeFirstBad(id: string, { catalog }: EnginePorts) {
+function describeFirstBad(id: string, { catalog }: Engine) {
   const row = catalog.checkpoint(id);
   if (row === undefined) throw wasRemoved(id);
   const verification = catalog.verifications.verdicts(id).get(id);

@@ -1,6 +1,7 @@
 import type { CheckpointRow } from "../../portable/catalog/index.ts";
 import type { FullVerification } from "../../shared/protocol/index.ts";
-import { type EnginePorts, quoteCommand } from "../session/index.ts";
+import type { Engine } from "../ports/index.ts";
+import { quoteCommand } from "../session/index.ts";
 
 /**
  * Returns what the very same command said at a checkpoint when it was run there last, if that says
@@ -9,7 +10,7 @@ import { type EnginePorts, quoteCommand } from "../session/index.ts";
 export function knownResult(
   { id }: CheckpointRow,
   command: readonly string[],
-  { catalog }: EnginePorts,
+  { catalog }: Engine,
 ): FullVerification | undefined {
   // Recorded as a line of the shell that the checkpoint's session has.
   const lines = [quoteCommand(command, "posix"), quoteCommand(command, "fish")];

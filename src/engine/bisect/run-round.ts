@@ -3,7 +3,7 @@ import type { Tested } from "./test-checkpoint.ts";
 
 /** How the places of one round are tried. */
 export interface Round {
-  atOnce: number;
+  concurrency: number;
   /** The caller gives up all of it. */
   signal: AbortSignal;
   /** Whether the result at a place would still say something. */
@@ -22,7 +22,7 @@ export interface Round {
  */
 export async function runRound(
   places: readonly number[],
-  { atOnce, signal, isNeeded, test, onTested }: Round,
+  { concurrency, signal, isNeeded, test, onTested }: Round,
 ): Promise<{ begun: number; cancelled: number }> {
   const left = [...places];
   const running = new Map<number, AbortController>();
@@ -55,7 +55,7 @@ export async function runRound(
       }
     }
   };
-  await Promise.all(Array.from({ length: Math.min(atOnce, places.length) }, work));
+  await Promise.all(Array.from({ length: Math.min(concurrency, places.length) }, work));
   if (failure !== undefined) throw failure.error;
   return counts;
 }

@@ -6,14 +6,18 @@ import { roundsMax, Search } from "./search.ts";
 function run(options: {
   length: number;
   firstBad: number;
-  atOnce: number;
+  concurrency: number;
   skipped?: ReadonlySet<number>;
 }): { rounds: number; tested: number[]; search: Search } {
-  const { length, firstBad, atOnce, skipped = new Set() } = options;
+  const { length, firstBad, concurrency, skipped = new Set() } = options;
   const search = new Search(length);
   const tested: number[] = [];
   let rounds = 0;
-  for (let places = search.next(atOnce); places.length > 0; places = search.next(atOnce)) {
+  for (
+    let places = search.next(concurrency);
+    places.length > 0;
+    places = search.next(concurrency)
+  ) {
     rounds += 1;
     for (const place of places) {
       tested.push(place);
@@ -27,7 +31,7 @@ const path = fc.integer({ min: 2, max: 400 }).chain((length) =>
   fc.record({
     length: fc.constant(length),
     firstBad: fc.integer({ min: 1, max: length - 1 }),
-    atOnce: fc.integer({ min: 1, max: 16 }),
+    concurrency: fc.integer({ min: 1, max: 16 }),
   }),
 );
 
@@ -36,10 +40,10 @@ test("it finds the first bad place in at most the rounds that are promised", () 
     fc.property(path, (given) => {
       const { rounds, search } = run(given);
       expect(search.candidates).toEqual([given.firstBad]);
-      const base = given.atOnce + 1;
-      expect(rounds).toBeLessThanOrEqual(roundsMax(given.length - 1, given.atOnce));
+      const base = given.concurrency + 1;
+      expect(rounds).toBeLessThanOrEqual(roundsMax(given.length - 1, given.concurrency));
       // ceil(log_base(n)) without the rounding of logarithms.
-      expect(base ** roundsMax(given.length - 1, given.atOnce)).toBeGreaterThanOrEqual(
+      expect(base ** roundsMax(given.length - 1, given.concurrency)).toBeGreaterThanOrEqual(
         given.length - 1,
       );
     }),
@@ -57,7 +61,7 @@ test("no place is tried twice, and none outside of what is open", () => {
 });
 
 test("64 checkpoints take six rounds, three at once three, and 63 at once one", () => {
-  expect([1, 3, 63].map((atOnce) => roundsMax(64, atOnce))).toEqual([6, 3, 1]);
+  expect([1, 3, 63].map((concurrency) => roundsMax(64, concurrency))).toEqual([6, 3, 1]);
   expect(roundsMax(1, 1)).toBe(0);
 });
 

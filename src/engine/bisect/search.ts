@@ -2,9 +2,9 @@
 export type Verdict = "good" | "bad" | "skip";
 
 /** Tells in how many rounds so many checkpoints are narrowed down to one, at the most. */
-export function roundsMax(candidates: number, atOnce: number): number {
+export function roundsMax(candidates: number, concurrency: number): number {
   let rounds = 0;
-  for (let left = candidates; left > 1; left = Math.ceil(left / (atOnce + 1))) rounds += 1;
+  for (let left = candidates; left > 1; left = Math.ceil(left / (concurrency + 1))) rounds += 1;
   return rounds;
 }
 

@@ -1,7 +1,7 @@
 import type { CheckpointRow } from "../../portable/catalog/index.ts";
 import { toWaypointError, type WaypointError } from "../../shared/errors/index.ts";
 import type { FullVerification } from "../../shared/protocol/index.ts";
-import type { EnginePorts } from "../session/index.ts";
+import type { Engine } from "../ports/index.ts";
 import { keepVerification, runInFork } from "../verify/index.ts";
 import { judge } from "./judge.ts";
 import type { Verdict } from "./search.ts";
@@ -37,7 +37,7 @@ export async function testCheckpoint(
   checkpoint: CheckpointRow,
   request: TestRequest,
   signals: { unneeded: AbortSignal; gone: AbortSignal },
-  ports: EnginePorts,
+  engine: Engine,
 ): Promise<Tested> {
   const { command, timeoutMs, timeoutMeans, record } = request;
   const signal = AbortSignal.any([signals.unneeded, signals.gone]);
@@ -45,10 +45,10 @@ export async function testCheckpoint(
     const verification = await runInFork(
       checkpoint,
       { command, timeoutMs, signal, by: "bisect" },
-      ports,
+      engine,
     );
     const verdict = judge(checkpoint, verification, timeoutMeans);
-    if (record && verdict !== "skip") await keepVerification(checkpoint.id, verification, ports);
+    if (record && verdict !== "skip") await keepVerification(checkpoint.id, verification, engine);
     return { kind: "told", verdict, verification, isReused: false };
   } catch (thrown) {
     const error = toWaypointError(thrown);

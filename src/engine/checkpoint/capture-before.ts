@@ -1,6 +1,6 @@
 import type { CheckpointRow, SessionRow } from "../../portable/catalog/index.ts";
 import { hasCode, WaypointError } from "../../shared/errors/index.ts";
-import type { EnginePorts } from "../session/index.ts";
+import type { Engine } from "../ports/index.ts";
 import { createCheckpoint } from "./create-checkpoint.ts";
 
 /** What may be lost of what is there now. */
@@ -24,16 +24,16 @@ export async function captureBefore(
   session: SessionRow,
   { intent, movesHead }: { intent: string; movesHead: boolean },
   loss: Loss,
-  ports: EnginePorts,
+  engine: Engine,
 ): Promise<CheckpointRow | null> {
   // Nothing is there where the files were removed.
   if (loss.withoutUndo || session.instance === null) return null;
   const options = { trigger: "before-restore", name: null, intent, movesHead } as const;
   try {
-    return await createCheckpoint(session, { ...options, filesOnly: false }, ports);
+    return await createCheckpoint(session, { ...options, filesOnly: false }, engine);
   } catch (error) {
     if (isRefused(error) && loss.loseProcesses) {
-      return await createCheckpoint(session, { ...options, filesOnly: true }, ports);
+      return await createCheckpoint(session, { ...options, filesOnly: true }, engine);
     }
     throw withWayOut(error);
   }

@@ -1,6 +1,7 @@
 import type { CheckpointRow, SessionRow } from "../../portable/catalog/index.ts";
 import type { AutoCause, CheckpointTrigger } from "../../shared/protocol/index.ts";
-import type { EnginePorts, LiveInstance } from "../session/index.ts";
+import type { Engine } from "../ports/index.ts";
+import type { LiveInstance } from "../session/index.ts";
 
 /** What a checkpoint is taken for. */
 export interface CheckpointOptions {
@@ -21,7 +22,7 @@ export function checkpointRow(
   session: SessionRow,
   live: Pick<LiveInstance, "terminalId"> | undefined,
   options: CheckpointOptions,
-  { settings }: EnginePorts,
+  { settings }: Engine,
   facts: Pick<
     CheckpointRow,
     "id" | "pauseMs" | "totalMs" | "memoryBytes" | "unchangedSince" | "imagesSums"

@@ -1,20 +1,16 @@
 import { Rollback } from "../../base/index.ts";
 import type { CheckpointRow, SessionRow } from "../../portable/catalog/index.ts";
 import { hasCode, WaypointError } from "../../shared/errors/index.ts";
-import {
-  type EnginePorts,
-  type LiveInstance,
-  requireRestorableBinds,
-  untilWhole,
-} from "../session/index.ts";
+import type { Engine } from "../ports/index.ts";
+import { type LiveInstance, requireRestorableBinds, untilWhole } from "../session/index.ts";
 import { scheduleStory } from "../story/index.ts";
 import { type CheckpointOptions, checkpointRow } from "./checkpoint-row.ts";
 import { dumpInstance } from "./dump-instance.ts";
+import { findUnchanged, noteBaseline, watchForChange } from "./exact-change-check.ts";
 import { scheduleDurable } from "./make-durable.ts";
 import { toManifest } from "./manifest.ts";
-import { markCapture } from "./mark.ts";
+import { markCapture } from "./quick-change-check.ts";
 import { roundMs } from "./round-ms.ts";
-import { findUnchanged, noteBaseline, watchForChange } from "./unchanged.ts";
 
 /**
  * Captures a session as an immutable checkpoint, without ending or disturbing what runs in it.
@@ -33,80 +29,75 @@ import { findUnchanged, noteBaseline, watchForChange } from "./unchanged.ts";
 export async function createCheckpoint(
   session: SessionRow,
   options: CheckpointOptions,
-  ports: EnginePorts,
+  engine: Engine,
 ): Promise<CheckpointRow> {
   const startedAtMs = performance.now();
-  const id = ports.newId();
-  const live = options.filesOnly ? undefined : ports.live.get(session.id);
-  const { leases } = ports;
+  const id = engine.newId();
+  const live = options.filesOnly ? undefined : engine.live.get(session.id);
+  const { leases } = engine;
   leases.throwIfCancelled(session.id);
   await using rollback = new Rollback();
-  rollback.defer("remove the unfinished checkpoint", () => ports.store.deleteCheckpoint(id));
+  rollback.defer("remove the unfinished checkpoint", () => engine.store.deleteCheckpoint(id));
 
   // What keeps the present state before it is left may use what is kept free for that.
   const isKeeping = options.trigger === "before-restore" || options.trigger === "before-stop";
-  if (!isKeeping) requireShare(session, ports);
-  await ports.store.space.flushIfDirty(isKeeping ? "keeping" : "new");
+  if (!isKeeping) requireShare(session, engine);
+  await engine.store.space.flushIfDirty(isKeeping ? "keeping" : "new");
   leases.throwIfCancelled(session.id);
   const captured =
     live === undefined
-      ? await captureFiles(session, id, ports)
-      : ((await shareCaptures(session, live, id, ports)) ??
-        (await captureAll(session, live, id, ports)));
+      ? await captureFiles(session, id, engine)
+      : ((await shareCaptures(session, live, id, engine)) ??
+        (await captureAll(session, live, id, engine)));
   const { commands, ...facts } = captured;
   // A dump is let come to its end, for the sake of the processes: but nobody needs it.
   leases.throwIfCancelled(session.id);
-  const row = checkpointRow(session, live, options, ports, {
+  const row = checkpointRow(session, live, options, engine, {
     id,
     ...facts,
     totalMs: roundMs(performance.now() - startedAtMs),
   });
-  await ports.store.writeManifest(id, toManifest(row));
-  ports.catalog.transaction(() => {
-    ports.catalog.insertCheckpoint(row);
-    if (options.movesHead) ports.catalog.updateSession(session.id, { head: id });
+  await engine.store.writeManifest(id, toManifest(row));
+  engine.catalog.transaction(() => {
+    engine.catalog.insertCheckpoint(row);
+    if (options.movesHead) engine.catalog.updateSession(session.id, { head: id });
   });
 
   rollback.keep();
-  ports.journal.keep(id, commands);
-  scheduleDurable(id, ports);
-  scheduleStory(id, ports);
+  engine.journal.keep(id, commands);
+  scheduleDurable(id, engine);
+  scheduleStory(id, engine);
   return row;
 }
 
-function requireShare({ id, diskLimitBytes }: SessionRow, { store }: EnginePorts): void {
+function requireShare({ id, diskLimitBytes }: SessionRow, { store }: Engine): void {
   store.shares.requireShare({ sessionId: id, diskLimitBytes }, "take a checkpoint");
 }
 
-async function captureFiles(session: SessionRow, id: string, ports: EnginePorts) {
+async function captureFiles(session: SessionRow, id: string, engine: Engine) {
   if (session.instance === null) {
     throw new WaypointError("SESSION_WRONG_STATE", `Session ${session.name} has no files now.`, {
       hint: `\`waypoint restore ${session.name} CHECKPOINT\` brings back those of a checkpoint.`,
     });
   }
-  await ports.store.prepareCheckpoint(id, 0);
-  const commands = ports.journal.soFar(session.instance ?? "");
-  ports.store.snapshotInstance(session.instance ?? "", id);
+  await engine.store.prepareCheckpoint(id, 0);
+  const commands = engine.journal.soFar(session.instance ?? "");
+  engine.store.snapshotInstance(session.instance ?? "", id);
   return { pauseMs: 0, memoryBytes: 0, unchangedSince: null, imagesSums: null, commands };
 }
 
 /** Captures nothing anew where the parent's captures are still what is there. */
-async function shareCaptures(
-  session: SessionRow,
-  live: LiveInstance,
-  id: string,
-  ports: EnginePorts,
-) {
-  const commands = ports.journal.soFar(live.instanceId);
-  const parent = await findUnchanged(session, live, ports);
+async function shareCaptures(session: SessionRow, live: LiveInstance, id: string, engine: Engine) {
+  const commands = engine.journal.soFar(live.instanceId);
+  const parent = await findUnchanged(session, live, engine);
   if (parent === null) return null;
   try {
-    await ports.store.shareCaptures(id, parent.id);
+    await engine.store.shareCaptures(id, parent.id);
   } catch (error) {
     if (hasCode(error, "STORE_FULL")) throw error;
     // The parent may be going away just now.
-    ports.logger.info("captures not shared", { parent: parent.id, reason: String(error) });
-    await ports.store.deleteCheckpoint(id);
+    engine.logger.info("captures not shared", { parent: parent.id, reason: String(error) });
+    await engine.store.deleteCheckpoint(id);
     return null;
   }
   noteBaseline(live, id);
@@ -114,18 +105,18 @@ async function shareCaptures(
   return { pauseMs: 0, memoryBytes, unchangedSince: parent.id, imagesSums, commands };
 }
 
-async function captureAll(session: SessionRow, live: LiveInstance, id: string, ports: EnginePorts) {
-  await untilWhole(live, ports);
-  ports.leases.throwIfCancelled(session.id);
-  requireRestorableBinds(session, live.pid, ports);
+async function captureAll(session: SessionRow, live: LiveInstance, id: string, engine: Engine) {
+  await untilWhole(live, engine);
+  engine.leases.throwIfCancelled(session.id);
+  requireRestorableBinds(session, live.pid, engine);
   // What ends from here on is not in the capture: the daemon learns of it only afterwards.
-  const commands = ports.journal.soFar(live.instanceId);
-  const watch = watchForChange(session, live, ports);
-  const mark = markCapture(session, live, ports);
+  const commands = engine.journal.soFar(live.instanceId);
+  const watch = watchForChange(session, live, engine);
+  const mark = markCapture(session, live, engine);
   // CRIU cannot dump one end of a connection, so the daemon lets go of the session's init first.
   await live.link.quiesce();
   try {
-    const { pauseMs, memoryBytes } = await dumpInstance(session, live, id, ports);
+    const { pauseMs, memoryBytes } = await dumpInstance(session, live, id, engine);
     mark.take(id);
     return { pauseMs, memoryBytes, unchangedSince: null, imagesSums: null, commands };
   } finally {

@@ -7,7 +7,8 @@ import type {
 } from "../../portable/catalog/index.ts";
 import { hasCode } from "../../shared/errors/index.ts";
 import type { Checkpoint, Intent, OperationOutput } from "../../shared/protocol/index.ts";
-import { type EnginePorts, limitsOf } from "../session/index.ts";
+import type { Engine } from "../ports/index.ts";
+import { limitsOf } from "../session/index.ts";
 import { readStory } from "../story/index.ts";
 import { requireCaptured } from "./held-checkpoints.ts";
 
@@ -41,7 +42,7 @@ export function describeCheckpoint(
 /** Returns checkpoints as the outside sees them, each with its story in brief. */
 export function describeCheckpoints(
   rows: readonly TimelineRow[],
-  { catalog }: EnginePorts,
+  { catalog }: Engine,
 ): Checkpoint[] {
   const stories = new Map(catalog.stories.all().map((row) => [row.checkpoint, row]));
   const verdicts = catalog.verifications.verdicts();
@@ -53,16 +54,16 @@ export function describeCheckpoints(
 /** Returns a checkpoint with its story and the processes that its images hold. */
 export async function showCheckpoint(
   wanted: CheckpointRow,
-  ports: EnginePorts,
+  engine: Engine,
 ): Promise<OperationOutput<"show">> {
-  const row = await requireCaptured(wanted, ports).catch(() => wanted);
-  const processes = await readProcesses(row, ports);
-  const { checkpoint: _, changes, ...story } = await readStory(row, ports);
-  const verifications = ports.catalog.verifications.of(row.id);
+  const row = await requireCaptured(wanted, engine).catch(() => wanted);
+  const processes = await readProcesses(row, engine);
+  const { checkpoint: _, changes, ...story } = await readStory(row, engine);
+  const verifications = engine.catalog.verifications.of(row.id);
   return {
     ...describeCheckpoint(row, {
       story: inBrief(changes.summary, story.intent),
-      verification: ports.catalog.verifications.verdicts(row.id).get(row.id),
+      verification: engine.catalog.verifications.verdicts(row.id).get(row.id),
     }),
     verifications: withinAnswer(verifications),
     changes: { ...changes, summary: summaryOf(row, changes.summary) },
@@ -71,14 +72,14 @@ export async function showCheckpoint(
     binds: [...row.binds],
     host: { kernel: row.kernel, criu: row.criu, arch: row.arch },
     limits: limitsOf(row),
-    diskPath: ports.store.checkpointPaths(row.id).checkpointDir,
+    diskPath: engine.store.checkpointPaths(row.id).checkpointDir,
   };
 }
 
 /** Images that are damaged, or of a newer Waypoint, are not in the way of everything else that a checkpoint tells. */
 async function readProcesses(
   { id, content, heldBy }: CheckpointRow,
-  { criu, store, logger }: EnginePorts,
+  { criu, store, logger }: Engine,
 ): Promise<ImageProcess[] | null> {
   if (content !== "full" || heldBy !== null) return [];
   try {

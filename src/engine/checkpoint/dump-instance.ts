@@ -1,11 +1,7 @@
 import type { SessionRow } from "../../portable/catalog/index.ts";
 import { hasCode } from "../../shared/errors/index.ts";
-import {
-  type EnginePorts,
-  externalMounts,
-  type LiveInstance,
-  workDirOf,
-} from "../session/index.ts";
+import type { Engine } from "../ports/index.ts";
+import { externalMounts, type LiveInstance, workDirOf } from "../session/index.ts";
 import { roundMs } from "./round-ms.ts";
 
 /** Room that CRIU's images take beside the memory pages themselves. */
@@ -18,7 +14,7 @@ type Dumped = Pick<
 >;
 
 /**
- * Dumps an incarnation's processes and snapshots its files, as parts of a checkpoint.
+ * Dumps an instance's processes and snapshots its files, as parts of a checkpoint.
  *
  * The images go to memory, or to the store where memory has no room.
  *
@@ -31,26 +27,26 @@ export async function dumpInstance(
   session: Dumped,
   live: Pick<LiveInstance, "instanceId" | "pid">,
   id: string,
-  ports: EnginePorts,
+  engine: Engine,
   frozenIn?: string,
 ): Promise<{ pauseMs: number; memoryBytes: number }> {
-  const { store, sandbox, criu } = ports;
+  const { store, sandbox, criu } = engine;
   const expectedBytes = sandbox.treeMemoryBytes(live.pid) + IMAGES_OVERHEAD_BYTES;
-  await ports.memoryImages.makeRoom(expectedBytes);
+  await engine.memoryImages.makeRoom(expectedBytes);
   const imagesDir = await store.prepareCheckpoint(id, expectedBytes);
   const paths = store.checkpointPaths(id);
   const frozen = frozenIn === undefined ? {} : { frozenIn };
   const dumpInto = (directory: string) =>
     criu.dump({
-      ...dumpOptions(session, live, { id, imagesDir: directory }, ports),
+      ...dumpOptions(session, live, { id, imagesDir: directory }, engine),
       ...frozen,
       memoryBytes: expectedBytes,
     });
   try {
-    using _lifted = ports.limits.liftCpu(live.instanceId, session);
+    using _lifted = engine.limits.liftCpu(live.instanceId, session);
     const { pauseMs, memoryBytes } = await dumpInto(imagesDir).catch(async (error: unknown) => {
       if (imagesDir !== paths.memoryImagesDir || !hasCode(error, "STORE_FULL")) throw error;
-      ports.logger.info("memory is full: images go to the store", { id });
+      engine.logger.info("memory is full: images go to the store", { id });
       store.deleteSnapshot(id);
       return await dumpInto(await store.images.prepareInStore(paths));
     });
@@ -64,7 +60,7 @@ function dumpOptions(
   session: Dumped,
   { instanceId, pid }: Pick<LiveInstance, "instanceId" | "pid">,
   { id, imagesDir }: { id: string; imagesDir: string },
-  { store, settings, network, sandbox }: EnginePorts,
+  { store, settings, network, sandbox }: Engine,
 ) {
   const { snapshotPath } = store.checkpointPaths(id);
   const mountPoints = [...session.hostMounts, ...session.binds.map(({ target }) => target)];

@@ -1,6 +1,7 @@
 import type { CheckpointRow, SessionRow } from "../../portable/catalog/index.ts";
 import { WaypointError } from "../../shared/errors/index.ts";
 import type { Bind } from "../../shared/protocol/index.ts";
+import type { Engine } from "../ports/index.ts";
 import {
   adoptInstance,
   automaticOf,
@@ -8,7 +9,6 @@ import {
   buildFreshInstance,
   buildInstanceFrom,
   claimName,
-  type EnginePorts,
   findMissingBinds,
   type InstanceSource,
   isFreeToMakeUp,
@@ -39,17 +39,17 @@ const SHELL_DEFAULT = { env: {}, columns: 120, rows: 40 };
 export async function forkCheckpoint(
   wanted: CheckpointRow,
   options: ForkChoice & { count: number; name?: string | undefined },
-  ports: EnginePorts,
+  engine: Engine,
 ): Promise<{ forks: SessionRow[]; readyMs: number; bindsLeftOut: Bind[] }> {
   const startedAtMs = performance.now();
   refuseSharedPorts(wanted);
-  using _entering = ports.limits.prepareToEnter(wanted);
-  const checkpoint = await requireCaptured(wanted, ports);
-  const bindsLeftOut = findMissingBinds(checkpoint.binds, options, ports);
-  const names = forkNames(checkpoint, options, ports);
+  using _entering = engine.limits.prepareToEnter(wanted);
+  const checkpoint = await requireCaptured(wanted, engine);
+  const bindsLeftOut = findMissingBinds(checkpoint.binds, options, engine);
+  const names = forkNames(checkpoint, options, engine);
   const outcomes = await Promise.allSettled(
     names.map((name) =>
-      ports.leases.run(`name:${name}`, () => forkOne(checkpoint, { ...options, name }, ports)),
+      engine.leases.run(`name:${name}`, () => forkOne(checkpoint, { ...options, name }, engine)),
     ),
   );
   const forks = outcomes.flatMap((outcome) =>
@@ -57,7 +57,7 @@ export async function forkCheckpoint(
   );
   const failure = outcomes.find((outcome) => outcome.status === "rejected");
   if (failure !== undefined) {
-    await Promise.all(forks.map((fork) => removeSession(fork, ports)));
+    await Promise.all(forks.map((fork) => removeSession(fork, engine)));
     throw failure.reason;
   }
   const readyMs = Math.round((performance.now() - startedAtMs) * 100) / 100;
@@ -67,23 +67,23 @@ export async function forkCheckpoint(
 async function forkOne(
   checkpoint: CheckpointRow,
   { name, withoutBinds, pids = checkpoint.pidsLimit }: ForkChoice & { name: string },
-  ports: EnginePorts,
+  engine: Engine,
 ): Promise<SessionRow> {
-  const { catalog } = ports;
+  const { catalog } = engine;
   const startedAtMs = performance.now();
-  requireFreeName(name, ports);
-  await ports.store.space.requireRoom("fork a checkpoint");
+  requireFreeName(name, engine);
+  await engine.store.space.requireRoom("fork a checkpoint");
   // One that was made in advance is under the limits of the checkpoint.
   const isAsMade = pids === checkpoint.pidsLimit;
-  const standby = isAsMade ? await unparkFor(checkpoint, ["made"], ports) : null;
-  const instanceId = standby?.instanceId ?? `${ports.newId()}-1`;
+  const standby = isAsMade ? await unparkFor(checkpoint, ["made"], engine) : null;
+  const instanceId = standby?.instanceId ?? `${engine.newId()}-1`;
   const session = {
-    ...sessionFrom(checkpoint, { name, instanceId }, ports),
+    ...sessionFrom(checkpoint, { name, instanceId }, engine),
     pidsLimit: pids,
   };
   const live =
     standby === null
-      ? await buildFrom({ checkpoint, withoutBinds }, session, instanceId, ports)
+      ? await buildFrom({ checkpoint, withoutBinds }, session, instanceId, engine)
       : { ...standby, sessionId: session.id };
   const note = standby === null ? catalog.transaction : catalog.quickTransaction;
   try {
@@ -100,19 +100,19 @@ async function forkOne(
       });
     });
   } catch (error) {
-    await removeInstance(instanceId, ports);
+    await removeInstance(instanceId, engine);
     throw error;
   }
-  adoptInstance(live, ports);
-  if (standby !== null) syncSoon(ports);
+  adoptInstance(live, engine);
+  if (standby !== null) syncSoon(engine);
   return session;
 }
 
-/** Returns the row of a fork, whose first incarnation is named after it. */
+/** Returns the row of a fork, whose first instance is named after it. */
 export function sessionFrom(
   checkpoint: CheckpointRow,
   { name, instanceId }: { name: string; instanceId: string },
-  { catalog }: EnginePorts,
+  { catalog }: Engine,
 ): SessionRow {
   const captured = catalog.session(checkpoint.session);
   return {
@@ -140,32 +140,32 @@ export function sessionFrom(
   };
 }
 
-/** Builds an incarnation from a checkpoint: its processes, or a fresh shell on its files. */
+/** Builds an instance from a checkpoint: its processes, or a fresh shell on its files. */
 export function buildFrom(
   from: InstanceSource,
   session: SessionRow,
   instanceId: string,
-  ports: EnginePorts,
+  engine: Engine,
 ): Promise<LiveInstance> {
-  const { checkpoint, atOnce: _a, filesFrom = checkpoint.id, ...choice } = from;
-  if (checkpoint.content === "full") return buildInstanceFrom(session, instanceId, from, ports);
+  const { checkpoint, eagerMemory: _a, filesFrom = checkpoint.id, ...choice } = from;
+  if (checkpoint.content === "full") return buildInstanceFrom(session, instanceId, from, engine);
   const shell = { ...SHELL_DEFAULT, filesFrom, ...choice };
-  return buildFreshInstance(session, instanceId, shell, ports);
+  return buildFreshInstance(session, instanceId, shell, engine);
 }
 
 function forkNames(
   checkpoint: CheckpointRow,
   { count, name }: { count: number; name?: string | undefined },
-  ports: EnginePorts,
+  engine: Engine,
 ): string[] {
   if (name !== undefined) {
-    return numberedNames(name, count).map((wanted) => claimName(wanted, ports));
+    return numberedNames(name, count).map((wanted) => claimName(wanted, engine));
   }
   const names: string[] = [];
   const stem = checkpoint.sessionName.slice(0, 48);
   for (let number = 1; names.length < count; number += 1) {
     const candidate = `${stem}-fork-${number}`;
-    if (isFreeToMakeUp(candidate, ports)) names.push(candidate);
+    if (isFreeToMakeUp(candidate, engine)) names.push(candidate);
   }
   return names;
 }

@@ -1,7 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { CheckpointRow } from "../../portable/catalog/index.ts";
 import { toWaypointError } from "../../shared/errors/index.ts";
-import { callInit, type EnginePorts, removeInstance } from "../session/index.ts";
+import type { Engine } from "../ports/index.ts";
+import { callInit, removeInstance } from "../session/index.ts";
 import { scheduleStory } from "../story/index.ts";
 import { dumpInstance } from "./dump-instance.ts";
 import { scheduleDurable } from "./make-durable.ts";
@@ -19,11 +20,11 @@ const DUMP_DELAY_MS = 50;
 const CALL_TIMEOUT_MS = 2 ** 31 - 1;
 
 /** Dumps a held checkpoint soon, in the background; a failure is noted in its row. */
-export function scheduleHeld(checkpointId: string, ports: EnginePorts): void {
+export function scheduleHeld(checkpointId: string, engine: Engine): void {
   void delay(DUMP_DELAY_MS, undefined, { ref: false })
-    .then(() => captureHeld(checkpointId, ports))
+    .then(() => captureHeld(checkpointId, engine))
     .catch((error: unknown) => {
-      ports.logger.warn("a held checkpoint stays held", { checkpointId, reason: String(error) });
+      engine.logger.warn("a held checkpoint stays held", { checkpointId, reason: String(error) });
     });
 }
 
@@ -33,16 +34,13 @@ export function scheduleHeld(checkpointId: string, ports: EnginePorts): void {
  * @throws CRIU_DUMP_FAILED  CRIU refused it; `undo` still goes back to the processes themselves.
  * @throws FORMAT_TOO_NEW  a newer Waypoint has written it.
  */
-export async function requireCaptured(
-  row: CheckpointRow,
-  ports: EnginePorts,
-): Promise<CheckpointRow> {
+export async function requireCaptured(row: CheckpointRow, engine: Engine): Promise<CheckpointRow> {
   if (row.heldBy === null) {
-    ports.store.requireKnown(row.id);
+    engine.store.requireKnown(row.id);
     return row;
   }
-  await captureHeld(row.id, ports);
-  return ports.catalog.checkpoint(row.id) ?? row;
+  await captureHeld(row.id, engine);
+  return engine.catalog.checkpoint(row.id) ?? row;
 }
 
 /**
@@ -53,95 +51,95 @@ export async function requireCaptured(
  *
  * @throws CRIU_DUMP_FAILED | STORE_FULL
  */
-export async function captureHeld(checkpointId: string, ports: EnginePorts): Promise<void> {
-  await ports.background.run(QUEUE, async () => {
-    const row = ports.catalog.checkpoint(checkpointId);
+export async function captureHeld(checkpointId: string, engine: Engine): Promise<void> {
+  await engine.background.run(QUEUE, async () => {
+    const row = engine.catalog.checkpoint(checkpointId);
     if (row === undefined || row.heldBy === null) return;
-    const instance = ports.catalog.instance(row.heldBy);
+    const instance = engine.catalog.instance(row.heldBy);
     const pid = instance?.pid ?? null;
-    if (pid === null || ports.sandbox.startTicks(pid) !== instance?.startTicks) {
-      ports.logger.warn("a held checkpoint has lost its processes", { checkpointId });
-      await keepFilesAlone(row, row.heldBy, ports);
+    if (pid === null || engine.sandbox.startTicks(pid) !== instance?.startTicks) {
+      engine.logger.warn("a held checkpoint has lost its processes", { checkpointId });
+      await keepFilesAlone(row, row.heldBy, engine);
       return;
     }
     try {
-      await dumpHeld(row, { instanceId: row.heldBy, pid }, ports);
+      await dumpHeld(row, { instanceId: row.heldBy, pid }, engine);
     } catch (error) {
       const { message } = toWaypointError(error);
-      ports.catalog.updateCheckpoint(checkpointId, { heldWhy: message });
+      engine.catalog.updateCheckpoint(checkpointId, { heldWhy: message });
       throw error;
     }
   });
 }
 
 /** Dumps all that is held, for the end of the daemon; what CRIU refuses stays held. */
-export async function captureAllHeld(ports: EnginePorts): Promise<void> {
-  for (const { id, heldWhy } of ports.catalog.heldCheckpoints()) {
-    if (heldWhy === null) await captureHeld(id, ports).catch(() => {});
+export async function captureAllHeld(engine: Engine): Promise<void> {
+  for (const { id, heldWhy } of engine.catalog.heldCheckpoints()) {
+    if (heldWhy === null) await captureHeld(id, engine).catch(() => {});
   }
 }
 
 /** Ends what is held and cannot be dumped; its files are kept. For the end of all sessions. */
-export async function releaseHeld(ports: EnginePorts): Promise<void> {
-  await captureAllHeld(ports);
-  await ports.background.run(QUEUE, async () => {
-    for (const row of ports.catalog.heldCheckpoints()) {
-      if (row.heldBy !== null) await keepFilesAlone(row, row.heldBy, ports);
+export async function releaseHeld(engine: Engine): Promise<void> {
+  await captureAllHeld(engine);
+  await engine.background.run(QUEUE, async () => {
+    for (const row of engine.catalog.heldCheckpoints()) {
+      if (row.heldBy !== null) await keepFilesAlone(row, row.heldBy, engine);
     }
   });
 }
 
-/** Takes the files of a held incarnation as the checkpoint's, in place of what there is of it. */
+/** Takes the files of a held instance as the checkpoint's, in place of what there is of it. */
 export async function captureHeldFiles(
   row: CheckpointRow,
   instanceId: string,
-  ports: EnginePorts,
+  engine: Engine,
 ): Promise<Partial<CheckpointRow>> {
-  await ports.store.deleteCheckpoint(row.id);
-  await ports.store.prepareCheckpoint(row.id, 0);
-  ports.store.snapshotInstance(instanceId, row.id);
+  await engine.store.deleteCheckpoint(row.id);
+  await engine.store.prepareCheckpoint(row.id, 0);
+  engine.store.snapshotInstance(instanceId, row.id);
   const change = { content: "files", terminal: null, heldBy: null, heldWhy: null } as const;
-  await ports.store.writeManifest(row.id, toManifest({ ...row, ...change }));
+  await engine.store.writeManifest(row.id, toManifest({ ...row, ...change }));
   return change;
 }
 
 async function keepFilesAlone(
   row: CheckpointRow,
   instanceId: string,
-  ports: EnginePorts,
+  engine: Engine,
 ): Promise<void> {
-  const change = await captureHeldFiles(row, instanceId, ports);
-  ports.catalog.updateCheckpoint(row.id, change);
-  scheduleDurable(row.id, ports);
-  scheduleStory(row.id, ports);
-  await removeInstance(instanceId, ports);
+  const change = await captureHeldFiles(row, instanceId, engine);
+  engine.catalog.updateCheckpoint(row.id, change);
+  scheduleDurable(row.id, engine);
+  scheduleStory(row.id, engine);
+  await removeInstance(instanceId, engine);
 }
 
 async function dumpHeld(
   row: CheckpointRow,
   tree: { instanceId: string; pid: number },
-  ports: EnginePorts,
+  engine: Engine,
 ): Promise<void> {
-  const { catalog, store, freezer, sandbox } = ports;
+  const { catalog, store, freezer, sandbox } = engine;
   const startedAtMs = performance.now();
   // A daemon that died over this may have left a part.
   await store.deleteCheckpoint(row.id);
   const group = freezer?.groupDir(tree.instanceId);
-  const { memoryBytes } = await dumpInstance(row, tree, row.id, ports, group);
+  const { memoryBytes } = await dumpInstance(row, tree, row.id, engine, group);
   const totalMs = roundMs(performance.now() - startedAtMs);
   const change = { memoryBytes, totalMs, heldBy: null, heldWhy: null };
   await store.writeManifest(row.id, toManifest({ ...row, ...change }));
   catalog.updateCheckpoint(row.id, change);
-  scheduleDurable(row.id, ports);
-  scheduleStory(row.id, ports);
+  scheduleDurable(row.id, engine);
+  scheduleStory(row.id, engine);
   const startTicks = catalog.instance(tree.instanceId)?.startTicks ?? 0;
-  ports.standbys.add({
+  engine.standbys.add({
     ...tree,
     startTicks,
     terminalId: row.terminal ?? 1,
     checkpointId: row.id,
     origin: "left",
-    link: callInit(tree.pid, ports, CALL_TIMEOUT_MS),
+    link: callInit(tree.pid, engine, CALL_TIMEOUT_MS),
     memoryBytes: sandbox.treeMemoryBytes(tree.pid),
     parkedAtMs: performance.now(),
   });

@@ -11,7 +11,7 @@ export { forkCheckpoint } from "./fork-checkpoint.ts";
 export { captureAllHeld, releaseHeld, requireCaptured, scheduleHeld } from "./held-checkpoints.ts";
 export { makeDurable, removeCheckpoints, scheduleDurable } from "./make-durable.ts";
 export { fromManifest, shownOfNewer, toManifest } from "./manifest.ts";
-export { changesSinceMark, markAsItIs, touchedSinceMark } from "./mark.ts";
 export { MemoryImages } from "./memory-images.ts";
+export { changesSinceMark, markAsItIs, touchedSinceMark } from "./quick-change-check.ts";
 export { type Restored, restoreCheckpoint } from "./restore-checkpoint.ts";
 export { openThrowawayFork, type ThrowawayFork } from "./throwaway-fork.ts";

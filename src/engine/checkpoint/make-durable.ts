@@ -1,5 +1,6 @@
 import type { CheckpointRow } from "../../portable/catalog/index.ts";
-import { type EnginePorts, removeInstance } from "../session/index.ts";
+import type { Engine } from "../ports/index.ts";
+import { removeInstance } from "../session/index.ts";
 import { toManifest } from "./manifest.ts";
 
 const QUEUE = "durable";
@@ -9,38 +10,41 @@ const QUEUE = "durable";
  *
  * A failure is logged and tried again when the daemon starts; the checkpoint stays `captured`.
  */
-export function scheduleDurable(checkpointId: string, ports: EnginePorts): void {
-  void makeDurable(checkpointId, ports).catch((error: unknown) => {
-    ports.logger.error("make durable", error, { checkpointId });
+export function scheduleDurable(checkpointId: string, engine: Engine): void {
+  void makeDurable(checkpointId, engine).catch((error: unknown) => {
+    engine.logger.error("make durable", error, { checkpointId });
   });
 }
 
 /** Makes a checkpoint durable and resolves when it is. @throws STORE_FULL */
-export async function makeDurable(checkpointId: string, ports: EnginePorts): Promise<void> {
+export async function makeDurable(checkpointId: string, engine: Engine): Promise<void> {
   // At once, whatever is being copied: only what has sums is compared with what was captured.
-  const summed = sumImages(checkpointId, ports);
-  await Promise.all([summed, ports.background.run(QUEUE, () => move(checkpointId, summed, ports))]);
+  const summed = sumImages(checkpointId, engine);
+  await Promise.all([
+    summed,
+    engine.background.run(QUEUE, () => move(checkpointId, summed, engine)),
+  ]);
 }
 
-async function move(checkpointId: string, summed: Promise<void>, ports: EnginePorts) {
+async function move(checkpointId: string, summed: Promise<void>, engine: Engine) {
   await summed;
-  const row = ports.catalog.checkpoint(checkpointId);
+  const row = engine.catalog.checkpoint(checkpointId);
   if (row === undefined || row.stage === "durable" || row.heldBy !== null) return;
-  if (row.imagesSums !== null) await ports.store.writeManifest(checkpointId, toManifest(row));
-  const { diskLimitBytes } = ports.catalog.session(row.session) ?? row;
-  await ports.store.makeDurable(checkpointId, {
-    reference: findReference(row, ports),
+  if (row.imagesSums !== null) await engine.store.writeManifest(checkpointId, toManifest(row));
+  const { diskLimitBytes } = engine.catalog.session(row.session) ?? row;
+  await engine.store.makeDurable(checkpointId, {
+    reference: findReference(row, engine),
     owner: { sessionId: row.session, diskLimitBytes },
   });
-  if (!isWhole(row, ports)) return;
-  ports.catalog.updateCheckpoint(checkpointId, { stage: "durable" });
-  await ports.memoryImages.trim();
+  if (!isWhole(row, engine)) return;
+  engine.catalog.updateCheckpoint(checkpointId, { stage: "durable" });
+  await engine.memoryImages.trim();
 }
 
 /** Notes what the images of a checkpoint are, unless that is known. */
-async function sumImages(checkpointId: string, ports: EnginePorts): Promise<void> {
-  const { catalog, store } = ports;
-  await ports.background.run(sumsQueue(checkpointId), async () => {
+async function sumImages(checkpointId: string, engine: Engine): Promise<void> {
+  const { catalog, store } = engine;
+  await engine.background.run(sumsQueue(checkpointId), async () => {
     const row = catalog.checkpoint(checkpointId);
     if (row === undefined || row.stage === "durable" || row.heldBy !== null) return;
     if (row.content === "files" || row.imagesSums !== null) return;
@@ -54,28 +58,28 @@ function sumsQueue(checkpointId: string): string {
 }
 
 /** Removes checkpoints, after whatever is being made durable: both work in the same directories. */
-export async function removeCheckpoints(ids: readonly string[], ports: EnginePorts): Promise<void> {
-  const holders = ids.flatMap((id) => ports.catalog.checkpoint(id)?.heldBy ?? []);
-  for (const id of ids) ports.catalog.deleteCheckpoint(id);
+export async function removeCheckpoints(ids: readonly string[], engine: Engine): Promise<void> {
+  const holders = ids.flatMap((id) => engine.catalog.checkpoint(id)?.heldBy ?? []);
+  for (const id of ids) engine.catalog.deleteCheckpoint(id);
   // Not while one of them is being dumped.
-  await ports.background.run("held", async () => {
-    for (const instanceId of holders) await removeInstance(instanceId, ports);
+  await engine.background.run("held", async () => {
+    for (const instanceId of holders) await removeInstance(instanceId, engine);
   });
   // A snapshot that is being read cannot be removed.
-  for (const id of ids) await ports.stories.cancel(id);
-  await Promise.all(ids.map((id) => ports.verifications.cancel(id)));
-  await ports.background.run(QUEUE, () =>
-    ports.stories.whileNothingIsRead(async () => {
+  for (const id of ids) await engine.stories.cancel(id);
+  await Promise.all(ids.map((id) => engine.verifications.cancel(id)));
+  await engine.background.run(QUEUE, () =>
+    engine.stories.whileNothingIsRead(async () => {
       for (const id of ids) {
-        await ports.background.run(sumsQueue(id), () => ports.store.deleteCheckpoint(id));
+        await engine.background.run(sumsQueue(id), () => engine.store.deleteCheckpoint(id));
       }
     }),
   );
-  ports.store.shares.sweep();
+  engine.store.shares.sweep();
 }
 
 /** Images that were lost with the machine's memory do not become durable by being missed. */
-function isWhole(row: CheckpointRow, { store }: EnginePorts): boolean {
+function isWhole(row: CheckpointRow, { store }: Engine): boolean {
   return row.content === "files" || store.images.isInStore(store.checkpointPaths(row.id));
 }
 
@@ -83,9 +87,9 @@ function isWhole(row: CheckpointRow, { store }: EnginePorts): boolean {
  * Finds the checkpoint whose images are most like those of `row`, and are in the store: the nearest
  * ancestor, that of a fork is in its origin, or else the newest one of the same session.
  */
-function findReference(row: CheckpointRow, ports: EnginePorts): string | null {
+function findReference(row: CheckpointRow, engine: Engine): string | null {
   if (row.content === "files") return null;
-  const { catalog, store } = ports;
+  const { catalog, store } = engine;
   const isUsable = (other: CheckpointRow) =>
     other.content === "full" && store.images.isInStore(store.checkpointPaths(other.id));
   let above = row.parent === null ? undefined : catalog.checkpoint(row.parent);

@@ -1,4 +1,4 @@
-import type { EnginePorts, MemoryBudget } from "../session/index.ts";
+import type { Engine, MemoryBudget } from "../ports/index.ts";
 import { chooseForgotten, type ImagesInMemory } from "./choose-forgotten.ts";
 
 const MEBIBYTE = 1024 ** 2;
@@ -18,18 +18,18 @@ const LOOK_INTERVAL_MS = 5_000;
  * They are in the store as well, where the kernel caches them in memory that it can take back.
  */
 export class MemoryImages implements MemoryBudget {
-  readonly #ports: EnginePorts;
+  readonly #engine: Engine;
   readonly #timer: NodeJS.Timeout;
   #looking: Promise<void> = Promise.resolve();
 
-  constructor(ports: EnginePorts) {
-    this.#ports = ports;
+  constructor(engine: Engine) {
+    this.#engine = engine;
     this.#timer = setInterval(() => this.#look(), LOOK_INTERVAL_MS);
     this.#timer.unref();
   }
 
   async trim(): Promise<void> {
-    const { images } = this.#ports.store;
+    const { images } = this.#engine.store;
     const rules = {
       keptBytesMax: Math.max(KEPT_BYTES_MIN, images.usage().budgetBytes * KEPT_SHARE),
       idleMs: IDLE_MS,
@@ -39,7 +39,7 @@ export class MemoryImages implements MemoryBudget {
   }
 
   async makeRoom(expectedBytes: number): Promise<void> {
-    const { images } = this.#ports.store;
+    const { images } = this.#engine.store;
     // What will never fit is no reason to give up the rest.
     if (expectedBytes > images.usage().budgetBytes || images.hasRoomFor(expectedBytes)) return;
     const rules = { keptBytesMax: 0, idleMs: 0, isMemoryShort: true };
@@ -57,11 +57,11 @@ export class MemoryImages implements MemoryBudget {
   #look(): void {
     this.#looking = this.#looking
       .then(() => this.trim())
-      .catch((error: unknown) => this.#ports.logger.error("give back memory of images", error));
+      .catch((error: unknown) => this.#engine.logger.error("give back memory of images", error));
   }
 
   async #durable(): Promise<ImagesInMemory[]> {
-    const { catalog, store } = this.#ports;
+    const { catalog, store } = this.#engine;
     const held = await store.images.held();
     if (held.length === 0) return [];
     const running = catalog.sessions().filter(({ state }) => state === "running");
@@ -72,6 +72,6 @@ export class MemoryImages implements MemoryBudget {
   }
 
   async #forget(checkpointId: string): Promise<void> {
-    await this.#ports.store.images.forget(this.#ports.store.checkpointPaths(checkpointId));
+    await this.#engine.store.images.forget(this.#engine.store.checkpointPaths(checkpointId));
   }
 }

@@ -2,10 +2,10 @@ import { Rollback } from "../../base/index.ts";
 import type { CheckpointRow, SessionRow } from "../../portable/catalog/index.ts";
 import { WaypointError } from "../../shared/errors/index.ts";
 import type { OperationDetail, OperationOutput } from "../../shared/protocol/index.ts";
+import type { Engine } from "../ports/index.ts";
 import {
   adoptInstance,
   type BindChoice,
-  type EnginePorts,
   endInstance,
   findMissingBinds,
   haltInstance,
@@ -50,36 +50,36 @@ export async function restoreCheckpoint(
   session: SessionRow,
   from: BindChoice & { checkpoint: CheckpointRow },
   options: RestoreOptions,
-  ports: EnginePorts,
+  engine: Engine,
 ): Promise<Restored> {
-  const { catalog } = ports;
+  const { catalog } = engine;
   if (options.only === "processes") refuseWithoutProcesses(from.checkpoint, options);
   const startedAtMs = performance.now();
-  const bindsLeftOut = findMissingBinds(from.checkpoint.binds, from, ports);
+  const bindsLeftOut = findMissingBinds(from.checkpoint.binds, from, engine);
   const quick =
     options.only === undefined
-      ? await restoreAtOnce(session, from.checkpoint, options, ports)
+      ? await restoreFromStandby(session, from.checkpoint, options, engine)
       : null;
   if (quick !== null) {
     const tookMs = roundMs(performance.now() - startedAtMs);
     return { ...quick, readyMs: tookMs, totalMs: tookMs, bindsLeftOut };
   }
-  const checkpoint = await requireCaptured(from.checkpoint, ports);
+  const checkpoint = await requireCaptured(from.checkpoint, engine);
   if (checkpoint.content === "full")
-    ports.store.images.locate(ports.store.checkpointPaths(checkpoint.id));
+    engine.store.images.locate(engine.store.checkpointPaths(checkpoint.id));
   const { intent, movesHead } = beforeRestoreOf(checkpoint);
-  const before = await captureBefore(session, { intent, movesHead }, options, ports);
+  const before = await captureBefore(session, { intent, movesHead }, options, engine);
   await using rollback = new Rollback();
-  rollback.defer("remove the checkpoint of what was there", () => forget(before, session, ports));
-  ports.leases.throwIfCancelled(session.id);
+  rollback.defer("remove the checkpoint of what was there", () => forget(before, session, engine));
+  engine.leases.throwIfCancelled(session.id);
   // With processes alone it goes on from the files of now.
   const filesOf = options.only === "processes" && before !== null ? before : checkpoint;
 
   const restoreStartedAtMs = performance.now();
   const instanceId = `${session.id}-${session.instanceCount + 1}`;
   catalog.updateSession(session.id, { instanceCount: session.instanceCount + 1 });
-  const live = await bringUp(session, instanceId, { ...from, checkpoint, before, filesOf }, ports);
-  await undoIfCancelled(session, live, ports);
+  const live = await bringUp(session, instanceId, { ...from, checkpoint, before, filesOf }, engine);
+  await undoIfCancelled(session, live, engine);
   const readyMs = roundMs(performance.now() - restoreStartedAtMs);
 
   catalog.transaction(() => {
@@ -100,7 +100,7 @@ export async function restoreCheckpoint(
     });
   });
   rollback.keep();
-  await swap(session, live, ports);
+  await swap(session, live, engine);
   return {
     session: session.id,
     checkpoint: checkpoint.id,
@@ -117,36 +117,37 @@ export async function restoreCheckpoint(
 async function forget(
   before: CheckpointRow | null,
   { id }: SessionRow,
-  ports: EnginePorts,
+  engine: Engine,
 ): Promise<void> {
-  if (before !== null && ports.leases.isCancelled(id)) await removeCheckpoints([before.id], ports);
+  if (before !== null && engine.leases.isCancelled(id))
+    await removeCheckpoints([before.id], engine);
 }
 
 /** The last moment for it: what runs has not been touched, unless it had to end for its ports. */
 async function undoIfCancelled(
   { id, net }: SessionRow,
   live: LiveInstance,
-  ports: EnginePorts,
+  engine: Engine,
 ): Promise<void> {
-  if (net === "host" || !ports.leases.isCancelled(id)) return;
+  if (net === "host" || !engine.leases.isCancelled(id)) return;
   live.link.end(new WaypointError("SESSION_ENDED", "The restore was cancelled."));
-  await removeInstance(live.instanceId, ports);
-  ports.leases.throwIfCancelled(id);
+  await removeInstance(live.instanceId, engine);
+  engine.leases.throwIfCancelled(id);
 }
 
 /** Restores from a standby. @returns `null` where the long way has to be gone. */
-async function restoreAtOnce(
+async function restoreFromStandby(
   session: SessionRow,
   wanted: CheckpointRow,
   options: RestoreOptions,
-  ports: EnginePorts,
+  engine: Engine,
 ) {
   // What is being dumped is a standby a moment later.
-  const checkpoint = await requireCaptured(wanted, ports).catch(() => wanted);
+  const checkpoint = await requireCaptured(wanted, engine).catch(() => wanted);
   const before = options.withoutUndo ? null : { ...beforeRestoreOf(checkpoint), filesOnly: false };
   const { kind } = options;
   const choice = { kind, before, detail: detailOf(options) };
-  const swapped = await swapInStandby(session, checkpoint, choice, ports);
+  const swapped = await swapInStandby(session, checkpoint, choice, engine);
   if (swapped === null) return null;
   return {
     session: session.id,
@@ -195,20 +196,20 @@ async function bringUp(
     before: CheckpointRow | null;
     filesOf: CheckpointRow;
   },
-  ports: EnginePorts,
+  engine: Engine,
 ): Promise<LiveInstance> {
   const source = { ...from, filesFrom: filesOf.id };
   // Before its images say whether what runs has to end, and before that ends.
-  if (mayNeedWhatIsHeld(session, from.checkpoint)) await requireUndamaged(from.checkpoint, ports);
-  if (!(await needsWhatIsHeld(session, from.checkpoint, ports)))
-    return await buildFrom(source, session, instanceId, ports);
-  const old = ports.live.get(session.id);
-  if (old !== undefined) await leave(session, old, ports);
+  if (mayNeedWhatIsHeld(session, from.checkpoint)) await requireUndamaged(from.checkpoint, engine);
+  if (!(await needsWhatIsHeld(session, from.checkpoint, engine)))
+    return await buildFrom(source, session, instanceId, engine);
+  const old = engine.live.get(session.id);
+  if (old !== undefined) await leave(session, old, engine);
   try {
-    return await buildFrom(source, session, instanceId, ports);
+    return await buildFrom(source, session, instanceId, engine);
   } catch (error) {
     if (old !== undefined)
-      await bringBack(session, old, { before: from.before, instanceId }, ports);
+      await bringBack(session, old, { before: from.before, instanceId }, engine);
     throw error;
   }
 }
@@ -218,21 +219,21 @@ async function bringBack(
   session: SessionRow,
   old: LiveInstance,
   { before, instanceId }: { before: CheckpointRow | null; instanceId: string },
-  ports: EnginePorts,
+  engine: Engine,
 ): Promise<void> {
   const rescueId = `${instanceId}-rescue`;
   try {
     if (before === null) throw new Error("nothing was captured");
     const back = { checkpoint: before, withoutBinds: true };
-    const rescued = await buildFrom(back, session, rescueId, ports);
-    ports.catalog.updateSession(session.id, { instance: rescueId });
-    adoptInstance(rescued, ports);
+    const rescued = await buildFrom(back, session, rescueId, engine);
+    engine.catalog.updateSession(session.id, { instance: rescueId });
+    adoptInstance(rescued, engine);
   } catch (error) {
-    ports.logger.error("bring a session back", error, { session: session.id });
-    ports.catalog.updateSession(session.id, { state: "ended" });
+    engine.logger.error("bring a session back", error, { session: session.id });
+    engine.catalog.updateSession(session.id, { state: "ended" });
     return;
   }
-  await removeInstance(old.instanceId, ports);
+  await removeInstance(old.instanceId, engine);
 }
 
 /**
@@ -242,7 +243,7 @@ async function bringBack(
 async function needsWhatIsHeld(
   session: SessionRow,
   checkpoint: CheckpointRow,
-  { criu, store }: EnginePorts,
+  { criu, store }: Engine,
 ): Promise<boolean> {
   if (!mayNeedWhatIsHeld(session, checkpoint)) return false;
   if (session.net === "host") return true;
@@ -257,10 +258,10 @@ function mayNeedWhatIsHeld(session: SessionRow, checkpoint: CheckpointRow): bool
   return session.net === "host" || (checkpoint.content === "full" && checkpoint.binds.length > 0);
 }
 
-/** Puts the new incarnation in the old one's place; the old one's processes go no further. */
-async function swap(session: SessionRow, live: LiveInstance, ports: EnginePorts): Promise<void> {
-  const old = ports.live.get(session.id);
-  adoptInstance(live, ports);
+/** Puts the new instance in the old one's place; the old one's processes go no further. */
+async function swap(session: SessionRow, live: LiveInstance, engine: Engine): Promise<void> {
+  const old = engine.live.get(session.id);
+  adoptInstance(live, engine);
   old?.link.end(
     new WaypointError("SESSION_ENDED", `Session ${session.name} was restored meanwhile.`, {
       hint: "The command ran in the state that was left; run it again.",
@@ -268,17 +269,15 @@ async function swap(session: SessionRow, live: LiveInstance, ports: EnginePorts)
   );
   const { instance } = session;
   if (instance === null) return;
-  haltInstance(instance, ports);
+  haltInstance(instance, engine);
   // Its memory, mount, network and files cost time and disturb nobody: they go after the answer.
-  void ports.background
-    .run("remove", () => removeInstance(instance, ports))
-    .catch((error: unknown) =>
-      ports.logger.error("remove an old incarnation", error, { instance }),
-    );
+  void engine.background
+    .run("remove", () => removeInstance(instance, engine))
+    .catch((error: unknown) => engine.logger.error("remove an old instance", error, { instance }));
 }
 
-async function leave(session: SessionRow, old: LiveInstance, ports: EnginePorts): Promise<void> {
-  ports.live.delete(session.id, old.instanceId);
+async function leave(session: SessionRow, old: LiveInstance, engine: Engine): Promise<void> {
+  engine.live.delete(session.id, old.instanceId);
   old.link.end(new WaypointError("SESSION_ENDED", `Session ${session.name} is being restored.`));
-  await endInstance(old.instanceId, ports);
+  await endInstance(old.instanceId, engine);
 }

@@ -1,13 +1,8 @@
 import type { CheckpointRow, SessionRow } from "../../portable/catalog/index.ts";
 import { WaypointError } from "../../shared/errors/index.ts";
 import type { OperationDetail } from "../../shared/protocol/index.ts";
-import {
-  adoptInstance,
-  callInit,
-  type EnginePorts,
-  type LiveInstance,
-  removeInstance,
-} from "../session/index.ts";
+import type { Engine } from "../ports/index.ts";
+import { adoptInstance, callInit, type LiveInstance, removeInstance } from "../session/index.ts";
 import { unpark, unparkFor } from "../standby/index.ts";
 import { type CheckpointOptions, checkpointRow } from "./checkpoint-row.ts";
 import { captureHeldFiles, scheduleHeld } from "./held-checkpoints.ts";
@@ -47,28 +42,28 @@ export async function swapInStandby(
   session: SessionRow,
   target: CheckpointRow,
   options: SwapOptions,
-  ports: EnginePorts,
+  engine: Engine,
 ): Promise<Swapped | null> {
   const startedAtMs = performance.now();
-  const old = ports.live.get(session.id);
-  if (old === undefined || !canBeLeft(session, target, old, ports)) return null;
-  const heldChange = target.heldBy === null ? {} : await takeOverHeld(target, ports);
-  const commands = ports.journal.soFar(old.instanceId);
-  const [isHeld, fresh] = await Promise.all([hold(old, ports), bringToLife(target, ports)]);
+  const old = engine.live.get(session.id);
+  if (old === undefined || !canBeLeft(session, target, old, engine)) return null;
+  const heldChange = target.heldBy === null ? {} : await takeOverHeld(target, engine);
+  const commands = engine.journal.soFar(old.instanceId);
+  const [isHeld, fresh] = await Promise.all([hold(old, engine), wakeTarget(target, engine)]);
   if (!isHeld || fresh === null) {
-    await letGo(old, ports);
-    if (fresh !== null) await giveBack(target, fresh, ports);
+    await resumeHeld(old, engine);
+    if (fresh !== null) await returnStandby(target, fresh, engine);
     return null;
   }
   const live = { ...fresh, sessionId: session.id };
   try {
-    const before = record(session, { target, heldChange, old, live, startedAtMs }, options, ports);
-    leave(session, { old, live, before }, ports);
-    if (before !== null) ports.journal.keep(before.id, commands);
+    const before = record(session, { target, heldChange, old, live, startedAtMs }, options, engine);
+    leave(session, { old, live, before }, engine);
+    if (before !== null) engine.journal.keep(before.id, commands);
     return { live, before };
   } catch (error) {
-    await letGo(old, ports);
-    await giveBack(target, live, ports);
+    await resumeHeld(old, engine);
+    await returnStandby(target, live, engine);
     throw error;
   }
 }
@@ -81,7 +76,7 @@ function canBeLeft(
   session: SessionRow,
   target: CheckpointRow,
   old: LiveInstance,
-  { freezer, catalog, filling }: EnginePorts,
+  { freezer, catalog, filling }: Engine,
 ): boolean {
   if (freezer === null || session.net === "host" || session.binds.length > 0) return false;
   // Memory that is still on its way cannot come to what stands still.
@@ -95,18 +90,18 @@ function canBeLeft(
 /** A checkpoint that could not be dumped is about to run on: what remains of it are its files. */
 async function takeOverHeld(
   target: CheckpointRow,
-  ports: EnginePorts,
+  engine: Engine,
 ): Promise<Partial<CheckpointRow>> {
   if (target.heldBy === null) return {};
-  return await captureHeldFiles(target, target.heldBy, ports);
+  return await captureHeldFiles(target, target.heldBy, engine);
 }
 
-function bringToLife(
+function wakeTarget(
   target: CheckpointRow,
-  ports: EnginePorts,
+  engine: Engine,
 ): Promise<Omit<LiveInstance, "sessionId"> | null> {
-  if (target.heldBy === null) return unparkFor(target, ["left", "made"], ports);
-  const row = ports.catalog.instance(target.heldBy);
+  if (target.heldBy === null) return unparkFor(target, ["left", "made"], engine);
+  const row = engine.catalog.instance(target.heldBy);
   if (row?.pid == null || row.startTicks === null) return Promise.resolve(null);
   return unpark(
     {
@@ -114,38 +109,38 @@ function bringToLife(
       pid: row.pid,
       startTicks: row.startTicks,
       terminalId: target.terminal ?? 1,
-      link: callInit(row.pid, ports),
+      link: callInit(row.pid, engine),
     },
-    ports,
+    engine,
   );
 }
 
-/** Lets nothing of an incarnation take another step. */
-async function hold({ link, instanceId }: LiveInstance, ports: EnginePorts): Promise<boolean> {
+/** Lets nothing of an instance take another step. */
+async function hold({ link, instanceId }: LiveInstance, engine: Engine): Promise<boolean> {
   try {
     await link.quiesce();
-    return (await ports.freezer?.freeze(instanceId, FREEZE_TIMEOUT_MS)) ?? false;
+    return (await engine.freezer?.freeze(instanceId, FREEZE_TIMEOUT_MS)) ?? false;
   } catch (error) {
-    ports.logger.warn("a session was not held", { instanceId, reason: String(error) });
+    engine.logger.warn("a session was not held", { instanceId, reason: String(error) });
     return false;
   }
 }
 
-async function letGo({ link, instanceId }: LiveInstance, ports: EnginePorts): Promise<void> {
-  ports.freezer?.thaw(instanceId);
+async function resumeHeld({ link, instanceId }: LiveInstance, engine: Engine): Promise<void> {
+  engine.freezer?.thaw(instanceId);
   // A session that has ended meanwhile is noted as such elsewhere.
   await link.resume().catch(() => {});
 }
 
 /** Ends what was brought to life in vain; what cannot be restored again stands still again. */
-async function giveBack(
+async function returnStandby(
   target: CheckpointRow,
   { instanceId, link }: Pick<LiveInstance, "instanceId" | "link">,
-  ports: EnginePorts,
+  engine: Engine,
 ): Promise<void> {
   link.end(new WaypointError("SESSION_ENDED", "The restore failed."));
-  if (target.heldBy === null) await removeInstance(instanceId, ports);
-  else await ports.freezer?.freeze(instanceId, FREEZE_TIMEOUT_MS);
+  if (target.heldBy === null) await removeInstance(instanceId, engine);
+  else await engine.freezer?.freeze(instanceId, FREEZE_TIMEOUT_MS);
 }
 
 interface Swap {
@@ -156,17 +151,17 @@ interface Swap {
   startedAtMs: number;
 }
 
-/** Notes the whole move in one step: before it the old incarnation is the session's, then the new. */
+/** Notes the whole move in one step: before it the old instance is the session's, then the new. */
 function record(
   session: SessionRow,
   { target, heldChange, old, live, startedAtMs }: Swap,
   options: SwapOptions,
-  ports: EnginePorts,
+  engine: Engine,
 ): CheckpointRow | null {
-  const { catalog } = ports;
+  const { catalog } = engine;
   const totalMs = roundMs(performance.now() - startedAtMs);
   const facts = {
-    ...{ id: ports.newId(), pauseMs: 0, totalMs, memoryBytes: 0 },
+    ...{ id: engine.newId(), pauseMs: 0, totalMs, memoryBytes: 0 },
     unchangedSince: null,
     imagesSums: null,
   };
@@ -174,7 +169,7 @@ function record(
     options.before === null
       ? null
       : {
-          ...checkpointRow(session, old, options.before, ports, facts),
+          ...checkpointRow(session, old, options.before, engine, facts),
           heldBy: old.instanceId,
         };
   catalog.quickTransaction(() => {
@@ -203,24 +198,24 @@ function record(
 function leave(
   session: SessionRow,
   { old, live, before }: { old: LiveInstance } & Swapped,
-  ports: EnginePorts,
+  engine: Engine,
 ): void {
-  adoptInstance(live, ports);
+  adoptInstance(live, engine);
   old.link.end(
     new WaypointError("SESSION_ENDED", `Session ${session.name} was restored meanwhile.`, {
       hint: "The command ran in the state that was left; run it again.",
     }),
   );
-  syncSoon(ports);
+  syncSoon(engine);
   if (before !== null) {
-    scheduleHeld(before.id, ports);
+    scheduleHeld(before.id, engine);
     return;
   }
-  void ports.background
+  void engine.background
     .run("remove", () => {
       // Its files must not go before it is certain that the session has others.
-      ports.catalog.sync();
-      return removeInstance(old.instanceId, ports);
+      engine.catalog.sync();
+      return removeInstance(old.instanceId, engine);
     })
-    .catch((error: unknown) => ports.logger.error("remove an old incarnation", error, {}));
+    .catch((error: unknown) => engine.logger.error("remove an old instance", error, {}));
 }

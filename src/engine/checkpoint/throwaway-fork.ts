@@ -1,8 +1,8 @@
 import type { CheckpointRow, SessionRow } from "../../portable/catalog/index.ts";
 import { WaypointError } from "../../shared/errors/index.ts";
+import type { Engine } from "../ports/index.ts";
 import {
   chargeInstance,
-  type EnginePorts,
   hasLostMemory,
   type LiveInstance,
   removeInstance,
@@ -32,36 +32,36 @@ export interface ThrowawayFork extends AsyncDisposable {
  * **Requires** the checkpoint is not removed before it has started.
  * **On failure** nothing of it is left.
  *
- * @param options.atOnce  whether all of its memory is there from the start.
+ * @param options.eagerMemory  whether all of its memory is there from the start.
  * @throws FORK_REFUSED | CRIU_DUMP_FAILED | CRIU_RESTORE_FAILED | SANDBOX_FAILED | STORE_FULL
  * | BIND_SOURCE_MISSING | CHECKPOINT_INCOMPLETE
  */
 export async function openThrowawayFork(
   wanted: CheckpointRow,
-  { atOnce }: { atOnce: boolean },
-  ports: EnginePorts,
+  { eagerMemory }: { eagerMemory: boolean },
+  engine: Engine,
 ): Promise<ThrowawayFork> {
   refuseSharedPorts(wanted);
-  const checkpoint = await requireCaptured(wanted, ports);
-  await ports.store.space.requireRoom("fork a checkpoint");
-  const instanceId = `${ports.newId()}-1`;
-  const session = sessionFrom(checkpoint, { name: checkpoint.sessionName, instanceId }, ports);
-  const from = { checkpoint, withoutBinds: false, copyBinds: true, atOnce };
-  const live = await buildFrom(from, session, instanceId, ports);
-  chargeInstance(live, ports, session.diskLimitBytes);
+  const checkpoint = await requireCaptured(wanted, engine);
+  await engine.store.space.requireRoom("fork a checkpoint");
+  const instanceId = `${engine.newId()}-1`;
+  const session = sessionFrom(checkpoint, { name: checkpoint.sessionName, instanceId }, engine);
+  const from = { checkpoint, withoutBinds: false, copyBinds: true, eagerMemory };
+  const live = await buildFrom(from, session, instanceId, engine);
+  chargeInstance(live, engine, session.diskLimitBytes);
   return {
     live,
     session,
-    filled: untilFilled(instanceId, ports),
-    hasLostMemory: () => hasLostMemory(instanceId, ports),
+    filled: untilFilled(instanceId, engine),
+    hasLostMemory: () => hasLostMemory(instanceId, engine),
     [Symbol.asyncDispose]: async () => {
       live.link.end(new WaypointError("SESSION_ENDED", "The fork was thrown away."));
       try {
-        await removeInstance(instanceId, ports);
-        ports.store.shares.sweep();
+        await removeInstance(instanceId, engine);
+        engine.store.shares.sweep();
       } catch (error) {
         // What came of the fork is no less true; the next daemon removes what is left of it.
-        ports.logger.error("remove a throw-away fork", error, { instanceId });
+        engine.logger.error("remove a throw-away fork", error, { instanceId });
       }
     },
   };

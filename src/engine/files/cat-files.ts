@@ -1,6 +1,7 @@
 import { WaypointError } from "../../shared/errors/index.ts";
 import type { OperationOutput } from "../../shared/protocol/index.ts";
-import type { EnginePorts, StreamPeer } from "../session/index.ts";
+import type { Engine } from "../ports/index.ts";
+import type { StreamPeer } from "../session/index.ts";
 import { openEntry } from "../story/index.ts";
 import { fileFailure } from "./file-failure.ts";
 import { type MomentPlace, OpenMoments } from "./open-moments.ts";
@@ -19,11 +20,11 @@ const CHUNK_BYTES = 1024 * 1024;
 export async function catFiles(
   places: readonly MomentPlace[],
   peer: StreamPeer,
-  ports: EnginePorts,
+  engine: Engine,
 ): Promise<OperationOutput<"cat">> {
-  await using moments = new OpenMoments(ports);
+  await using moments = new OpenMoments(engine);
   const found: FoundEntry[] = [];
-  for (const place of places) found.push(await findFile(place, moments, ports));
+  for (const place of places) found.push(await findFile(place, moments, engine));
   let bytes = 0;
   for (const each of found) bytes += await sendFile(each, peer);
   return { files: found.length, bytes };
@@ -32,10 +33,10 @@ export async function catFiles(
 async function findFile(
   place: MomentPlace,
   moments: OpenMoments,
-  ports: EnginePorts,
+  engine: Engine,
 ): Promise<FoundEntry> {
   const { moment, files } = await moments.open(place.moment);
-  const rawPath = await absolutePath(place, moment, ports);
+  const rawPath = await absolutePath(place, moment, engine);
   const found = findEntry(files, rawPath, moment, { followsLast: true });
   if (found.entry.type === "file") return found;
   const kind = found.entry.type.replace("-", " ");

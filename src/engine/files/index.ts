@@ -14,8 +14,8 @@ export { grepCheckpoints } from "./grep/grep-checkpoints.ts";
 export { givenPath } from "./place.ts";
 export {
   actionsFor,
+  type ComparedFiles,
   type FileAction,
-  type FilesNowAndThen,
   refuseOtherKinds,
   touchedPaths,
 } from "./put-back/file-actions.ts";

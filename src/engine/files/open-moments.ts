@@ -1,6 +1,6 @@
 import { resolveMoment } from "../../portable/lineage/index.ts";
 import type { Place } from "../../shared/protocol/index.ts";
-import type { EnginePorts } from "../session/index.ts";
+import type { Engine } from "../ports/index.ts";
 import { type Moment, MomentFiles, openMoment } from "../story/index.ts";
 
 /** A place at a moment that the caller named. */
@@ -8,19 +8,19 @@ export type MomentPlace = Place & { moment: string };
 
 /** The moments of one operation; each is opened once, so that a session is one instant. */
 export class OpenMoments implements AsyncDisposable {
-  readonly #ports: EnginePorts;
+  readonly #engine: Engine;
   readonly #stack = new AsyncDisposableStack();
   readonly #byReference = new Map<string, { moment: Moment; files: MomentFiles }>();
 
-  constructor(ports: EnginePorts) {
-    this.#ports = ports;
+  constructor(engine: Engine) {
+    this.#engine = engine;
   }
 
   async open(reference: string): Promise<{ moment: Moment; files: MomentFiles }> {
     const known = this.#byReference.get(reference);
     if (known !== undefined) return known;
-    const ref = resolveMoment(reference, this.#ports.catalog);
-    const moment = this.#stack.use(await openMoment(ref, this.#ports));
+    const ref = resolveMoment(reference, this.#engine.catalog);
+    const moment = this.#stack.use(await openMoment(ref, this.#engine));
     const opened = { moment, files: this.#stack.use(new MomentFiles(moment)) };
     this.#byReference.set(reference, opened);
     return opened;

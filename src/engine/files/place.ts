@@ -2,7 +2,7 @@ import path from "node:path";
 import { fromText, isAtOrBelow, joinRaw, type RawPath, toText } from "../../base/index.ts";
 import { WaypointError } from "../../shared/errors/index.ts";
 import type { Place } from "../../shared/protocol/index.ts";
-import type { EnginePorts } from "../session/index.ts";
+import type { Engine } from "../ports/index.ts";
 import { type Moment, type MomentFiles, shellDirectory, type TreeEntry } from "../story/index.ts";
 
 /** Something that is there at a moment. */
@@ -28,14 +28,10 @@ export function givenPath({ path: text, pathBase64 }: Place): RawPath {
  * Returns the absolute path of a place at a moment; a relative one begins where the session's shell
  * was, or where it would start if that is not known. A slash at its end stays.
  */
-export async function absolutePath(
-  place: Place,
-  moment: Moment,
-  ports: EnginePorts,
-): Promise<RawPath> {
+export async function absolutePath(place: Place, moment: Moment, engine: Engine): Promise<RawPath> {
   const given = givenPath(place);
   if (given.startsWith("/")) return given;
-  const directory = await shellDirectory(moment, ports);
+  const directory = await shellDirectory(moment, engine);
   return joinRaw(fromText(directory ?? "/"), given);
 }
 

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { toBytes } from "../../base/index.ts";
 import { isText, mergeTexts, TEXT_BYTES_MAX } from "./merge-texts.ts";
-import type { ConflictKind, Wish } from "./plan.ts";
+import type { ConflictKind, DesiredChange } from "./plan.ts";
 import { hasSameContent, hasSameOwner, isSame, type Version } from "./version.ts";
 
 /** How conflicts end, and what the sides are called. */
@@ -36,7 +36,7 @@ const SAME: Decision = {
  * @param ours  what is at the target now.
  */
 export async function decide(
-  { base: knownBase, theirs, applied }: Pick<Wish, "base" | "theirs" | "applied">,
+  { base: knownBase, theirs, applied }: Pick<DesiredChange, "base" | "theirs" | "applied">,
   ours: Version | null,
   rules: DecisionRules,
 ): Promise<Decision> {

@@ -1,7 +1,7 @@
 import { readdirSync } from "node:fs";
 import { toBytes } from "../../base/index.ts";
 import { type Decision, type DecisionRules, decide } from "./decide.ts";
-import { identityOf, type Plan, type Step, type Wish } from "./plan.ts";
+import { type DesiredChange, identityOf, type Plan, type Step } from "./plan.ts";
 import { parentOf, type Seen, type Target, type TargetPath } from "./target.ts";
 import { digestOf, hasSameContent, hasSameXattrs, type Version } from "./version.ts";
 
@@ -17,7 +17,7 @@ export interface PlanRules extends DecisionRules {
 
 /** Makes the plan that brings wishes into a target; nothing is written. */
 export async function makePlan(
-  wishes: readonly Wish[],
+  wishes: readonly DesiredChange[],
   target: Target,
   rules: PlanRules,
 ): Promise<Plan> {
@@ -43,7 +43,7 @@ class Planning {
     this.#rules = rules;
   }
 
-  async add(wish: Wish): Promise<void> {
+  async add(wish: DesiredChange): Promise<void> {
     const { path, theirs } = wish;
     if (theirs !== null && !TAKEN.includes(theirs.type)) {
       this.#plan.notes.push({ path, reason: `a ${theirs.type.replace("-", " ")} is left out` });
@@ -91,7 +91,7 @@ class Planning {
   }
 
   async #take(
-    { path, theirs, linkKey }: Wish,
+    { path, theirs, linkKey }: DesiredChange,
     { after, merged, isJoined, conflict }: Decision,
     { version, status }: Seen,
   ): Promise<void> {
@@ -137,7 +137,7 @@ class Planning {
     this.#push({ ...step, kind: "mkdir" });
   }
 
-  #block({ path, theirs }: Wish): void {
+  #block({ path, theirs }: DesiredChange): void {
     // What is to be deleted is not there.
     if (theirs === null) this.#plan.sameCount += 1;
     else {

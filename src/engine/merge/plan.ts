@@ -3,7 +3,7 @@ import type { TargetPath } from "./target.ts";
 import type { Version } from "./version.ts";
 
 /** One path that is to become what the other side has. */
-export interface Wish {
+export interface DesiredChange {
   path: TargetPath;
   /**
    * What both sides started from: `unknown` where nothing tells, `ours` where the target is known

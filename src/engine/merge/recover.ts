@@ -2,7 +2,8 @@ import { toText } from "../../base/index.ts";
 import { WaypointError } from "../../shared/errors/index.ts";
 import type { Applied } from "../../shared/protocol/index.ts";
 import { Root, requireDirectory } from "../files/index.ts";
-import { type EnginePorts, requireLive, type StreamPeer } from "../session/index.ts";
+import type { Engine } from "../ports/index.ts";
+import { requireLive, type StreamPeer } from "../session/index.ts";
 import { putBack, resume } from "./carry-out.ts";
 import { describePlan } from "./describe-plan.ts";
 import { type Destination, Journal, type JournalRecord } from "./journal.ts";
@@ -18,11 +19,11 @@ import { Target } from "./target.ts";
 export async function requireNoneUnfinished(
   journal: Journal,
   peer: StreamPeer,
-  ports: EnginePorts,
+  engine: Engine,
 ): Promise<void> {
   for (const record of await journal.list()) {
     if (record.state === "staging") {
-      await withTarget(record.destination, peer, ports, (target) => putBack(record, target));
+      await withTarget(record.destination, peer, engine, (target) => putBack(record, target));
       await journal.remove(record.id);
     } else if (isUnfinished(record)) {
       throw new WaypointError(
@@ -42,27 +43,27 @@ export async function requireNoneUnfinished(
  *
  * @throws APPLY_NOT_FOUND | APPLY_CONFLICT  a path was changed since: put back what was done.
  */
-export async function continueUnfinished(peer: StreamPeer, ports: EnginePorts): Promise<Applied> {
-  const journal = new Journal(ports.settings.layout.storeDir);
+export async function continueUnfinished(peer: StreamPeer, engine: Engine): Promise<Applied> {
+  const journal = new Journal(engine.settings.layout.storeDir);
   const record = await findUnfinished(journal);
-  if (record.state === "staging") return await abortUnfinished(peer, ports);
-  return await withTarget(record.destination, peer, ports, async (target) => {
+  if (record.state === "staging") return await abortUnfinished(peer, engine);
+  return await withTarget(record.destination, peer, engine, async (target) => {
     const done = await resume(record, target, journal);
-    const operation = await noteDone(done, journal, ports.catalog);
+    const operation = await noteDone(done, journal, engine.catalog);
     return { ...describeRecord(record), isDone: true, operation };
   });
 }
 
 /** Puts back what an interrupted one had done. @throws APPLY_NOT_FOUND */
-export async function abortUnfinished(peer: StreamPeer, ports: EnginePorts): Promise<Applied> {
-  const journal = new Journal(ports.settings.layout.storeDir);
+export async function abortUnfinished(peer: StreamPeer, engine: Engine): Promise<Applied> {
+  const journal = new Journal(engine.settings.layout.storeDir);
   const record = await findUnfinished(journal);
   if (record.state === "finishing") {
     throw new WaypointError("APPLY_NOT_FOUND", "All is written already; only its end is missing.", {
       hint: "`waypoint apply --continue`, then `waypoint apply --undo` takes it back.",
     });
   }
-  return await withTarget(record.destination, peer, ports, async (target) => {
+  return await withTarget(record.destination, peer, engine, async (target) => {
     const left = await putBack(record, target);
     if (left.length === 0) await journal.remove(record.id);
     else await journal.write({ ...record, state: "put-back" });
@@ -74,15 +75,15 @@ export async function abortUnfinished(peer: StreamPeer, ports: EnginePorts): Pro
 export async function withTarget<T>(
   destination: Destination,
   peer: StreamPeer,
-  ports: EnginePorts,
+  engine: Engine,
   use: (target: Target) => Promise<T>,
 ): Promise<T> {
   if (destination.kind === "session") {
-    const session = ports.catalog.session(destination.session);
+    const session = engine.catalog.session(destination.session);
     if (session === undefined) {
       throw new WaypointError("SESSION_NOT_FOUND", "The session that was merged into is gone.");
     }
-    using root = Root.of(requireLive(session, ports).pid);
+    using root = Root.of(requireLive(session, engine).pid);
     return await use(new Target(root.fd));
   }
   using root = Root.of(peer.pid);

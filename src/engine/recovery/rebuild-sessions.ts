@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { SessionRow } from "../../portable/catalog/index.ts";
-import type { EnginePorts } from "../session/index.ts";
+import type { Engine } from "../ports/index.ts";
 
 const sessionSchema = z.object({
   id: z.string(),
@@ -36,8 +36,8 @@ const sessionSchema = z.object({
  *
  * With a catalog that was there, a file of a session that it does not know is what a removal left.
  */
-export function rebuildSessions(ports: EnginePorts): void {
-  const { catalog, store, logger } = ports;
+export function rebuildSessions(engine: Engine): void {
+  const { catalog, store, logger } = engine;
   for (const written of store.sessions.readAll()) {
     const parsed = sessionSchema.safeParse(written);
     if (!parsed.success) {
@@ -46,13 +46,13 @@ export function rebuildSessions(ports: EnginePorts): void {
     }
     const session: SessionRow = parsed.data;
     if (catalog.session(session.id) !== undefined) continue;
-    if (catalog.isNew) rebuildSession(session, ports);
+    if (catalog.isNew) rebuildSession(session, engine);
     else store.sessions.write(session.id, null);
   }
 }
 
-function rebuildSession(session: SessionRow, ports: EnginePorts): void {
-  const { catalog, store, sandbox, logger } = ports;
+function rebuildSession(session: SessionRow, engine: Engine): void {
+  const { catalog, store, sandbox, logger } = engine;
   logger.warn("a session was found without its row", { session: session.name });
   catalog.insertSession(session);
   if (session.instance === null) return;

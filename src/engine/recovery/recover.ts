@@ -1,12 +1,13 @@
 import type { CheckpointRow } from "../../portable/catalog/index.ts";
 import { hasCode } from "../../shared/errors/index.ts";
 import { fromManifest, scheduleDurable, scheduleHeld, shownOfNewer } from "../checkpoint/index.ts";
-import { type EnginePorts, endInstance, removeInstance, resumeForwards } from "../session/index.ts";
+import type { Engine } from "../ports/index.ts";
+import { endInstance, removeInstance, resumeForwards } from "../session/index.ts";
 import { indexMissingStories } from "../story/index.ts";
 import { readVerifications } from "../verify/index.ts";
-import { settleLeftCriu } from "./left-criu.ts";
 import { rebuildSessions } from "./rebuild-sessions.ts";
 import { reconnectSessions } from "./reconnect-sessions.ts";
+import { settleStaleCriu } from "./stale-criu.ts";
 
 /**
  * Finds what the last daemon left, however it ended, and makes it whole again.
@@ -14,46 +15,46 @@ import { reconnectSessions } from "./reconnect-sessions.ts";
  * Live sessions are connected to; what was half-made is removed; a checkpoint whose manifest was
  * written gets its row, one without is gone.
  */
-export async function recover(ports: EnginePorts): Promise<void> {
+export async function recover(engine: Engine): Promise<void> {
   // A store that is broken or full must not keep a daemon from starting: only it can end sessions.
   const attempt = async (what: string, step: () => unknown) => {
     try {
       await step();
     } catch (error) {
-      ports.logger.error(`recovery: ${what}`, error);
+      engine.logger.error(`recovery: ${what}`, error);
     }
   };
-  await attempt("CRIU that was left", () => settleLeftCriu(ports));
+  await attempt("CRIU that was left", () => settleStaleCriu(engine));
   // Where nothing of the store can be read, all would seem to be gone.
-  const isReadable = ports.store.health.now().state !== "unusable";
+  const isReadable = engine.store.health.now().state !== "unusable";
   if (isReadable) {
-    await attempt("sessions without a row", () => rebuildSessions(ports));
-    await attempt("checkpoints without a row", () => recoverCheckpoints(ports));
-    await attempt("incarnations without a session", () => removeOrphans(ports));
+    await attempt("sessions without a row", () => rebuildSessions(engine));
+    await attempt("checkpoints without a row", () => recoverCheckpoints(engine));
+    await attempt("instances without a session", () => removeOrphans(engine));
   }
-  await attempt("sessions that have ended", () => releaseEnded(ports));
-  await attempt("frozen sessions", () => thawSessions(ports));
-  await attempt("live sessions", () => reconnectSessions(ports));
-  await attempt("forwarded ports", () => resumeForwards(ports));
+  await attempt("sessions that have ended", () => releaseEnded(engine));
+  await attempt("frozen sessions", () => thawSessions(engine));
+  await attempt("live sessions", () => reconnectSessions(engine));
+  await attempt("forwarded ports", () => resumeForwards(engine));
   if (!isReadable) return;
-  for (const { id } of ports.catalog.heldCheckpoints()) scheduleHeld(id, ports);
-  ports.standbys.refresh();
+  for (const { id } of engine.catalog.heldCheckpoints()) scheduleHeld(id, engine);
+  engine.standbys.refresh();
   // What a killed daemon mounted for users may show a throw-away snapshot.
-  await attempt("browsed moments", () => ports.browses.endLeft());
-  await attempt("throw-away snapshots", () => ports.store.snapshots.removeScratch());
+  await attempt("browsed moments", () => engine.browses.endLeft());
+  await attempt("throw-away snapshots", () => engine.store.snapshots.removeScratch());
   // Nobody waits for old stories; the daemon is ready without them.
-  void indexMissingStories(ports);
+  void indexMissingStories(engine);
 }
 
 /** A daemon that died in the middle of a restore may have left its session frozen. */
-function thawSessions({ catalog, freezer }: EnginePorts): void {
+function thawSessions({ catalog, freezer }: Engine): void {
   for (const { state, instance } of catalog.sessions()) {
     if (state === "running" && instance !== null) freezer?.thaw(instance);
   }
 }
 
-async function recoverCheckpoints(ports: EnginePorts): Promise<void> {
-  const { catalog, store, logger } = ports;
+async function recoverCheckpoints(engine: Engine): Promise<void> {
+  const { catalog, store, logger } = engine;
   const kept = new Set<string>();
   for (const id of await store.listCheckpoints()) {
     if (catalog.checkpoint(id) !== undefined) continue;
@@ -63,9 +64,9 @@ async function recoverCheckpoints(ports: EnginePorts): Promise<void> {
         await store.deleteCheckpoint(id);
         continue;
       }
-      const row = rowOf(id, manifest, ports);
+      const row = rowOf(id, manifest, engine);
       catalog.insertCheckpoint(row);
-      await readVerifications(id, ports);
+      await readVerifications(id, engine);
       const session = catalog.session(row.session);
       const isHead = row.trigger !== "before-restore" && session?.head === row.parent;
       if (session !== undefined && isHead && !catalog.isNew) {
@@ -82,12 +83,12 @@ async function recoverCheckpoints(ports: EnginePorts): Promise<void> {
   }
   for (const row of catalog.checkpoints()) {
     if (row.stage !== "captured" || row.heldBy !== null) continue;
-    if (isKnown(row.id, ports)) scheduleDurable(row.id, ports);
+    if (isKnown(row.id, engine)) scheduleDurable(row.id, engine);
   }
 }
 
 /** What a newer Waypoint has written is not written again. */
-function isKnown(id: string, { store }: EnginePorts): boolean {
+function isKnown(id: string, { store }: Engine): boolean {
   try {
     store.requireKnown(id);
     return true;
@@ -97,7 +98,7 @@ function isKnown(id: string, { store }: EnginePorts): boolean {
 }
 
 /** One of a newer Waypoint is shown, as far as it is understood, and refused when it is used. */
-function rowOf(id: string, manifest: unknown, { logger }: EnginePorts): CheckpointRow {
+function rowOf(id: string, manifest: unknown, { logger }: Engine): CheckpointRow {
   try {
     return fromManifest(manifest);
   } catch (error) {
@@ -108,9 +109,9 @@ function rowOf(id: string, manifest: unknown, { logger }: EnginePorts): Checkpoi
   }
 }
 
-/** Removes every incarnation that no session refers to. */
-async function removeOrphans(ports: EnginePorts): Promise<void> {
-  const { catalog, store, network, limits, logger } = ports;
+/** Removes every instance that no session refers to. */
+async function removeOrphans(engine: Engine): Promise<void> {
+  const { catalog, store, network, limits, logger } = engine;
   const wanted = new Set([
     ...catalog.sessions().map(({ instance }) => instance),
     ...catalog.heldCheckpoints().map(({ heldBy }) => heldBy),
@@ -120,20 +121,20 @@ async function removeOrphans(ports: EnginePorts): Promise<void> {
     ...store.listInstances(),
     ...(await network.list()),
     ...limits.list(),
-    ...(ports.freezer?.list() ?? []),
+    ...(engine.freezer?.list() ?? []),
   ]);
   for (const instanceId of found) {
     if (wanted.has(instanceId)) continue;
     logger.info("removing an orphan", { instanceId });
-    await removeInstance(instanceId, ports);
+    await removeInstance(instanceId, engine);
   }
 }
 
 /** Finishes the end of sessions that the last daemon had noted, but not carried out. */
-async function releaseEnded(ports: EnginePorts): Promise<void> {
-  const { catalog, sandbox, network, limits, logger } = ports;
+async function releaseEnded(engine: Engine): Promise<void> {
+  const { catalog, sandbox, network, limits, logger } = engine;
   const networks = await network.list();
-  const groups = [...limits.list(), ...(ports.freezer?.list() ?? [])];
+  const groups = [...limits.list(), ...(engine.freezer?.list() ?? [])];
   for (const { state, instance } of catalog.sessions()) {
     if (state === "running" || instance === null) continue;
     const holdsSomething =
@@ -143,6 +144,6 @@ async function releaseEnded(ports: EnginePorts): Promise<void> {
       groups.includes(instance);
     if (!holdsSomething) continue;
     logger.info("finishing the end of a session", { instance });
-    await endInstance(instance, ports);
+    await endInstance(instance, engine);
   }
 }

@@ -1,7 +1,7 @@
 import type { RawPath } from "../../base/index.ts";
 import type { CheckpointRow, SessionRow } from "../../portable/catalog/index.ts";
 import type { ChangesSection, RestoreCheck, RestoreParts } from "../../shared/protocol/index.ts";
-import type { EnginePorts } from "../session/index.ts";
+import type { Engine } from "../ports/index.ts";
 import { compareMoments, openMoment, WHOLE_SCOPE } from "../story/index.ts";
 import { scopeOf } from "./file-scope.ts";
 
@@ -28,12 +28,12 @@ export interface Expected {
 export async function checkRestore(
   session: SessionRow,
   expected: Expected,
-  ports: EnginePorts,
+  engine: Engine,
   signal: AbortSignal,
 ): Promise<RestoreCheck> {
   const startedAtMs = performance.now();
-  const { files, unknown } = await checkFiles(session, expected, ports, signal);
-  const running = await checkProcesses(session, expected, ports, signal);
+  const { files, unknown } = await checkFiles(session, expected, engine, signal);
+  const running = await checkProcesses(session, expected, engine, signal);
   const all = { ...unknown, ...running.unknown };
   const { processes, ports: listening } = running;
   const differences = [
@@ -51,12 +51,18 @@ export async function checkRestore(
 async function checkFiles(
   session: SessionRow,
   { parts, filesOf, paths }: Expected,
-  ports: EnginePorts,
+  engine: Engine,
   signal: AbortSignal,
 ): Promise<Pick<RestoreCheck, "files" | "unknown">> {
   const isInScope = scopeOf(parts);
   const isWanted = (rawPath: RawPath) => paths?.has(rawPath) ?? isInScope(rawPath);
-  const changes = await compare(session, filesOf, { sections: ["files"], isWanted }, ports, signal);
+  const changes = await compare(
+    session,
+    filesOf,
+    { sections: ["files"], isWanted },
+    engine,
+    signal,
+  );
   const { files, fileTotals, unknown } = changes;
   if (files === null || fileTotals === null)
     return { files: null, unknown: { files: unknown["files"] ?? "" } };
@@ -68,16 +74,16 @@ async function checkFiles(
 async function checkProcesses(
   session: SessionRow,
   expected: Expected,
-  ports: EnginePorts,
+  engine: Engine,
   signal: AbortSignal,
 ): Promise<Pick<RestoreCheck, "processes" | "ports" | "unknown">> {
-  const processesOf = asItIsNow(expected.processesOf, ports);
+  const processesOf = asItIsNow(expected.processesOf, engine);
   // Of files alone nothing is known to compare a fresh shell with.
   if (processesOf === null || processesOf.content === "files") {
     return { processes: null, ports: null, unknown: {} };
   }
   const sections: ChangesSection[] = ["processes", "ports"];
-  const changes = await compare(session, processesOf, { sections }, ports, signal);
+  const changes = await compare(session, processesOf, { sections }, engine, signal);
   const { processes, ports: listening, unknown } = changes;
   const missing = sections.filter((section) => changes[section] === null);
   return {
@@ -91,17 +97,17 @@ async function compare(
   session: SessionRow,
   checkpoint: CheckpointRow,
   asked: { sections: ChangesSection[]; isWanted?: (rawPath: RawPath) => boolean },
-  ports: EnginePorts,
+  engine: Engine,
   signal: AbortSignal,
 ) {
-  const from = asItIsNow(checkpoint, ports) ?? checkpoint;
-  await using earlier = await openMoment({ checkpoint: from }, ports);
-  await using to = await openMoment({ session }, ports);
+  const from = asItIsNow(checkpoint, engine) ?? checkpoint;
+  await using earlier = await openMoment({ checkpoint: from }, engine);
+  await using to = await openMoment({ session }, engine);
   const scope = { ...WHOLE_SCOPE, isExpanded: true, filesMax: FILES_MAX, ...asked };
-  return await compareMoments({ from: earlier, to }, { scope, ports, signal });
+  return await compareMoments({ from: earlier, to }, { scope, engine, signal });
 }
 
 /** The restore itself may have dumped what was held by a frozen tree until then. */
-function asItIsNow(row: CheckpointRow | null, { catalog }: EnginePorts): CheckpointRow | null {
+function asItIsNow(row: CheckpointRow | null, { catalog }: Engine): CheckpointRow | null {
   return row === null ? null : (catalog.checkpoint(row.id) ?? row);
 }

@@ -1,7 +1,7 @@
 import type { CheckpointRow, CommandRow, SessionRow } from "../../portable/catalog/index.ts";
 import { ancestry } from "../../portable/lineage/index.ts";
 import type { RestorePlan } from "../../shared/protocol/index.ts";
-import type { EnginePorts } from "../session/index.ts";
+import type { Engine } from "../ports/index.ts";
 
 const COMMANDS_MAX = 1000;
 
@@ -15,24 +15,24 @@ export type CommandsSince = Pick<RestorePlan, "commands" | "commandsUnknown">;
 export function commandsSince(
   session: SessionRow,
   target: CheckpointRow,
-  ports: EnginePorts,
+  engine: Engine,
 ): CommandsSince {
-  const behind = new Set(ancestry(target.id, ports.catalog).map(({ id }) => id));
-  const line = ancestry(session.head, ports.catalog);
+  const behind = new Set(ancestry(target.id, engine.catalog).map(({ id }) => id));
+  const line = ancestry(session.head, engine.catalog);
   const parted = line.findIndex(({ id }) => behind.has(id));
   const since = parted === -1 ? line : line.slice(0, parted + 1);
-  const { commands: log } = ports.catalog;
+  const { commands: log } = engine.catalog;
   const found: CommandRow[] = [];
   const untold: string[] = [];
-  let later = ports.journal.soFar(session.instance ?? "") ?? undefined;
+  let later = engine.journal.soFar(session.instance ?? "") ?? undefined;
   if (later === undefined) untold.push(session.name);
   for (const { id } of since) {
     const capture = log.capture(id);
     if (capture === undefined) untold.push(id);
-    if (later !== undefined) found.push(...between(capture, later, ports));
+    if (later !== undefined) found.push(...between(capture, later, engine));
     later = capture ?? later;
   }
-  if (parted === -1 && later !== undefined) found.push(...between(undefined, later, ports));
+  if (parted === -1 && later !== undefined) found.push(...between(undefined, later, engine));
   // One that ran at a checkpoint is told again with its end, by what came later.
   const byStart = new Map(
     found.toReversed().map((row) => [`${row.startedAt} ${row.command}`, row]),
@@ -55,13 +55,9 @@ export function commandsSince(
   };
 }
 
-type Capture = NonNullable<ReturnType<EnginePorts["journal"]["soFar"]>>;
+type Capture = NonNullable<ReturnType<Engine["journal"]["soFar"]>>;
 
-function between(
-  earlier: Capture | undefined,
-  later: Capture,
-  { catalog }: EnginePorts,
-): CommandRow[] {
+function between(earlier: Capture | undefined, later: Capture, { catalog }: Engine): CommandRow[] {
   const after = earlier?.instance === later.instance ? earlier.lastCommand : 0;
   return [...catalog.commands.between(later.instance, after, later.lastCommand), ...later.running];
 }

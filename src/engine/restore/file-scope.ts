@@ -3,7 +3,7 @@ import { fromText, isAtOrBelow, type RawPath } from "../../base/index.ts";
 import type { SessionRow } from "../../portable/catalog/index.ts";
 import { WaypointError } from "../../shared/errors/index.ts";
 import type { RestoreParts } from "../../shared/protocol/index.ts";
-import type { EnginePorts } from "../session/index.ts";
+import type { Engine } from "../ports/index.ts";
 import {
   type Moment,
   type MomentFiles,
@@ -28,7 +28,7 @@ export interface AskedParts {
 export async function resolveParts(
   { only, paths, except }: AskedParts,
   session: SessionRow,
-  ports: EnginePorts,
+  engine: Engine,
 ): Promise<RestoreParts> {
   const hasPaths = paths.length + except.length > 0;
   if (only === "processes" && hasPaths) {
@@ -37,7 +37,7 @@ export async function resolveParts(
     });
   }
   const isRelative = [...paths, ...except].some((each) => !each.startsWith("/"));
-  const directory = isRelative ? await directoryOf(session, ports) : "/";
+  const directory = isRelative ? await directoryOf(session, engine) : "/";
   const whole = (each: string) => path.posix.resolve(directory, each);
   return {
     only: hasPaths ? "files" : (only ?? null),
@@ -66,7 +66,7 @@ export function requirePaths(
   for (const named of paths) requirePath(named, moments);
 }
 
-async function directoryOf(session: SessionRow, ports: EnginePorts): Promise<string> {
-  await using moment = await openMoment({ session }, ports);
-  return (await shellDirectory(moment, ports)) ?? "/";
+async function directoryOf(session: SessionRow, engine: Engine): Promise<string> {
+  await using moment = await openMoment({ session }, engine);
+  return (await shellDirectory(moment, engine)) ?? "/";
 }

@@ -1,7 +1,7 @@
 import { type RawPath, toText } from "../../base/index.ts";
 import type { Holder, RestoreParts } from "../../shared/protocol/index.ts";
-import { actionsFor, type FileAction, type FilesNowAndThen, touchedPaths } from "../files/index.ts";
-import type { EnginePorts } from "../session/index.ts";
+import { actionsFor, type ComparedFiles, type FileAction, touchedPaths } from "../files/index.ts";
+import type { Engine } from "../ports/index.ts";
 import { findFileChanges, type Moment, MomentFiles, WHOLE_SCOPE } from "../story/index.ts";
 import { requirePaths, scopeOf } from "./file-scope.ts";
 
@@ -9,10 +9,10 @@ import { requirePaths, scopeOf } from "./file-scope.ts";
 const HELD_PATHS_MAX = 20;
 
 /** Two moments with their files open: as it is, and what it is put back to. */
-export class NowAndThen implements Disposable {
+export class ComparedMoments implements Disposable {
   readonly now: Moment;
   readonly past: Moment;
-  readonly files: FilesNowAndThen;
+  readonly files: ComparedFiles;
 
   constructor(now: Moment, past: Moment) {
     this.now = now;
@@ -32,9 +32,9 @@ export class NowAndThen implements Disposable {
  * @throws FILE_NOT_FOUND | FILE_REFUSED  a path that was named | STORE_FAILED
  */
 export async function findActions(
-  { now, past, files }: NowAndThen,
+  { now, past, files }: ComparedMoments,
   parts: RestoreParts,
-  ports: EnginePorts,
+  engine: Engine,
   signal: AbortSignal,
 ): Promise<FileAction[]> {
   requirePaths(parts, [
@@ -42,7 +42,7 @@ export async function findActions(
     { moment: past, files: files.past },
   ]);
   const both = { from: files.now, to: files.past };
-  const context = { scope: WHOLE_SCOPE, ports, signal };
+  const context = { scope: WHOLE_SCOPE, engine, signal };
   const { changes } = await findFileChanges({ from: now, to: past }, context, both);
   const isWanted = scopeOf(parts);
   return actionsFor([...touchedPaths(changes, both)].filter(isWanted), files);
@@ -52,14 +52,14 @@ export async function findActions(
 export function findHolders(
   actions: readonly FileAction[],
   session: string,
-  ports: EnginePorts,
+  engine: Engine,
 ): Holder[] {
-  const live = ports.live.get(session);
+  const live = engine.live.get(session);
   if (live === undefined) return [];
   const replaced = new Set<RawPath>(
     actions.filter(({ have }) => have?.type === "file").map(({ rawPath }) => rawPath),
   );
-  return ports.sandbox.listOpenFiles(live.pid).flatMap(({ pid, command, paths }) => {
+  return engine.sandbox.listOpenFiles(live.pid).flatMap(({ pid, command, paths }) => {
     const held = [...paths].filter((each) => replaced.has(each)).sort();
     if (held.length === 0) return [];
     return [

@@ -2,7 +2,7 @@ import { type RawPath, toText } from "../../base/index.ts";
 import type { CheckpointRow } from "../../portable/catalog/index.ts";
 import type { Conflict, RestoreParts } from "../../shared/protocol/index.ts";
 import { actionsFor, type FileAction, touchedPaths } from "../files/index.ts";
-import type { EnginePorts } from "../session/index.ts";
+import type { Engine } from "../ports/index.ts";
 import {
   findFileChanges,
   type Moment,
@@ -12,8 +12,8 @@ import {
   WHOLE_SCOPE,
 } from "../story/index.ts";
 import { requirePaths, scopeOf } from "./file-scope.ts";
-import type { NowAndThen } from "./find-actions.ts";
-import type { LineJoins } from "./line-joins.ts";
+import type { ComparedMoments } from "./find-actions.ts";
+import type { LineReverts } from "./line-reverts.ts";
 
 /** What to put back, and what was changed again and so stays. */
 export interface FoundRevert {
@@ -35,19 +35,19 @@ export interface FoundRevert {
  * @throws FILE_NOT_FOUND | FILE_REFUSED  a path that was named | STORE_FAILED
  */
 export async function findRevert(
-  pair: NowAndThen,
+  pair: ComparedMoments,
   { to, parts, force }: { to: CheckpointRow; parts: RestoreParts; force: boolean },
-  joins: LineJoins,
-  ports: EnginePorts,
+  joins: LineReverts,
+  engine: Engine,
   signal: AbortSignal,
 ): Promise<FoundRevert> {
-  await using later = await openMoment({ checkpoint: to }, ports);
+  await using later = await openMoment({ checkpoint: to }, engine);
   using laterFiles = new MomentFiles(later);
   const now = { moment: pair.now, files: pair.files.now };
   const earlier = { moment: pair.past, files: pair.files.past };
   const between = { moment: later, files: laterFiles };
   requirePaths(parts, [now, earlier, between]);
-  const touched = (one: Opened, other: Opened) => pathsBetween(one, other, ports, signal);
+  const touched = (one: Opened, other: Opened) => pathsBetween(one, other, engine, signal);
   const isWanted = scopeOf(parts);
   const changed = [...(await touched(between, earlier))].filter(isWanted);
   const changedSince = await touched(between, now);
@@ -87,11 +87,11 @@ interface Opened {
 async function pathsBetween(
   from: Opened,
   to: Opened,
-  ports: EnginePorts,
+  engine: Engine,
   signal: AbortSignal,
 ): Promise<Set<RawPath>> {
   const both = { from: from.files, to: to.files };
-  const context = { scope: WHOLE_SCOPE, ports, signal };
+  const context = { scope: WHOLE_SCOPE, engine, signal };
   const pair = { from: from.moment, to: to.moment };
   return touchedPaths((await findFileChanges(pair, context, both)).changes, both);
 }

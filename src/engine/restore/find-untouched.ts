@@ -1,7 +1,7 @@
 import type { CheckpointRow, SessionRow } from "../../portable/catalog/index.ts";
 import { ancestry } from "../../portable/lineage/index.ts";
 import type { RestorePlan } from "../../shared/protocol/index.ts";
-import type { EnginePorts } from "../session/index.ts";
+import type { Engine } from "../ports/index.ts";
 
 /**
  * Returns what a restore of a session leaves alone: the other sessions, and forks that stand by, but
@@ -10,7 +10,7 @@ import type { EnginePorts } from "../session/index.ts";
 export function findUntouched(
   session: SessionRow,
   target: CheckpointRow,
-  { catalog, standbys }: EnginePorts,
+  { catalog, standbys }: Engine,
 ): RestorePlan["untouched"] {
   const own = new Set(catalog.checkpoints(session.id).map(({ id }) => id));
   for (const { id } of ancestry(session.head, catalog)) own.add(id);

@@ -1,6 +1,6 @@
 import type { OperationRow, SessionRow } from "../../portable/catalog/index.ts";
 import type { LoggedOperation, OperationRecord } from "../../shared/protocol/index.ts";
-import type { EnginePorts } from "../session/index.ts";
+import type { Engine } from "../ports/index.ts";
 
 /** Why an operation of each kind cannot be taken back; `null` where it can. */
 const WHY_NOT: Readonly<Record<OperationRecord["kind"], string | null>> = {
@@ -14,7 +14,7 @@ const WHY_NOT: Readonly<Record<OperationRecord["kind"], string | null>> = {
 /** Returns what was done to one session, or to all of them, oldest first. */
 export function listOperations(
   session: SessionRow | undefined,
-  { catalog }: EnginePorts,
+  { catalog }: Engine,
 ): LoggedOperation[] {
   const rows = catalog.operations.all(session?.id);
   const names = new Map(catalog.sessions().map(({ id, name }) => [id, name]));

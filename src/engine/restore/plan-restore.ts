@@ -3,13 +3,14 @@ import { WaypointError } from "../../shared/errors/index.ts";
 import type { ChangesSection, RestoreParts, RestorePlan } from "../../shared/protocol/index.ts";
 import { requireCaptured } from "../checkpoint/index.ts";
 import { refuseOtherKinds } from "../files/index.ts";
-import { type EnginePorts, findTypist } from "../session/index.ts";
+import type { Engine } from "../ports/index.ts";
+import { findActiveTypist } from "../session/index.ts";
 import { compareMoments, openMoment, WHOLE_SCOPE } from "../story/index.ts";
+import { agentMessagesSince } from "./agent-messages-since.ts";
 import { type CommandsSince, commandsSince } from "./commands-since.ts";
 import { scopeOf } from "./file-scope.ts";
-import { findActions, findHolders, NowAndThen } from "./find-actions.ts";
+import { ComparedMoments, findActions, findHolders } from "./find-actions.ts";
 import { findUntouched } from "./find-untouched.ts";
-import { toldSince } from "./told-since.ts";
 import { typedSince } from "./typed-since.ts";
 
 const FILES_MAX = 20_000;
@@ -31,34 +32,34 @@ export async function planRestore(
   session: SessionRow,
   wanted: CheckpointRow,
   { parts, expand }: { parts: RestoreParts; expand: boolean },
-  ports: EnginePorts,
+  engine: Engine,
   signal: AbortSignal,
 ): Promise<RestorePlan> {
   // Where a restore has just left it frozen, its processes are told from its dump. One that CRIU
   // refuses has its files told.
-  const checkpoint = await requireCaptured(wanted, ports).catch(() => wanted);
-  await using now = await openMoment({ session }, ports);
-  await using past = await openMoment({ checkpoint }, ports);
+  const checkpoint = await requireCaptured(wanted, engine).catch(() => wanted);
+  await using now = await openMoment({ session }, engine);
+  await using past = await openMoment({ checkpoint }, engine);
   const scope = {
     ...{ ...WHOLE_SCOPE, isExpanded: expand, filesMax: FILES_MAX },
     ...{ sections: sectionsOf(parts), isWanted: scopeOf(parts) },
   };
-  const changes = await compareMoments({ from: now, to: past }, { scope, ports, signal });
+  const changes = await compareMoments({ from: now, to: past }, { scope, engine, signal });
   const isWhole = parts.only === null;
   const none = { commands: [], commandsUnknown: null };
   const { id, name, content } = checkpoint;
   return {
     ...{ session: session.id, sessionName: session.name, checkpoint: id, checkpointName: name },
     ...{ content, parts, changes },
-    ...(isWhole ? await runSince(session, checkpoint, ports) : none),
-    told: isWhole ? toldSince(session, checkpoint, ports) : [],
+    ...(isWhole ? await runSince(session, checkpoint, engine) : none),
+    told: isWhole ? agentMessagesSince(session, checkpoint, engine) : [],
     outside: {
       connections: parts.only === "files" ? [] : (changes.connections?.closed ?? []),
       binds: [...session.binds],
     },
-    ...(await lookAtFiles(session, new NowAndThen(now, past), parts, ports, signal)),
-    typing: findTypist(session, ports),
-    untouched: findUntouched(session, checkpoint, ports),
+    ...(await lookAtFiles(session, new ComparedMoments(now, past), parts, engine, signal)),
+    typing: findActiveTypist(session, engine),
+    untouched: findUntouched(session, checkpoint, engine),
   };
 }
 
@@ -66,10 +67,10 @@ export async function planRestore(
 async function runSince(
   session: SessionRow,
   checkpoint: CheckpointRow,
-  ports: EnginePorts,
+  engine: Engine,
 ): Promise<CommandsSince> {
-  const { commands, commandsUnknown } = commandsSince(session, checkpoint, ports);
-  const { typed, unknown } = await typedSince(session, checkpoint, ports);
+  const { commands, commandsUnknown } = commandsSince(session, checkpoint, engine);
+  const { typed, unknown } = await typedSince(session, checkpoint, engine);
   const all = [...(commands ?? []), ...typed].sort((one, other) =>
     one.startedAt < other.startedAt ? -1 : 1,
   );
@@ -87,16 +88,16 @@ function sectionsOf({ only, paths, except }: RestoreParts): readonly ChangesSect
 /** What matters only where files change under processes that go on. */
 async function lookAtFiles(
   session: SessionRow,
-  opened: NowAndThen,
+  opened: ComparedMoments,
   parts: RestoreParts,
-  ports: EnginePorts,
+  engine: Engine,
   signal: AbortSignal,
 ): Promise<Pick<RestorePlan, "heldOpen" | "refused">> {
   using pair = opened;
   if (parts.only !== "files") return { heldOpen: [], refused: null };
-  const actions = await findActions(pair, parts, ports, signal);
+  const actions = await findActions(pair, parts, engine, signal);
   return {
-    heldOpen: findHolders(actions, session.id, ports),
+    heldOpen: findHolders(actions, session.id, engine),
     refused: reasonOf(() => refuseOtherKinds(actions)),
   };
 }

@@ -3,9 +3,10 @@ import { WaypointError } from "../../shared/errors/index.ts";
 import type { FilesPut, OperationDetail, OperationRecord } from "../../shared/protocol/index.ts";
 import { captureBefore, type Loss, type Restored } from "../checkpoint/index.ts";
 import { type FileAction, putBack, refuseOtherKinds } from "../files/index.ts";
-import { type EnginePorts, requireLive } from "../session/index.ts";
+import type { Engine } from "../ports/index.ts";
+import { requireLive } from "../session/index.ts";
 import { openMoment } from "../story/index.ts";
-import { findHolders, NowAndThen } from "./find-actions.ts";
+import { ComparedMoments, findHolders } from "./find-actions.ts";
 
 /** Which files of which checkpoint to put back, and what the log says of it. */
 export interface PutBackFiles {
@@ -13,7 +14,7 @@ export interface PutBackFiles {
   source: CheckpointRow;
   /** Says what the checkpoint that is taken first is. */
   intent: string;
-  find: (pair: NowAndThen) => Promise<FileAction[]>;
+  find: (pair: ComparedMoments) => Promise<FileAction[]>;
   detail: Pick<OperationDetail, "parts" | "since" | "undoes">;
 }
 
@@ -39,16 +40,16 @@ export async function putBackFiles(
   session: SessionRow,
   { kind, source, intent, find, detail }: PutBackFiles,
   loss: Loss,
-  ports: EnginePorts,
+  engine: Engine,
 ): Promise<PutBack> {
   const startedAtMs = performance.now();
-  const live = requireLive(session, ports);
-  await using now = await openMoment({ session }, ports);
-  await using past = await openMoment({ checkpoint: source }, ports);
-  using pair = new NowAndThen(now, past);
+  const live = requireLive(session, engine);
+  await using now = await openMoment({ session }, engine);
+  await using past = await openMoment({ checkpoint: source }, engine);
+  using pair = new ComparedMoments(now, past);
   const actions = await find(pair);
   refuseOtherKinds(actions);
-  const heldOpen = findHolders(actions, session.id, ports);
+  const heldOpen = findHolders(actions, session.id, engine);
   const found = { session: session.id, checkpoint: source.id, pid: live.pid, bindsLeftOut: [] };
   const paths = new Set(actions.map(({ rawPath }) => rawPath));
   if (actions.length === 0) {
@@ -57,13 +58,13 @@ export async function putBackFiles(
     return { ...found, undo: null, undoContent: null, readyMs, totalMs: readyMs, files, paths };
   }
 
-  const before = await captureBefore(session, { intent, movesHead: true }, loss, ports);
+  const before = await captureBefore(session, { intent, movesHead: true }, loss, engine);
 
   const putStartedAtMs = performance.now();
   const row = { session: session.id, kind, checkpoint: source.id, undo: before?.id ?? null };
   const begun = { ...detail, state: "begun", put: 0, removed: 0 } as const;
-  const { operations } = ports.catalog;
-  const operation = ports.catalog.transaction(() => {
+  const { operations } = engine.catalog;
+  const operation = engine.catalog.transaction(() => {
     const at = new Date().toISOString();
     const id = operations.insert({
       ...{ ...row, at, readyMs: null, stateBefore: session.state, detail: begun },

@@ -3,7 +3,8 @@ import { resolveSession } from "../../portable/lineage/index.ts";
 import { hasCode, WaypointError } from "../../shared/errors/index.ts";
 import type { OperationOutput, RestoreParts } from "../../shared/protocol/index.ts";
 import { type Loss, restoreCheckpoint } from "../checkpoint/index.ts";
-import type { BindChoice, EnginePorts } from "../session/index.ts";
+import type { Engine } from "../ports/index.ts";
+import type { BindChoice } from "../session/index.ts";
 import { checkRestore, type Expected } from "./check-restore.ts";
 import { type AskedParts, resolveParts } from "./file-scope.ts";
 import { findActions } from "./find-actions.ts";
@@ -29,10 +30,10 @@ export async function restoreSession(
   session: SessionRow,
   checkpoint: CheckpointRow,
   choice: RestoreChoice,
-  ports: EnginePorts,
+  engine: Engine,
 ): Promise<OperationOutput<"restore">> {
-  const parts = await resolveParts(choice, session, ports);
-  if (parts.only === "files") return await restoreFiles(session, checkpoint, parts, choice, ports);
+  const parts = await resolveParts(choice, session, engine);
+  if (parts.only === "files") return await restoreFiles(session, checkpoint, parts, choice, engine);
   const { withoutBinds, loseProcesses, withoutUndo } = choice;
   const options = {
     ...({ kind: "restore", loseProcesses, withoutUndo } as const),
@@ -42,18 +43,18 @@ export async function restoreSession(
     session,
     { checkpoint, withoutBinds },
     options,
-    ports,
+    engine,
   ).catch((error: unknown) => {
     throw parts.only === "processes" ? withReason(error) : error;
   });
-  const before = restored.undo === null ? undefined : ports.catalog.checkpoint(restored.undo);
+  const before = restored.undo === null ? undefined : engine.catalog.checkpoint(restored.undo);
   const filesOf = parts.only === "processes" && before !== undefined ? before : checkpoint;
   const expected = { parts: EVERYTHING, processesOf: checkpoint, filesOf, paths: null };
   return {
     ...restored,
     parts,
     files: null,
-    check: await checkIf(choice, session, expected, ports),
+    check: await checkIf(choice, session, expected, engine),
   };
 }
 
@@ -62,7 +63,7 @@ async function restoreFiles(
   checkpoint: CheckpointRow,
   parts: RestoreParts,
   choice: RestoreChoice,
-  ports: EnginePorts,
+  engine: Engine,
 ): Promise<OperationOutput<"restore">> {
   const { paths, ...put } = await putBackFiles(
     session,
@@ -70,14 +71,14 @@ async function restoreFiles(
       kind: "restore",
       source: checkpoint,
       intent: `before files of ${checkpoint.name ?? checkpoint.id} were put back`,
-      find: (pair) => findActions(pair, parts, ports, NEVER),
+      find: (pair) => findActions(pair, parts, engine, NEVER),
       detail: { parts, since: null, undoes: null },
     },
     choice,
-    ports,
+    engine,
   );
   const expected = { parts, processesOf: null, filesOf: checkpoint, paths: null };
-  return { ...put, parts, check: await checkIf(choice, session, expected, ports) };
+  return { ...put, parts, check: await checkIf(choice, session, expected, engine) };
 }
 
 /** Looks at what is there now; `session` may be older than the restore. */
@@ -85,10 +86,10 @@ export async function checkIf(
   { check }: { check: boolean },
   { id }: SessionRow,
   expected: Expected,
-  ports: EnginePorts,
+  engine: Engine,
 ): Promise<OperationOutput<"restore">["check"]> {
   if (!check) return null;
-  return await checkRestore(resolveSession(id, ports.catalog), expected, ports, NEVER);
+  return await checkRestore(resolveSession(id, engine.catalog), expected, engine, NEVER);
 }
 
 /** CRIU compares the files that a program had open with those that are there. */

@@ -4,11 +4,11 @@ import { WaypointError } from "../../shared/errors/index.ts";
 import type { OperationOutput, RestoreParts, RevertPlan } from "../../shared/protocol/index.ts";
 import type { Loss } from "../checkpoint/index.ts";
 import { refuseOtherKinds } from "../files/index.ts";
-import type { EnginePorts } from "../session/index.ts";
+import type { Engine } from "../ports/index.ts";
 import { openMoment } from "../story/index.ts";
-import { findHolders, NowAndThen } from "./find-actions.ts";
+import { ComparedMoments, findHolders } from "./find-actions.ts";
 import { changeOf, type FoundRevert, findRevert } from "./find-revert.ts";
-import { LineJoins } from "./line-joins.ts";
+import { LineReverts } from "./line-reverts.ts";
 import { reasonOf } from "./plan-restore.ts";
 import { putBackFiles } from "./put-back-files.ts";
 import { checkIf } from "./restore-session.ts";
@@ -36,11 +36,11 @@ export interface RevertWish {
 export async function revertChanges(
   session: SessionRow,
   wish: RevertWish & Loss & { check: boolean },
-  ports: EnginePorts,
+  engine: Engine,
 ): Promise<OperationOutput<"revert">> {
   requireTwo(wish);
   const { from, to, parts } = wish;
-  await using joins = new LineJoins(ports, NEVER);
+  await using joins = new LineReverts(engine, NEVER);
   let found: FoundRevert = { actions: [], joined: [], conflicts: [] };
   const { paths, ...put } = await putBackFiles(
     session,
@@ -49,19 +49,19 @@ export async function revertChanges(
       source: from,
       intent: `before what changed from ${from.name ?? from.id} to ${to.name ?? to.id} was taken back`,
       find: async (pair) => {
-        found = await findRevert(pair, wish, joins, ports, NEVER);
+        found = await findRevert(pair, wish, joins, engine, NEVER);
         return found.actions;
       },
       detail: { parts, since: to.id, undoes: null },
     },
     wish,
-    ports,
+    engine,
   );
   // Texts whose lines were joined are in no checkpoint that they could be compared with.
   const joined = new Set(found.joined);
   const asBefore = new Set([...paths].filter((path) => !joined.has(path)));
   const expected = { parts, processesOf: null, filesOf: from, paths: asBefore };
-  const check = await checkIf(wish, session, expected, ports);
+  const check = await checkIf(wish, session, expected, engine);
   return { ...put, parts, check, since: to.id, ...listed(found) };
 }
 
@@ -69,15 +69,15 @@ export async function revertChanges(
 export async function planRevert(
   session: SessionRow,
   wish: RevertWish,
-  ports: EnginePorts,
+  engine: Engine,
   signal: AbortSignal,
 ): Promise<RevertPlan> {
   requireTwo(wish);
-  await using now = await openMoment({ session }, ports);
-  await using past = await openMoment({ checkpoint: wish.from }, ports);
-  using pair = new NowAndThen(now, past);
-  await using joins = new LineJoins(ports, signal);
-  const found = await findRevert(pair, wish, joins, ports, signal);
+  await using now = await openMoment({ session }, engine);
+  await using past = await openMoment({ checkpoint: wish.from }, engine);
+  using pair = new ComparedMoments(now, past);
+  await using joins = new LineReverts(engine, signal);
+  const found = await findRevert(pair, wish, joins, engine, signal);
   const { actions } = found;
   const files = actions.slice(0, LISTED_MAX).map(({ rawPath, have, want }) => ({
     path: toText(rawPath),
@@ -88,7 +88,7 @@ export async function planRevert(
     ...{ session: session.id, sessionName: session.name, from: wish.from.id, to: wish.to.id },
     ...{ parts: wish.parts, files, filesCount: actions.length },
     ...listed(found),
-    heldOpen: findHolders(actions, session.id, ports),
+    heldOpen: findHolders(actions, session.id, engine),
     refused: reasonOf(() => refuseOtherKinds(actions)),
   };
 }

@@ -1,23 +1,23 @@
 import { removeUnfinished } from "../files/index.ts";
-import type { EnginePorts } from "../session/index.ts";
-import { removeLeftJoins } from "./line-joins.ts";
+import type { Engine } from "../ports/index.ts";
+import { removeStaleLineReverts } from "./line-reverts.ts";
 import { jobId } from "./put-back-files.ts";
 
 /**
  * Notes which operations a daemon that died was in the middle of, and removes the file that it was
  * making. What it had put in place stays: each file is the old one or the new one.
  */
-export async function settleInterrupted(ports: EnginePorts): Promise<void> {
-  await removeLeftJoins(ports);
-  const { operations } = ports.catalog;
+export async function settleInterrupted(engine: Engine): Promise<void> {
+  await removeStaleLineReverts(engine);
+  const { operations } = engine.catalog;
   for (const { id, session, detail, readyMs } of operations.begun()) {
     if (detail === null) continue;
     operations.update(id, { detail: { ...detail, state: "interrupted" }, readyMs });
-    const live = ports.live.get(session);
+    const live = engine.live.get(session);
     if (live === undefined) continue;
     const job = { pid: live.pid, id: jobId(id) };
     await removeUnfinished(operations.paths(id), job).catch((error: unknown) =>
-      ports.logger.error("remove what was not finished", error, { operation: id }),
+      engine.logger.error("remove what was not finished", error, { operation: id }),
     );
   }
 }

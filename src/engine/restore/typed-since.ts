@@ -1,7 +1,7 @@
 import type { CheckpointRow, SessionRow } from "../../portable/catalog/index.ts";
 import { ancestry } from "../../portable/lineage/index.ts";
 import type { RestorePlan } from "../../shared/protocol/index.ts";
-import type { EnginePorts } from "../session/index.ts";
+import type { Engine } from "../ports/index.ts";
 import { readStory } from "../story/index.ts";
 
 /** Stories that are read for one plan; what was typed before them is told by a reason. */
@@ -22,12 +22,12 @@ export interface TypedSince {
 export async function typedSince(
   session: SessionRow,
   target: CheckpointRow,
-  ports: EnginePorts,
+  engine: Engine,
 ): Promise<TypedSince> {
-  const behind = new Set(ancestry(target.id, ports.catalog).map(({ id }) => id));
-  const since = ancestry(session.head, ports.catalog).filter(({ id }) => !behind.has(id));
+  const behind = new Set(ancestry(target.id, engine.catalog).map(({ id }) => id));
+  const since = ancestry(session.head, engine.catalog).filter(({ id }) => !behind.has(id));
   const read = since.slice(0, STORIES_MAX).toReversed();
-  const stories = await Promise.all(read.map((row) => readStory(row, ports)));
+  const stories = await Promise.all(read.map((row) => readStory(row, engine)));
   const typed = stories.flatMap(({ commands }) =>
     (commands ?? [])
       .filter(({ by }) => by === "terminal")
@@ -37,10 +37,10 @@ export async function typedSince(
   );
   const untold = since.length - read.length;
   const reasons = untold === 0 ? [] : [`what was typed until ${read[0]?.id} is not listed`];
-  return { typed, unknown: [...reasons, ...keysSince(session, ports)] };
+  return { typed, unknown: [...reasons, ...keysSince(session, engine)] };
 }
 
-function keysSince({ id, head }: SessionRow, { catalog, typing }: EnginePorts): string[] {
+function keysSince({ id, head }: SessionRow, { catalog, typing }: Engine): string[] {
   const lastKeyAtMs = typing.lastKeyAtMs(id);
   const newest = head === null ? undefined : catalog.checkpoint(head);
   const isSince = lastKeyAtMs !== null && lastKeyAtMs > Date.parse(newest?.createdAt ?? "");

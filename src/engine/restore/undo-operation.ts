@@ -3,7 +3,8 @@ import { WaypointError } from "../../shared/errors/index.ts";
 import type { OperationOutput, RestoreParts } from "../../shared/protocol/index.ts";
 import { type Loss, restoreCheckpoint } from "../checkpoint/index.ts";
 import { actionsFor } from "../files/index.ts";
-import type { BindChoice, EnginePorts } from "../session/index.ts";
+import type { Engine } from "../ports/index.ts";
+import type { BindChoice } from "../session/index.ts";
 import { putBackFiles } from "./put-back-files.ts";
 import { checkIf } from "./restore-session.ts";
 
@@ -36,16 +37,16 @@ export interface Undoable {
 export async function undoOperation(
   session: SessionRow,
   choice: UndoChoice,
-  ports: EnginePorts,
+  engine: Engine,
 ): Promise<OperationOutput<"undo">> {
-  const { operation, before } = findUndoable(session, choice.operation, ports);
-  if (isOfFiles(operation)) return await undoFiles(session, { operation, before }, choice, ports);
+  const { operation, before } = findUndoable(session, choice.operation, engine);
+  if (isOfFiles(operation)) return await undoFiles(session, { operation, before }, choice, engine);
   const { withoutBinds, loseProcesses, withoutUndo } = choice;
   const options = { kind: "undo", loseProcesses, withoutUndo, undoes: operation.id } as const;
   const from = { checkpoint: before, withoutBinds };
-  const restored = await restoreCheckpoint(session, from, options, ports);
+  const restored = await restoreCheckpoint(session, from, options, engine);
   const expected = { parts: EVERYTHING, processesOf: before, filesOf: before, paths: null };
-  const check = await checkIf(choice, session, expected, ports);
+  const check = await checkIf(choice, session, expected, engine);
   return { ...restored, parts: EVERYTHING, files: null, check };
 }
 
@@ -53,7 +54,7 @@ export async function undoOperation(
 export function findUndoable(
   session: SessionRow,
   number: number | undefined,
-  { catalog }: EnginePorts,
+  { catalog }: Engine,
 ): Undoable {
   const operation =
     number === undefined ? catalog.operations.lastMove(session.id) : catalog.operations.get(number);
@@ -86,9 +87,9 @@ async function undoFiles(
   session: SessionRow,
   { operation, before }: Undoable,
   choice: UndoChoice,
-  ports: EnginePorts,
+  engine: Engine,
 ): Promise<OperationOutput<"undo">> {
-  const touched = ports.catalog.operations.paths(operation.id);
+  const touched = engine.catalog.operations.paths(operation.id);
   const parts = operation.detail?.parts ?? EVERYTHING;
   const { paths: _, ...put } = await putBackFiles(
     session,
@@ -100,8 +101,8 @@ async function undoFiles(
       detail: { parts, since: null, undoes: operation.id },
     },
     choice,
-    ports,
+    engine,
   );
   const expected = { parts, processesOf: null, filesOf: before, paths: new Set(touched) };
-  return { ...put, parts, check: await checkIf(choice, session, expected, ports) };
+  return { ...put, parts, check: await checkIf(choice, session, expected, engine) };
 }

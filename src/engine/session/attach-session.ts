@@ -7,10 +7,10 @@ import type {
 import type { SessionRow } from "../../portable/catalog/index.ts";
 import { hasCode, WaypointError } from "../../shared/errors/index.ts";
 import type { OperationOutput, OperationParsedInput } from "../../shared/protocol/index.ts";
+import type { Engine } from "../ports/index.ts";
 import { requireLive } from "./describe-session.ts";
 import { keepShellAlive } from "./keep-shell-alive.ts";
 import type { LiveInstance, TerminalSize } from "./live-sessions.ts";
-import type { EnginePorts } from "./ports.ts";
 import { quoteCommand } from "./quote-command.ts";
 import { sessionShell } from "./shell.ts";
 import type { StreamPeer } from "./stream-peer.ts";
@@ -34,7 +34,7 @@ const SIZE_NOTICED_MS = 100;
  * Connects a client's terminal to a session's until it detaches or the shell ends.
  *
  * A restore or undo of the session meanwhile swaps what is behind the terminal: the attachment
- * moves over to the new incarnation and redraws.
+ * moves over to the new instance and redraws.
  *
  * @throws SESSION_WRONG_STATE  the session is not running.
  */
@@ -42,11 +42,11 @@ export async function attachSession(
   session: SessionRow,
   input: AttachInput,
   peer: StreamPeer,
-  ports: EnginePorts,
+  engine: Engine,
 ): Promise<AttachOutput> {
-  const attachment = new Attachment(session, input, peer, ports);
-  let live: LiveInstance | undefined = requireLive(session, ports);
-  await keepShellAlive(live, ports);
+  const attachment = new Attachment(session, input, peer, engine);
+  let live: LiveInstance | undefined = requireLive(session, engine);
+  await keepShellAlive(live, engine);
   try {
     while (live !== undefined) {
       const outcome = await attachment.follow(live);
@@ -59,7 +59,7 @@ export async function attachSession(
   }
 }
 
-/** What a client was shown first of an incarnation, and what that was made from. */
+/** What a client was shown first of an instance, and what that was made from. */
 interface Drawing {
   terminal: TerminalState;
   /** Whether the program owns the whole screen, and draws it again when told to. */
@@ -70,24 +70,24 @@ class Attachment {
   readonly #session: SessionRow;
   readonly #input: AttachInput;
   readonly #peer: StreamPeer;
-  readonly #ports: EnginePorts;
+  readonly #engine: Engine;
   readonly #detached = Promise.withResolvers<AttachOutput>();
   #size: TerminalSize;
-  /** The incarnation whose picture the client has, and whose terminal takes its size. */
+  /** The instance whose picture the client has, and whose terminal takes its size. */
   #live: LiveInstance | undefined;
   #lines: TypedLines | undefined;
   #fitting: Promise<void> = Promise.resolve();
   #hasDrawn = false;
   #hasLeft = false;
   #hasStartedCommand = false;
-  /** Settled while an incarnation is followed; keys typed before it wait for it. */
+  /** Settled while an instance is followed; keys typed before it wait for it. */
   #followed = Promise.withResolvers<LiveInstance>();
 
-  constructor(session: SessionRow, input: AttachInput, peer: StreamPeer, ports: EnginePorts) {
+  constructor(session: SessionRow, input: AttachInput, peer: StreamPeer, engine: Engine) {
     this.#session = session;
     this.#input = input;
     this.#peer = peer;
-    this.#ports = ports;
+    this.#engine = engine;
     this.#size = { columns: input.columns, rows: input.rows };
     const detach = () => this.#detached.resolve({ reason: "detached", exitCode: null });
     peer.gone.addEventListener("abort", detach, { once: true });
@@ -104,12 +104,12 @@ class Attachment {
     });
   }
 
-  /** Shows one incarnation until it ends, is swapped, or the client leaves. */
+  /** Shows one instance until it ends, is swapped, or the client leaves. */
   async follow(live: LiveInstance): Promise<AttachOutput | "swapped"> {
     this.#followed.resolve(live);
-    const swapped = this.#ports.live.changed(live.sessionId).then(() => "swapped" as const);
+    const swapped = this.#engine.live.changed(live.sessionId).then(() => "swapped" as const);
     this.#commonSize();
-    using lines = new TypedLines(live, this.#ports);
+    using lines = new TypedLines(live, this.#engine);
     this.#lines = lines;
     const reader = live.link.readTerminal(live.terminalId, 0);
     try {
@@ -125,14 +125,14 @@ class Attachment {
   async leave(): Promise<void> {
     this.#hasLeft = true;
     await this.#fitting;
-    const size = this.#ports.live.commonSize(this.#session.id, this, null);
-    const live = this.#ports.live.get(this.#session.id);
+    const size = this.#engine.live.commonSize(this.#session.id, this, null);
+    const live = this.#engine.live.get(this.#session.id);
     if (size !== null && live !== undefined) await this.#resize(live, size);
   }
 
-  /** Waits for the incarnation after `before`; `undefined` when the session ended for good. */
+  /** Waits for the instance after `before`; `undefined` when the session ended for good. */
   async nextInstance(before: LiveInstance): Promise<LiveInstance | undefined> {
-    const { live, catalog } = this.#ports;
+    const { live, catalog } = this.#engine;
     const endsAtMs = performance.now() + SWAP_GRACE_MS;
     while (performance.now() < endsAtMs) {
       const next = live.get(before.sessionId);
@@ -144,7 +144,7 @@ class Attachment {
   }
 
   isRemoved(): boolean {
-    return this.#ports.catalog.session(this.#session.id) === undefined;
+    return this.#engine.catalog.session(this.#session.id) === undefined;
   }
 
   async #show(live: LiveInstance, reader: TerminalReader): Promise<AttachOutput | "swapped"> {
@@ -156,7 +156,7 @@ class Attachment {
       const command = this.#fitting.then(() => this.#runCommand(live) ?? output);
       return await Promise.race([output, command]);
     } catch (error) {
-      // Without its PID 1 the session is about to be noted as ended, or as another incarnation.
+      // Without its PID 1 the session is about to be noted as ended, or as another instance.
       if (this.#isCurrent(live) && !hasCode(error, "SESSION_ENDED")) throw error;
       return "swapped";
     }
@@ -168,7 +168,7 @@ class Attachment {
       this.#lines?.printed();
     }
     const { exitCode } = await reader.result;
-    await keepShellAlive(live, this.#ports);
+    await keepShellAlive(live, this.#engine);
     return { reason: "ended", exitCode };
   }
 
@@ -183,7 +183,7 @@ class Attachment {
     const { terminals } = await live.link.list();
     const terminal = terminals.find(({ id }) => id === live.terminalId);
     if (terminal === undefined) throw new WaypointError("SESSION_ENDED", "The terminal is gone.");
-    const screen = this.#ports.createScreen(terminal.cols, terminal.rows);
+    const screen = this.#engine.createScreen(terminal.cols, terminal.rows);
     let newer: Uint8Array = Buffer.alloc(0);
     let drawnTo = terminal.startOffset;
     const chunks = reader[Symbol.asyncIterator]();
@@ -221,10 +221,10 @@ class Attachment {
 
   async #commandEnd(live: LiveInstance, command: readonly string[]): Promise<AttachOutput> {
     const { base, shell } = this.#session;
-    const { dialect } = sessionShell({ base, shell }, this.#ports);
+    const { dialect } = sessionShell({ base, shell }, this.#engine);
     const line = quoteCommand(command, dialect);
     const options = { tty: true, shell: dialect };
-    const entry = this.#ports.journal.begin(live, line, { inLiveShell: true });
+    const entry = this.#engine.journal.begin(live, line, { inLiveShell: true });
     try {
       const exitCode = await this.#followCommand(live, line, options);
       entry.end(exitCode);
@@ -246,25 +246,25 @@ class Attachment {
       // On the terminal itself a command has no output of its own.
     }
     const { exitCode } = await reader.result;
-    await keepShellAlive(live, this.#ports);
+    await keepShellAlive(live, this.#engine);
     return exitCode;
   }
 
   async #type(bytes: Uint8Array): Promise<void> {
     if (bytes.length === 0) return;
-    this.#ports.typing.note(this.#session.id, bytes);
+    this.#engine.typing.note(this.#session.id, bytes);
     const live = await this.#followed.promise;
     this.#lines?.typed(bytes);
     try {
       await live.link.write(live.terminalId, bytes);
     } catch (error) {
-      // Keys that were on their way to an incarnation when it was left stay with it.
+      // Keys that were on their way to an instance when it was left stay with it.
       if (!hasCode(error, "SESSION_ENDED")) throw error;
     }
   }
 
   #isCurrent(live: LiveInstance): boolean {
-    return this.#ports.live.get(live.sessionId)?.instanceId === live.instanceId;
+    return this.#engine.live.get(live.sessionId)?.instanceId === live.instanceId;
   }
 
   /**
@@ -286,7 +286,7 @@ class Attachment {
   }
 
   #commonSize(): TerminalSize {
-    return this.#ports.live.commonSize(this.#session.id, this, this.#size) ?? this.#size;
+    return this.#engine.live.commonSize(this.#session.id, this, this.#size) ?? this.#size;
   }
 
   async #resize(live: LiveInstance, { columns, rows }: TerminalSize): Promise<void> {

@@ -1,6 +1,6 @@
 import type { SessionRow } from "../../portable/catalog/index.ts";
 import { type AutoPolicy, type AutoState, parseAutoPolicy } from "../../shared/protocol/index.ts";
-import type { EngineSettings } from "./ports.ts";
+import type { EngineSettings } from "../ports/index.ts";
 
 type AutomaticColumns = Pick<SessionRow, "auto" | "autoPausedAt" | "autoFailure" | "autoFailedAt">;
 

@@ -1,8 +1,8 @@
+import type { Engine } from "../ports/index.ts";
 import type { LiveInstance } from "./live-sessions.ts";
-import type { EnginePorts } from "./ports.ts";
 
 /**
- * Counts an incarnation's files for its session's share of the store from now on.
+ * Counts an instance's files for its session's share of the store from now on.
  *
  * Not while it is being made: a session that has used up its share can still be restored. What its
  * programs have written by then counts as well.
@@ -11,7 +11,7 @@ import type { EnginePorts } from "./ports.ts";
  */
 export function chargeInstance(
   { sessionId, instanceId }: Pick<LiveInstance, "sessionId" | "instanceId">,
-  { store, catalog, logger }: EnginePorts,
+  { store, catalog, logger }: Engine,
   diskLimitBytes = catalog.session(sessionId)?.diskLimitBytes ?? null,
 ): void {
   try {

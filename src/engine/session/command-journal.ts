@@ -7,7 +7,7 @@ import { TailOutput } from "./tail-output.ts";
 const OUTPUT_BYTES_MAX = 64 * 1024;
 const COMMAND_CHARACTERS_MAX = 16 * 1024;
 
-/** What was run in an incarnation until an instant. */
+/** What was run in an instance until an instant. */
 export type CommandsSoFar = Omit<CaptureRow, "checkpoint">;
 
 /** Hears of the end of a command. */
@@ -55,7 +55,7 @@ export class CommandJournal {
     this.#onEnd = listener;
   }
 
-  /** Resolves when no command runs in an incarnation; at once when none does. */
+  /** Resolves when no command runs in an instance; at once when none does. */
   idle(instanceId: string): Promise<void> {
     if (!this.#running.has(instanceId)) return Promise.resolve();
     const waiting = this.#idle.get(instanceId) ?? Promise.withResolvers<void>();
@@ -63,12 +63,12 @@ export class CommandJournal {
     return waiting.promise;
   }
 
-  /** Tells whether a command runs in an incarnation. */
+  /** Tells whether a command runs in an instance. */
   isRunning(instanceId: string): boolean {
     return this.#running.has(instanceId);
   }
 
-  /** Returns what was run in an incarnation until now, or `null` where it cannot be told. */
+  /** Returns what was run in an instance until now, or `null` where it cannot be told. */
   soFar(instance: string): CommandsSoFar | null {
     this.#noteEnded();
     return this.#try("list commands", () => {

@@ -2,13 +2,13 @@ import { knownStateDirs } from "../../base/index.ts";
 import type { SessionRow } from "../../portable/catalog/index.ts";
 import { WaypointError } from "../../shared/errors/index.ts";
 import type { Bind, OperationParsedInput, Session } from "../../shared/protocol/index.ts";
+import type { Engine } from "../ports/index.ts";
 import { adoptInstance } from "./adopt-instance.ts";
 import { automaticOf } from "./automatic-of.ts";
 import { describeSession } from "./describe-session.ts";
 import { chooseHostMounts } from "./extra-mounts.ts";
 import { buildFreshInstance } from "./instance.ts";
 import { makeUpName, requireValidName } from "./names.ts";
-import type { EnginePorts } from "./ports.ts";
 import { requireUsableLimits } from "./session-limits.ts";
 import { noteStart } from "./session-start.ts";
 import { requireDirectory } from "./shell.ts";
@@ -26,15 +26,15 @@ import { waitForPrompt } from "./wait-for-prompt.ts";
  */
 export async function createSession(
   input: OperationParsedInput<"new">,
-  ports: EnginePorts,
+  engine: Engine,
 ): Promise<Session> {
-  const { catalog, sandbox, settings } = ports;
+  const { catalog, sandbox, settings } = engine;
   const pidsLimit = input.pids === undefined ? settings.pidsDefault : input.pids;
   const { memoryBytes: memoryLimitBytes = null, cpus: cpuLimit = null } = input;
-  using _entering = ports.limits.prepareToEnter({ memoryLimitBytes, cpuLimit, pidsLimit });
+  using _entering = engine.limits.prepareToEnter({ memoryLimitBytes, cpuLimit, pidsLimit });
   const base = input.base ?? "/";
-  const name = claimName(input.name, ports);
-  requireUsableLimits(input, ports.store);
+  const name = claimName(input.name, engine);
+  requireUsableLimits(input, engine.store);
   const hidden = sandbox.findHidden(knownStateDirs(settings.layout.stateDir));
   sandbox.requireOutsideState(base, hidden);
   const { shellPath } = sandbox.checkBase(base, input.shell ?? null, {
@@ -42,7 +42,7 @@ export async function createSession(
   });
   const user = sandbox.findUser(base, input.user);
   const binds = sandbox.checkBinds(input.binds, { baseDir: base, hidden });
-  const id = ports.newId();
+  const id = engine.newId();
   const session: SessionRow = {
     id,
     name,
@@ -50,9 +50,9 @@ export async function createSession(
     base,
     net: input.net,
     user: user.name,
-    cwd: startDirectory(input.cwd, { base, binds, home: user.home }, ports),
+    cwd: startDirectory(input.cwd, { base, binds, home: user.home }, engine),
     binds,
-    hostMounts: chooseHostMounts(base, binds, ports),
+    hostMounts: chooseHostMounts(base, binds, engine),
     createdAt: new Date().toISOString(),
     head: null,
     forkedFrom: null,
@@ -66,11 +66,11 @@ export async function createSession(
     standby: input.standby ?? null,
     ...automaticOf(input.auto ?? null),
   };
-  return ports.leases.run(`name:${name}`, async () => {
-    requireFreeName(name, ports);
+  return await engine.leases.run(`name:${name}`, async () => {
+    requireFreeName(name, engine);
     const { env, columns, rows } = input;
     const shell = { env, columns, rows, filesFrom: null, withoutBinds: false };
-    const live = await buildFreshInstance(session, `${id}-1`, shell, ports);
+    const live = await buildFreshInstance(session, `${id}-1`, shell, engine);
     catalog.transaction(() => {
       catalog.insertSession(session);
       catalog.operations.insert({
@@ -84,10 +84,10 @@ export async function createSession(
       });
     });
     const unusedAt = live.link.actionCount;
-    adoptInstance(live, ports);
+    adoptInstance(live, engine);
     await waitForPrompt(live, { isFirst: true });
-    await noteStart(live, unusedAt, ports);
-    return describeSession(session, ports);
+    await noteStart(live, unusedAt, engine);
+    return describeSession(session, engine);
   });
 }
 
@@ -95,14 +95,14 @@ export async function createSession(
 function startDirectory(
   wanted: string | undefined,
   { base, binds, home }: { base: string; binds: readonly Bind[]; home: string },
-  ports: EnginePorts,
+  engine: Engine,
 ): string {
-  const { sandbox } = ports;
+  const { sandbox } = engine;
   const directory = wanted ?? home;
-  const { rootDir, insidePath } = placeBeforeMounting(base, binds, directory, ports);
+  const { rootDir, insidePath } = placeBeforeMounting(base, binds, directory, engine);
   if (sandbox.isDirectoryInside(rootDir, insidePath)) return directory;
   if (sandbox.isMadeWhereMissing(base, directory)) return directory;
-  return wanted === undefined ? "/" : requireDirectory(base, wanted, ports);
+  return wanted === undefined ? "/" : requireDirectory(base, wanted, engine);
 }
 
 /** Returns where a directory of the session is while its binds are not mounted yet. */
@@ -110,7 +110,7 @@ function placeBeforeMounting(
   base: string,
   binds: readonly Bind[],
   insidePath: string,
-  { sandbox }: EnginePorts,
+  { sandbox }: Engine,
 ): { rootDir: string; insidePath: string } {
   const bind = binds.find(({ target }) => sandbox.isBelow(insidePath, target));
   if (bind === undefined) return { rootDir: base, insidePath };
@@ -118,30 +118,30 @@ function placeBeforeMounting(
 }
 
 /** Returns a valid, free name: the wanted one, or one made up. @throws NAME_INVALID | NAME_IN_USE */
-export function claimName(wanted: string | undefined, ports: EnginePorts): string {
-  if (wanted === undefined) return makeUpName((name) => !isFreeToMakeUp(name, ports));
+export function claimName(wanted: string | undefined, engine: Engine): string {
+  if (wanted === undefined) return makeUpName((name) => !isFreeToMakeUp(name, engine));
   requireValidName(wanted);
-  requireFreeName(wanted, ports);
+  requireFreeName(wanted, engine);
   // Nobody waits behind a restore that may take its whole time.
-  if (!ports.leases.isBusy(`name:${wanted}`)) return wanted;
+  if (!engine.leases.isBusy(`name:${wanted}`)) return wanted;
   throw new WaypointError("NAME_IN_USE", `A session named ${wanted} is just being made.`, {
     hint: "Choose another name, or wait until that has come to its end.",
   });
 }
 
 /** @throws NAME_IN_USE */
-export function requireFreeName(name: string, ports: EnginePorts): void {
-  if (!isTaken(name, ports)) return;
+export function requireFreeName(name: string, engine: Engine): void {
+  if (!isTaken(name, engine)) return;
   throw new WaypointError("NAME_IN_USE", `There is a session named ${name} already.`, {
     hint: `Choose another name, or remove it with \`waypoint rm ${name}\`.`,
   });
 }
 
 /** A name that nobody asked for must not collide with one that is just being given either. */
-export function isFreeToMakeUp(name: string, ports: EnginePorts): boolean {
-  return !isTaken(name, ports) && !ports.leases.isBusy(`name:${name}`);
+export function isFreeToMakeUp(name: string, engine: Engine): boolean {
+  return !isTaken(name, engine) && !engine.leases.isBusy(`name:${name}`);
 }
 
-function isTaken(name: string, { catalog }: EnginePorts): boolean {
+function isTaken(name: string, { catalog }: Engine): boolean {
   return catalog.sessionByName(name) !== undefined || catalog.session(name) !== undefined;
 }

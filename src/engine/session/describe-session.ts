@@ -2,58 +2,58 @@ import { findStandstill, tellStandstill, unresponsive } from "../../base/index.t
 import type { SessionRow } from "../../portable/catalog/index.ts";
 import { WaypointError } from "../../shared/errors/index.ts";
 import type { Session, SessionProcess } from "../../shared/protocol/index.ts";
+import type { Engine } from "../ports/index.ts";
 import { describeAutomatic } from "./automatic-of.ts";
 import type { LiveInstance } from "./live-sessions.ts";
-import type { EnginePorts } from "./ports.ts";
 import { endAtLimit, hitsOf, limitsOf } from "./session-limits.ts";
 
 /** Returns a session as the outside sees it, with what its processes use now. */
-export function describeSession(row: SessionRow, ports: EnginePorts): Session {
-  const live = ports.live.get(row.id);
+export function describeSession(row: SessionRow, engine: Engine): Session {
+  const live = engine.live.get(row.id);
   const { instance, instanceCount: _, memoryLimitBytes, cpuLimit, pidsLimit, ...rest } = row;
   const { diskLimitBytes, ...more } = rest;
   const { autoPausedAt: _p, autoFailure: _f, autoFailedAt: _a, ...shown } = more;
-  const lastKeyAtMs = ports.typing.lastKeyAtMs(row.id);
+  const lastKeyAtMs = engine.typing.lastKeyAtMs(row.id);
   return {
     ...shown,
     binds: [...shown.binds],
     hostMounts: [...shown.hostMounts],
     limits: limitsOf({ memoryLimitBytes, cpuLimit, pidsLimit, diskLimitBytes }),
-    limitsHit: hitsOf(row, ports),
-    auto: describeAutomatic(row, ports.settings),
+    limitsHit: hitsOf(row, engine),
+    auto: describeAutomatic(row, engine.settings),
     attached: {
-      count: ports.live.attachedCount(row.id),
+      count: engine.live.attachedCount(row.id),
       lastKeyAt: lastKeyAtMs === null ? null : new Date(lastKeyAtMs).toISOString(),
     },
     pid: live?.pid ?? null,
-    address: instance === null ? null : (ports.catalog.instance(instance)?.address ?? null),
-    disk: ports.store.shares.usage({ sessionId: row.id, diskLimitBytes }),
-    silence: tellSilence(row, live, ports),
-    filling: live !== undefined && ports.filling.has(live.instanceId),
-    memoryBytes: live === undefined ? null : ports.sandbox.treeMemoryBytes(live.pid),
+    address: instance === null ? null : (engine.catalog.instance(instance)?.address ?? null),
+    disk: engine.store.shares.usage({ sessionId: row.id, diskLimitBytes }),
+    silence: tellSilence(row, live, engine),
+    filling: live !== undefined && engine.filling.has(live.instanceId),
+    memoryBytes: live === undefined ? null : engine.sandbox.treeMemoryBytes(live.pid),
   };
 }
 
 /** Lists a running session's processes. @throws SESSION_WRONG_STATE */
-export function listProcesses(row: SessionRow, ports: EnginePorts): SessionProcess[] {
-  const live = requireLive(row, ports);
-  const names = ports.sandbox.userNames(ports.sandbox.mergedDir(live.instanceId));
-  return ports.sandbox.listTree(live.pid).map(({ uid, startedAtMs, ...process }) => ({
+export function listProcesses(row: SessionRow, engine: Engine): SessionProcess[] {
+  const live = requireLive(row, engine);
+  const names = engine.sandbox.userNames(engine.sandbox.mergedDir(live.instanceId));
+  return engine.sandbox.listProcesses(live.pid).map(({ uid, startedAtMs, ...process }) => ({
     ...process,
     user: names.get(uid) ?? String(uid),
     startedAt: new Date(startedAtMs).toISOString(),
   }));
 }
 
-/** Returns a session's live incarnation. @throws SESSION_WRONG_STATE | SESSION_UNRESPONSIVE */
-export function requireLive(row: SessionRow, ports: EnginePorts): LiveInstance {
-  const live = ports.live.get(row.id);
+/** Returns a session's live instance. @throws SESSION_WRONG_STATE | SESSION_UNRESPONSIVE */
+export function requireLive(row: SessionRow, engine: Engine): LiveInstance {
+  const live = engine.live.get(row.id);
   if (live !== undefined) return live;
-  const state = ports.catalog.session(row.id)?.state ?? row.state;
+  const state = engine.catalog.session(row.id)?.state ?? row.state;
   if (state === "running") {
-    throw unresponsive(ports.catalog.instance(row.instance ?? "")?.pid ?? undefined);
+    throw unresponsive(engine.catalog.instance(row.instance ?? "")?.pid ?? undefined);
   }
-  const why = endAtLimit(null, hitsOf(row, ports), row);
+  const why = endAtLimit(null, hitsOf(row, engine), row);
   const how = state === "ended" ? `its processes have ended${why}` : `it is ${state}`;
   throw new WaypointError("SESSION_WRONG_STATE", `Session ${row.name} is not running: ${how}.`, {
     hint: `\`waypoint restore ${row.name} ${row.name}@\` starts it again from its newest checkpoint.`,
@@ -65,12 +65,12 @@ export function requireLive(row: SessionRow, ports: EnginePorts): LiveInstance {
 function tellSilence(
   { state, instance }: SessionRow,
   live: LiveInstance | undefined,
-  ports: EnginePorts,
+  engine: Engine,
 ): string | null {
   if (state !== "running" || instance === null) return null;
   // In a dump CRIU holds it.
   if (live?.link.isQuiesced === true) return null;
-  const pid = live?.pid ?? ports.catalog.instance(instance)?.pid ?? null;
+  const pid = live?.pid ?? engine.catalog.instance(instance)?.pid ?? null;
   const standstill = pid === null ? null : findStandstill(pid);
   if (standstill !== null) return tellStandstill(standstill);
   return live === undefined ? "does not answer" : null;

@@ -1,9 +1,9 @@
 import type { SessionRow } from "../../portable/catalog/index.ts";
 import { WaypointError } from "../../shared/errors/index.ts";
+import type { Engine } from "../ports/index.ts";
 import { requireLive } from "./describe-session.ts";
 import { closeForwards } from "./forward-ports.ts";
 import { endInstance, removeInstance } from "./instance.ts";
-import type { EnginePorts } from "./ports.ts";
 
 /**
  * Ends a running session's processes; its files and checkpoints stay.
@@ -15,11 +15,11 @@ import type { EnginePorts } from "./ports.ts";
 export async function stopSession(
   row: SessionRow,
   undo: string | null,
-  ports: EnginePorts,
+  engine: Engine,
 ): Promise<void> {
-  const { catalog } = ports;
-  const live = requireLive(row, ports);
-  ports.live.delete(row.id, live.instanceId);
+  const { catalog } = engine;
+  const live = requireLive(row, engine);
+  engine.live.delete(row.id, live.instanceId);
   live.link.end(new WaypointError("SESSION_ENDED", `Session ${row.name} was stopped.`));
   catalog.transaction(() => {
     catalog.updateSession(row.id, { state: "stopped" });
@@ -33,7 +33,7 @@ export async function stopSession(
       stateBefore: "running",
     });
   });
-  await endInstance(live.instanceId, ports);
+  await endInstance(live.instanceId, engine);
 }
 
 /**
@@ -41,17 +41,17 @@ export async function stopSession(
  *
  * **Requires** the caller holds the session's lease.
  */
-export async function removeSession(row: SessionRow, ports: EnginePorts): Promise<void> {
-  const live = ports.live.get(row.id);
+export async function removeSession(row: SessionRow, engine: Engine): Promise<void> {
+  const live = engine.live.get(row.id);
   if (live !== undefined) {
-    ports.live.delete(row.id, live.instanceId);
+    engine.live.delete(row.id, live.instanceId);
     live.link.end(new WaypointError("SESSION_ENDED", `Session ${row.name} was removed.`));
   }
-  closeForwards(row.id, ports);
+  closeForwards(row.id, engine);
   // The row goes first: what a crash leaves of the instance is then an orphan, removed at start.
-  ports.catalog.deleteSession(row.id);
-  ports.live.announceRemoval(row.id);
-  ports.typing.forget(row.id);
-  if (row.instance !== null) await removeInstance(row.instance, ports);
-  ports.store.shares.sweep();
+  engine.catalog.deleteSession(row.id);
+  engine.live.announceRemoval(row.id);
+  engine.typing.forget(row.id);
+  if (row.instance !== null) await removeInstance(row.instance, engine);
+  engine.store.shares.sweep();
 }

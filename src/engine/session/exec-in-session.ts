@@ -2,13 +2,13 @@ import type { CommandReader, EndReason, InitLink } from "../../linux/terminal/in
 import type { SessionRow } from "../../portable/catalog/index.ts";
 import { hasCode } from "../../shared/errors/index.ts";
 import type { OperationOutput, OperationParsedInput } from "../../shared/protocol/index.ts";
+import type { Engine } from "../ports/index.ts";
 import { BoundedOutput } from "./bounded-output.ts";
 import type { JournalEntry } from "./command-journal.ts";
 import { requireLive } from "./describe-session.ts";
 import { EXIT_CODE_TIMED_OUT, Interruption } from "./interruption.ts";
 import { keepShellAlive } from "./keep-shell-alive.ts";
 import type { LiveInstance } from "./live-sessions.ts";
-import type { EnginePorts } from "./ports.ts";
 import { quoteCommand } from "./quote-command.ts";
 import { isLimited, tellHits, withEndReason } from "./session-limits.ts";
 import { sessionShell } from "./shell.ts";
@@ -41,14 +41,14 @@ export async function execInSession(
   session: SessionRow,
   input: ExecInput,
   peer: StreamPeer,
-  ports: EnginePorts,
+  engine: Engine,
 ): Promise<ExecOutput> {
-  const live = requireLive(session, ports);
-  const { dialect } = sessionShell(session, ports);
+  const live = requireLive(session, engine);
+  const { dialect } = sessionShell(session, engine);
   const line = quoteCommand(input.command, dialect);
-  const entry = ports.journal.begin(live, line, { inLiveShell: input.shell === "live" });
+  const entry = engine.journal.begin(live, line, { inLiveShell: input.shell === "live" });
   try {
-    const result = await runCommand({ session, live, entry }, input, peer, ports);
+    const result = await runCommand({ session, live, entry }, input, peer, engine);
     entry.end(result.exitCode);
     if (input.shell === "live" && !peer.gone.aborted) await waitForPrompt(live);
     return result;
@@ -68,10 +68,10 @@ async function runCommand(
   command: CommandToRun,
   input: ExecInput,
   peer: StreamPeer,
-  ports: EnginePorts,
+  engine: Engine,
 ): Promise<ExecOutput> {
   for (let tries = 1; ; tries += 1) {
-    const { result, wasTaken } = await runOnce(command, input, peer, ports);
+    const { result, wasTaken } = await runOnce(command, input, peer, engine);
     if (wasTaken || tries >= TRIES_MAX || peer.gone.aborted) return result;
   }
 }
@@ -80,13 +80,13 @@ async function runOnce(
   { session, live, entry }: CommandToRun,
   input: ExecInput,
   peer: StreamPeer,
-  ports: EnginePorts,
+  engine: Engine,
 ): Promise<{ result: ExecOutput; wasTaken: boolean }> {
   const startedAtMs = performance.now();
-  const hits = () => (isLimited(session) ? ports.limits.hits(live.instanceId) : null);
+  const hits = () => (isLimited(session) ? engine.limits.hits(live.instanceId) : null);
   const hitsBefore = hits();
   const { link } = live;
-  const commandId = await startInTime({ session, live }, input, peer, ports);
+  const commandId = await startInTime({ session, live }, input, peer, engine);
   if (commandId === null) return { result: notBegun(startedAtMs, peer), wasTaken: true };
   const interruption = new Interruption(live, commandId, leftOf(input, startedAtMs), peer);
   peer.listen({
@@ -104,19 +104,19 @@ async function runOnce(
     const { reason, ...output } = await forward({ reader, entry }, input, peer, interruption);
     mayHaveEnded = output.shellEnded;
     const wasTaken = reason !== "shell-lost";
-    if (!wasTaken) await keepShellAlive(live, ports);
+    if (!wasTaken) await keepShellAlive(live, engine);
     tellHits(hitsBefore, hits(), session, peer);
     const timedOut = interruption.timedOut;
     const exitCode = timedOut ? EXIT_CODE_TIMED_OUT : output.exitCode;
     const durationMs = Math.round(performance.now() - startedAtMs);
     return { result: { ...output, exitCode, timedOut, durationMs }, wasTaken };
   } catch (error) {
-    throw withEndReason(error, hitsBefore, { session, instanceId: live.instanceId }, ports);
+    throw withEndReason(error, hitsBefore, { session, instanceId: live.instanceId }, engine);
   } finally {
     clearTimeout(notice);
     peer.gone.removeEventListener("abort", onGone);
     interruption.cancel();
-    if (mayHaveEnded) await keepShellAlive(live, ports);
+    if (mayHaveEnded) await keepShellAlive(live, engine);
     link.prepareReader();
   }
 }

@@ -2,13 +2,13 @@ import { knownStateDirs } from "../../base/index.ts";
 import type { ExtraMounts, SessionRow } from "../../portable/catalog/index.ts";
 import { WaypointError } from "../../shared/errors/index.ts";
 import type { Bind } from "../../shared/protocol/index.ts";
-import type { EnginePorts } from "./ports.ts";
+import type { Engine } from "../ports/index.ts";
 
 /** What to do about binds whose source is gone. */
 export interface BindChoice {
   /** Go on with an empty directory in place of each; else nothing is begun. */
   withoutBinds: boolean;
-  /** Let what is written to them stay in the incarnation. @defaultValue false: it is shared */
+  /** Let what is written to them stay in the instance. @defaultValue false: it is shared */
   copyBinds?: boolean;
 }
 
@@ -16,7 +16,7 @@ export interface BindChoice {
 export function chooseHostMounts(
   base: string,
   binds: readonly Bind[],
-  { sandbox, settings }: EnginePorts,
+  { sandbox, settings }: Engine,
 ): string[] {
   if (base !== "/") return [];
   // CRIU tells mounts apart by their place, so nothing lies below a bind.
@@ -26,9 +26,9 @@ export function chooseHostMounts(
 }
 
 /**
- * Mounts an incarnation's root filesystem and everything that is mounted in it.
+ * Mounts an instance's root filesystem and everything that is mounted in it.
  *
- * **On failure** what was mounted stays until {@link EnginePorts.sandbox.unmountRoot}.
+ * **On failure** what was mounted stays until {@link Engine.sandbox.unmountRoot}.
  *
  * @throws SANDBOX_FAILED | BIND_SOURCE_MISSING | BIND_INVALID
  */
@@ -36,11 +36,11 @@ export function mountFiles(
   session: Pick<SessionRow, "base" | keyof ExtraMounts>,
   instanceId: string,
   choice: BindChoice,
-  ports: EnginePorts,
+  engine: Engine,
 ): string {
-  const { sandbox, store } = ports;
-  findMissingBinds(session.binds, choice, ports);
-  requireNoStateBound(session.binds, ports);
+  const { sandbox, store } = engine;
+  findMissingBinds(session.binds, choice, engine);
+  requireNoStateBound(session.binds, engine);
   const paths = store.instancePaths(instanceId);
   const rootDir = sandbox.mountRoot({ instanceId, baseDir: session.base, ...paths });
   for (const [number, hostMount] of session.hostMounts.entries()) {
@@ -57,7 +57,7 @@ export function mountFiles(
 }
 
 /** What was checked when the session was made may have changed since. @throws BIND_INVALID */
-function requireNoStateBound(binds: readonly Bind[], { sandbox, settings }: EnginePorts): void {
+function requireNoStateBound(binds: readonly Bind[], { sandbox, settings }: Engine): void {
   if (binds.length === 0) return;
   const hidden = sandbox.findHidden(knownStateDirs(settings.layout.stateDir));
   for (const { source } of binds) sandbox.requireNoState(source, hidden);
@@ -79,7 +79,7 @@ export function externalMounts({ binds, hostMounts }: ExtraMounts) {
 export function findMissingBinds(
   binds: readonly Bind[],
   { withoutBinds }: BindChoice,
-  { sandbox }: EnginePorts,
+  { sandbox }: Engine,
 ): Bind[] {
   const missing = binds.filter((bind) => !sandbox.isBindPresent(bind));
   const [first] = missing;
@@ -103,7 +103,7 @@ export function findMissingBinds(
 export function requireRestorableBinds(
   { binds }: ExtraMounts,
   initHostPid: number,
-  { sandbox }: EnginePorts,
+  { sandbox }: Engine,
 ): void {
   const removed = binds.find((bind) => sandbox.isBindRemoved(bind, initHostPid));
   if (removed === undefined) return;

@@ -1,6 +1,6 @@
 import { knownStateDirs } from "../../base/index.ts";
 import type { SessionRow } from "../../portable/catalog/index.ts";
-import type { EnginePorts, EngineSettings } from "./ports.ts";
+import type { Engine, EngineSettings } from "../ports/index.ts";
 
 /** Fills the empty layers of a session that is about to be started from its base. */
 export function fillLayers(
@@ -9,7 +9,7 @@ export function fillLayers(
   {
     settings,
     sandbox,
-  }: Pick<EnginePorts, "sandbox"> & {
+  }: Pick<Engine, "sandbox"> & {
     settings: Pick<EngineSettings, "layout" | "resolvConf" | "initBinaryPath" | "shellFiles">;
   },
 ): void {

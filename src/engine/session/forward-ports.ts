@@ -2,9 +2,9 @@ import type { ForwardPlace } from "../../linux/network/index.ts";
 import type { ForwardRow, SessionRow } from "../../portable/catalog/index.ts";
 import { toWaypointError, WaypointError } from "../../shared/errors/index.ts";
 import type { Forward } from "../../shared/protocol/index.ts";
+import type { Engine } from "../ports/index.ts";
 import { requireLive } from "./describe-session.ts";
 import type { LiveInstance } from "./live-sessions.ts";
-import type { EnginePorts } from "./ports.ts";
 
 /** Which port is to lead where. */
 export interface WantedForward {
@@ -30,52 +30,48 @@ export interface WantedForward {
 export async function forwardPort(
   session: SessionRow,
   wanted: WantedForward,
-  ports: EnginePorts,
+  engine: Engine,
 ): Promise<Forward> {
   refuseHostNetwork(session, wanted);
-  requireLive(session, ports);
-  if (wanted.to !== null) requireLive(wanted.to, ports);
+  requireLive(session, engine);
+  if (wanted.to !== null) requireLive(wanted.to, engine);
   const { port, hostPort } = wanted;
   const to = wanted.to?.id ?? null;
-  const known = findForward(session, wanted, ports);
-  if (known !== undefined) return await reopen(known, session, hostPort, ports);
-  const other = ports.catalog.forwards().find((row) => row.to === to && row.hostPort === hostPort);
-  if (other !== undefined) throw taken(other, ports);
+  const known = findForward(session, wanted, engine);
+  if (known !== undefined) return await reopen(known, session, hostPort, engine);
+  const other = engine.catalog.forwards().find((row) => row.to === to && row.hostPort === hostPort);
+  if (other !== undefined) throw taken(other, engine);
   const draft = { session: session.id, port, hostPort: hostPort ?? 0, to };
-  const row = { ...draft, hostPort: await listen(draft, ports) };
+  const row = { ...draft, hostPort: await listen(draft, engine) };
   try {
-    ports.catalog.insertForward(row);
+    engine.catalog.insertForward(row);
   } catch (error) {
-    close(row, ports);
+    close(row, engine);
     throw error;
   }
   try {
     // The other session may have been restored, or be gone, since the port began to listen.
-    if (wanted.to !== null) requireLive(wanted.to, ports);
-    if (!isOpen(row, ports)) await listen(row, ports);
+    if (wanted.to !== null) requireLive(wanted.to, engine);
+    if (!isOpen(row, engine)) await listen(row, engine);
   } catch (error) {
-    ports.catalog.deleteForward(row);
-    close(row, ports);
+    engine.catalog.deleteForward(row);
+    close(row, engine);
     throw error;
   }
-  return describeForward(row, ports);
+  return describeForward(row, engine);
 }
 
 /** Returns the forwarded ports of a session and those that lead to it, or all. */
-export function listForwards(session: SessionRow | undefined, ports: EnginePorts): Forward[] {
-  return ports.catalog
+export function listForwards(session: SessionRow | undefined, engine: Engine): Forward[] {
+  return engine.catalog
     .forwards()
     .filter((row) => session === undefined || [row.session, row.to].includes(session.id))
-    .map((row) => describeForward(row, ports));
+    .map((row) => describeForward(row, engine));
 }
 
 /** Stops forwarding a port and ends its connections. @throws FORWARD_NOT_FOUND */
-export function stopForward(
-  session: SessionRow,
-  wanted: WantedForward,
-  ports: EnginePorts,
-): Forward {
-  const row = findForward(session, wanted, ports);
+export function stopForward(session: SessionRow, wanted: WantedForward, engine: Engine): Forward {
+  const row = findForward(session, wanted, engine);
   if (row === undefined) {
     const where = wanted.to === null ? "" : ` to session ${wanted.to.name}`;
     throw new WaypointError(
@@ -84,38 +80,38 @@ export function stopForward(
       { hint: `\`waypoint forward ${session.name}\` lists those that are.` },
     );
   }
-  ports.catalog.deleteForward(row);
-  close(row, ports);
-  return describeForward(row, ports);
+  engine.catalog.deleteForward(row);
+  close(row, engine);
+  return describeForward(row, engine);
 }
 
 /** Stops listening for a session that is being removed; its rows go with the session's. */
-export function closeForwards(sessionId: string, ports: EnginePorts): void {
-  for (const row of ports.catalog.forwards()) {
-    if ([row.session, row.to].includes(sessionId)) close(row, ports);
+export function closeForwards(sessionId: string, engine: Engine): void {
+  for (const row of engine.catalog.forwards()) {
+    if ([row.session, row.to].includes(sessionId)) close(row, engine);
   }
 }
 
 /** Listens again on what the last daemon forwarded; a port that is taken by now is reported. */
-export async function resumeForwards(ports: EnginePorts): Promise<void> {
-  for (const row of ports.catalog.forwards()) {
-    if (row.to === null) await listenIfFree(row, ports);
+export async function resumeForwards(engine: Engine): Promise<void> {
+  for (const row of engine.catalog.forwards()) {
+    if (row.to === null) await listenIfFree(row, engine);
   }
 }
 
-/** Listens in a new incarnation of a session on the ports that lead from it to others. */
-export async function openForwardsIn(live: LiveInstance, ports: EnginePorts): Promise<void> {
-  for (const row of ports.catalog.forwards()) {
-    if (row.to === live.sessionId && !isOpen(row, ports)) await listenIfFree(row, ports);
+/** Listens in a new instance of a session on the ports that lead from it to others. */
+export async function openForwardsIn(live: LiveInstance, engine: Engine): Promise<void> {
+  for (const row of engine.catalog.forwards()) {
+    if (row.to === live.sessionId && !isOpen(row, engine)) await listenIfFree(row, engine);
   }
 }
 
-async function listenIfFree(row: ForwardRow, ports: EnginePorts): Promise<void> {
+async function listenIfFree(row: ForwardRow, engine: Engine): Promise<void> {
   try {
-    await listen(row, ports);
+    await listen(row, engine);
   } catch (error) {
     const reason = toWaypointError(error).message;
-    ports.logger.warn("a port is not forwarded again", { ...row, reason });
+    engine.logger.warn("a port is not forwarded again", { ...row, reason });
   }
 }
 
@@ -124,7 +120,7 @@ async function reopen(
   known: ForwardRow,
   session: SessionRow,
   hostPort: number | undefined,
-  ports: EnginePorts,
+  engine: Engine,
 ): Promise<Forward> {
   if (hostPort !== undefined && hostPort !== known.hostPort) {
     throw new WaypointError(
@@ -133,57 +129,57 @@ async function reopen(
       { hint: `\`waypoint forward ${session.name} ${known.port} --stop\` frees it.` },
     );
   }
-  if (!isOpen(known, ports)) await listen(known, ports);
-  return describeForward(known, ports);
+  if (!isOpen(known, engine)) await listen(known, engine);
+  return describeForward(known, engine);
 }
 
 function findForward(
   session: SessionRow,
   { port, to }: WantedForward,
-  ports: EnginePorts,
+  engine: Engine,
 ): ForwardRow | undefined {
-  return ports.catalog
+  return engine.catalog
     .forwards()
     .find((row) => row.session === session.id && row.port === port && row.to === (to?.id ?? null));
 }
 
 /** Returns where a forward listens; null while the session on whose loopback that is does not run. */
-function placeOf({ to, hostPort }: ForwardRow, ports: EnginePorts): ForwardPlace | null {
+function placeOf({ to, hostPort }: ForwardRow, engine: Engine): ForwardPlace | null {
   if (to === null) return { netnsPath: null, port: hostPort };
-  const netnsPath = netnsPathOf(to, ports);
+  const netnsPath = netnsPathOf(to, engine);
   return netnsPath === null ? null : { netnsPath, port: hostPort };
 }
 
-function netnsPathOf(sessionId: string, ports: EnginePorts): string | null {
-  const live = ports.live.get(sessionId);
-  return live === undefined ? null : ports.network.netnsPath(live.instanceId);
+function netnsPathOf(sessionId: string, engine: Engine): string | null {
+  const live = engine.live.get(sessionId);
+  return live === undefined ? null : engine.network.netnsPath(live.instanceId);
 }
 
-function isOpen(row: ForwardRow, ports: EnginePorts): boolean {
-  const place = placeOf(row, ports);
-  return place !== null && ports.forwards.isOpen(place);
+function isOpen(row: ForwardRow, engine: Engine): boolean {
+  const place = placeOf(row, engine);
+  return place !== null && engine.forwards.isOpen(place);
 }
 
-function close(row: ForwardRow, ports: EnginePorts): void {
-  const place = placeOf(row, ports);
-  if (place !== null) ports.forwards.close(place);
+function close(row: ForwardRow, engine: Engine): void {
+  const place = placeOf(row, engine);
+  if (place !== null) engine.forwards.close(place);
 }
 
-async function listen(row: ForwardRow, ports: EnginePorts): Promise<number> {
-  const place = placeOf(row, ports);
+async function listen(row: ForwardRow, engine: Engine): Promise<number> {
+  const place = placeOf(row, engine);
   if (place === null) return row.hostPort;
-  const netnsPath = () => netnsPathOf(row.session, ports);
-  return await ports.forwards.open(place, { port: row.port, netnsPath });
+  const netnsPath = () => netnsPathOf(row.session, engine);
+  return await engine.forwards.open(place, { port: row.port, netnsPath });
 }
 
-function describeForward(row: ForwardRow, ports: EnginePorts): Forward {
-  const nameOf = (id: string) => ports.catalog.session(id)?.name ?? id;
+function describeForward(row: ForwardRow, engine: Engine): Forward {
+  const nameOf = (id: string) => engine.catalog.session(id)?.name ?? id;
   const toName = row.to === null ? null : nameOf(row.to);
-  const behind = ports.live.get(row.session);
+  const behind = engine.live.get(row.session);
   return {
     ...row,
-    ...{ sessionName: nameOf(row.session), toName, listening: isOpen(row, ports) },
-    answered: behind !== undefined && ports.sandbox.isListeningOn(behind.pid, row.port),
+    ...{ sessionName: nameOf(row.session), toName, listening: isOpen(row, engine) },
+    answered: behind !== undefined && engine.sandbox.isListeningOn(behind.pid, row.port),
   };
 }
 
@@ -207,8 +203,8 @@ function refuseHostNetwork(session: SessionRow, { port, to }: WantedForward): vo
   );
 }
 
-function taken(other: ForwardRow, ports: EnginePorts): WaypointError {
-  const { sessionName, toName } = describeForward(other, ports);
+function taken(other: ForwardRow, engine: Engine): WaypointError {
+  const { sessionName, toName } = describeForward(other, engine);
   const whose = toName === null ? "" : ` of session ${toName}`;
   return new WaypointError(
     "PORT_IN_USE",

@@ -1,6 +1,6 @@
 import type { ImagesPart } from "../../linux/store/index.ts";
 import type { CheckpointRow } from "../../portable/catalog/index.ts";
-import type { EnginePorts } from "./ports.ts";
+import type { Engine } from "../ports/index.ts";
 import { withSoundImages } from "./with-sound-images.ts";
 
 /** From this size on memory is compared by itself: a lazy restore does not wait for it. */
@@ -27,7 +27,7 @@ export interface ImageCheck {
 export function beginImageCheck(
   { id, imagesSums, memoryBytes }: CheckpointRow,
   imagesDir: string,
-  { store, logger }: EnginePorts,
+  { store, logger }: Engine,
 ): ImageCheck {
   if (imagesSums === null) {
     logger.info("images without sums are not compared", { checkpoint: id });
@@ -62,17 +62,14 @@ export function beginImageCheck(
 }
 
 /** Compares all images of a checkpoint before something is given up for it. @throws CHECKPOINT_INCOMPLETE */
-export async function requireUndamaged(
-  checkpoint: CheckpointRow,
-  ports: EnginePorts,
-): Promise<void> {
+export async function requireUndamaged(checkpoint: CheckpointRow, engine: Engine): Promise<void> {
   if (checkpoint.content === "files") return;
-  await withSoundImages(checkpoint, () => compareAll(checkpoint, ports), ports);
+  await withSoundImages(checkpoint, () => compareAll(checkpoint, engine), engine);
 }
 
-async function compareAll(checkpoint: CheckpointRow, ports: EnginePorts): Promise<void> {
-  using held = ports.store.images.hold(ports.store.checkpointPaths(checkpoint.id));
-  const check = beginImageCheck(checkpoint, held.imagesDir, ports);
+async function compareAll(checkpoint: CheckpointRow, engine: Engine): Promise<void> {
+  using held = engine.store.images.hold(engine.store.checkpointPaths(checkpoint.id));
+  const check = beginImageCheck(checkpoint, held.imagesDir, engine);
   // What it finds, settling tells.
   await check.compareRest(false).catch(() => {});
   await check.settle();

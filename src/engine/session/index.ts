@@ -1,6 +1,6 @@
 /**
  * session owns live sessions: starting, running commands in, attaching to, ending and removing
- * them, and the incarnations that a restore swaps.
+ * them, and the instances that a restore swaps.
  * It does not capture or restore (checkpoint) and knows adapters only as types.
  */
 export { adoptInstance } from "./adopt-instance.ts";
@@ -35,7 +35,6 @@ export { hasLostMemory, untilFilled, untilWhole } from "./lazy-memory.ts";
 export { type LiveInstance, LiveSessions } from "./live-sessions.ts";
 export { numberedNames, requireValidName } from "./names.ts";
 export { buildParkedInstance, enlistInstance } from "./parked-instance.ts";
-export type { EnginePorts, EngineSettings, MemoryBudget } from "./ports.ts";
 export { quoteCommand } from "./quote-command.ts";
 export { restoreAgain } from "./restore-again.ts";
 export type { InstanceSource } from "./restore-tree.ts";
@@ -51,4 +50,4 @@ export type {
 export { runInLiveShell } from "./start-command.ts";
 export type { StreamPeer } from "./stream-peer.ts";
 export { TailOutput } from "./tail-output.ts";
-export { findTypist, requireNobodyTypes, Typing } from "./typing.ts";
+export { findActiveTypist, requireIdleTerminal, Typing } from "./typing.ts";

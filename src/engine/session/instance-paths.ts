@@ -1,4 +1,4 @@
-/** Returns where CRIU writes its logs of an incarnation; on the tmpfs of the namespace. */
+/** Returns where CRIU writes its logs of an instance; on the tmpfs of the namespace. */
 export function workDirOf(instanceId: string): string {
   return `/run/waypoint/work/${instanceId}`;
 }

@@ -2,14 +2,14 @@ import { mkdirSync, rmSync } from "node:fs";
 import { Rollback } from "../../base/index.ts";
 import type { InitLink } from "../../linux/terminal/index.ts";
 import type { SessionRow } from "../../portable/catalog/index.ts";
+import type { Engine } from "../ports/index.ts";
 import { callInit } from "./call-init.ts";
 import { type BindChoice, mountFiles } from "./extra-mounts.ts";
 import { fillLayers } from "./fill-layers.ts";
-import { giveBack } from "./give-back.ts";
 import { workDirOf } from "./instance-paths.ts";
 import { killInstance } from "./kill-instance.ts";
 import type { LiveInstance } from "./live-sessions.ts";
-import type { EnginePorts } from "./ports.ts";
+import { releaseWithRetry } from "./release-with-retry.ts";
 import { type InstanceSource, restoreTree } from "./restore-tree.ts";
 import { noteHits } from "./session-limits.ts";
 import { openShell, type ShellOptions } from "./shell.ts";
@@ -17,7 +17,7 @@ import { startWithinLimits } from "./start-within-limits.ts";
 import { withSoundImages } from "./with-sound-images.ts";
 
 /**
- * Builds a fresh incarnation of a session: files, network, PID 1 and a shell.
+ * Builds a fresh instance of a session: files, network, PID 1 and a shell.
  *
  * @param shell  `filesFrom` is a checkpoint whose files to take; `null` for a new, empty upper.
  *
@@ -30,23 +30,23 @@ export async function buildFreshInstance(
   session: SessionRow,
   instanceId: string,
   shell: ShellOptions & BindChoice & { filesFrom: string | null },
-  ports: EnginePorts,
+  engine: Engine,
 ): Promise<LiveInstance> {
-  const { store, sandbox, settings } = ports;
+  const { store, sandbox, settings } = engine;
   await using rollback = new Rollback();
-  beginInstance(session.id, instanceId, ports, rollback);
-  using _entering = ports.limits.prepareToEnter(session);
+  beginInstance(session.id, instanceId, engine, rollback);
+  using _entering = engine.limits.prepareToEnter(session);
 
-  if (shell.filesFrom === null) await prepareFiles(session, instanceId, ports);
+  if (shell.filesFrom === null) await prepareFiles(session, instanceId, engine);
   else await store.createInstanceFrom(instanceId, shell.filesFrom);
   const network =
-    session.net === "host" ? null : await ports.network.create(instanceId, session.net);
-  const cgroupFiles = ports.limits.create(instanceId, session);
-  ports.limits.apply(instanceId, session);
-  const rootDir = mountFiles(session, instanceId, shell, ports);
-  const started = await startWithinLimits(session, instanceId, ports, async () => {
+    session.net === "host" ? null : await engine.network.create(instanceId, session.net);
+  const cgroupFiles = engine.limits.create(instanceId, session);
+  engine.limits.apply(instanceId, session);
+  const rootDir = mountFiles(session, instanceId, shell, engine);
+  const started = await startWithinLimits(session, instanceId, engine, async () => {
     // With a small share of a processor init would be taken to hang; the shell is under the limit.
-    using _lifted = ports.limits.liftCpu(instanceId, session);
+    using _lifted = engine.limits.liftCpu(instanceId, session);
     const pid = await sandbox.launchInit({
       initBinaryPath: settings.initBinaryPath,
       mergedDir: rootDir,
@@ -54,8 +54,8 @@ export async function buildFreshInstance(
       cgroupFiles,
       hostname: session.name,
     });
-    const live = await connect(session.id, instanceId, pid, network?.address ?? null, ports);
-    return { ...live, terminalId: await openShell(live.link, session, shell, ports) };
+    const live = await connect(session.id, instanceId, pid, network?.address ?? null, engine);
+    return { ...live, terminalId: await openShell(live.link, session, shell, engine) };
   });
 
   rollback.keep();
@@ -63,7 +63,7 @@ export async function buildFreshInstance(
 }
 
 /**
- * Builds an incarnation of a session from a checkpoint with processes.
+ * Builds an instance of a session from a checkpoint with processes.
  *
  * **On success** all processes of the checkpoint run and PID 1 has answered. Memory of a large one
  * may still be on its way, unless it was wanted at once.
@@ -76,25 +76,25 @@ export async function buildInstanceFrom(
   session: SessionRow,
   instanceId: string,
   from: InstanceSource,
-  ports: EnginePorts,
+  engine: Engine,
 ): Promise<LiveInstance> {
-  const build = () => buildWhole(session, instanceId, from, ports);
-  return await withSoundImages(from.checkpoint, build, ports);
+  const build = () => buildWhole(session, instanceId, from, engine);
+  return await withSoundImages(from.checkpoint, build, engine);
 }
 
 async function buildWhole(
   session: SessionRow,
   instanceId: string,
   from: InstanceSource,
-  ports: EnginePorts,
+  engine: Engine,
 ): Promise<LiveInstance> {
   const memory = { isLost: false };
   try {
-    return await buildOnce(session, instanceId, { ...from, memory }, ports);
+    return await buildOnce(session, instanceId, { ...from, memory }, engine);
   } catch (error) {
     if (!memory.isLost) throw error;
-    ports.logger.error("the pages server died during a restore", error, { instanceId });
-    return await buildOnce(session, instanceId, { ...from, memory, atOnce: true }, ports);
+    engine.logger.error("the pages server died during a restore", error, { instanceId });
+    return await buildOnce(session, instanceId, { ...from, memory, eagerMemory: true }, engine);
   }
 }
 
@@ -102,71 +102,71 @@ async function buildOnce(
   session: SessionRow,
   instanceId: string,
   { memory, ...from }: InstanceSource & { memory: { isLost: boolean } },
-  ports: EnginePorts,
+  engine: Engine,
 ): Promise<LiveInstance> {
   await using rollback = new Rollback();
-  beginInstance(session.id, instanceId, ports, rollback);
+  beginInstance(session.id, instanceId, engine, rollback);
   rollback.defer("see what became of the memory", () => {
-    memory.isLost = ports.criu.pagesState(workDirOf(instanceId))?.kind === "lost";
+    memory.isLost = engine.criu.pagesState(workDirOf(instanceId))?.kind === "lost";
   });
 
-  const { pid, address } = await restoreTree(session, instanceId, from, ports, rollback);
-  const live = await connectUnhurried(session, instanceId, pid, address, ports);
+  const { pid, address } = await restoreTree(session, instanceId, from, engine, rollback);
+  const live = await connectUnhurried(session, instanceId, pid, address, engine);
 
   rollback.keep();
   return { ...live, terminalId: from.checkpoint.terminal ?? 1 };
 }
 
 /**
- * Removes everything of an incarnation: processes, mount, network, files, row.
+ * Removes everything of an instance: processes, mount, network, files, row.
  *
  * Idempotent; finds its processes by their root filesystem when no row tells them.
  */
-export async function removeInstance(instanceId: string, ports: EnginePorts): Promise<void> {
-  await giveBack(instanceId, ports, async () => {
-    await killInstance(instanceId, ports);
-    await clearNow(instanceId, ports);
+export async function removeInstance(instanceId: string, engine: Engine): Promise<void> {
+  await releaseWithRetry(instanceId, engine, async () => {
+    await killInstance(instanceId, engine);
+    await clearNow(instanceId, engine);
   });
 }
 
-/** Removes what an incarnation whose processes have ended has left: mount, network, files, row. */
-export async function clearInstance(instanceId: string, ports: EnginePorts): Promise<void> {
-  await giveBack(instanceId, ports, () => clearNow(instanceId, ports));
+/** Removes what an instance whose processes have ended has left: mount, network, files, row. */
+export async function clearInstance(instanceId: string, engine: Engine): Promise<void> {
+  await releaseWithRetry(instanceId, engine, () => clearNow(instanceId, engine));
 }
 
-async function clearNow(instanceId: string, ports: EnginePorts): Promise<void> {
-  await releaseInstance(instanceId, ports);
-  ports.store.deleteInstance(instanceId);
+async function clearNow(instanceId: string, engine: Engine): Promise<void> {
+  await releaseInstance(instanceId, engine);
+  engine.store.deleteInstance(instanceId);
   rmSync(workDirOf(instanceId), { recursive: true, force: true });
-  ports.catalog.deleteInstance(instanceId);
+  engine.catalog.deleteInstance(instanceId);
 }
 
-/** Ends an incarnation's processes and gives back its mount and network; its files stay. */
-export async function endInstance(instanceId: string, ports: EnginePorts): Promise<void> {
-  await giveBack(instanceId, ports, async () => {
-    await killInstance(instanceId, ports);
-    noteHits(instanceId, ports);
-    await releaseInstance(instanceId, ports);
+/** Ends an instance's processes and gives back its mount and network; its files stay. */
+export async function endInstance(instanceId: string, engine: Engine): Promise<void> {
+  await releaseWithRetry(instanceId, engine, async () => {
+    await killInstance(instanceId, engine);
+    noteHits(instanceId, engine);
+    await releaseInstance(instanceId, engine);
   });
 }
 
-async function releaseInstance(instanceId: string, ports: EnginePorts): Promise<void> {
-  ports.sandbox.unmountRoot(instanceId);
-  ports.forwards.closeAllIn(ports.network.netnsPath(instanceId));
-  await ports.network.remove(instanceId);
+async function releaseInstance(instanceId: string, engine: Engine): Promise<void> {
+  engine.sandbox.unmountRoot(instanceId);
+  engine.forwards.closeAllIn(engine.network.netnsPath(instanceId));
+  await engine.network.remove(instanceId);
   // Where both are of version 2, the one is a child of the other.
-  await ports.freezer?.remove(instanceId);
-  await ports.limits.remove(instanceId);
+  await engine.freezer?.remove(instanceId);
+  await engine.limits.remove(instanceId);
 }
 
-/** Connects to the PID 1 of an incarnation that runs already (after a daemon's death). */
+/** Connects to the PID 1 of an instance that runs already (after a daemon's death). */
 export async function reconnectInstance(
   sessionId: string,
   instance: { id: string; pid: number; startTicks: number },
-  ports: EnginePorts,
+  engine: Engine,
 ): Promise<LiveInstance> {
   const { pid, startTicks } = instance;
-  const link = await callInit(pid, ports);
+  const link = await callInit(pid, engine);
   const terminalId = await firstTerminal(link);
   return { sessionId, instanceId: instance.id, pid, startTicks, link, terminalId };
 }
@@ -174,24 +174,24 @@ export async function reconnectInstance(
 async function prepareFiles(
   session: SessionRow,
   instanceId: string,
-  ports: EnginePorts,
+  engine: Engine,
 ): Promise<void> {
-  const paths = await ports.store.createInstance(instanceId, session.hostMounts.length);
-  const mountPaths = (number: number) => ports.store.mountPaths(instanceId, number);
-  fillLayers(session, { upperDir: paths.upperDir, mountPaths }, ports);
+  const paths = await engine.store.createInstance(instanceId, session.hostMounts.length);
+  const mountPaths = (number: number) => engine.store.mountPaths(instanceId, number);
+  fillLayers(session, { upperDir: paths.upperDir, mountPaths }, engine);
 }
 
-/** Notes that an incarnation is being made. Whatever is made of it goes when `rollback` does. */
+/** Notes that an instance is being made. Whatever is made of it goes when `rollback` does. */
 export function beginInstance(
   sessionId: string,
   instanceId: string,
-  ports: EnginePorts,
+  engine: Engine,
   rollback: Rollback,
 ): void {
   // The row comes first: whatever is made after it can be found and removed by the next daemon.
-  ports.catalog.insertInstance({ id: instanceId, session: sessionId });
+  engine.catalog.insertInstance({ id: instanceId, session: sessionId });
   mkdirSync(workDirOf(instanceId), { recursive: true, mode: 0o700 });
-  rollback.defer("remove the unfinished instance", () => removeInstance(instanceId, ports));
+  rollback.defer("remove the unfinished instance", () => removeInstance(instanceId, engine));
 }
 
 /** Connects to a restored init, which with a small share of a processor would be taken to hang. */
@@ -200,10 +200,10 @@ async function connectUnhurried(
   instanceId: string,
   pid: number,
   address: string | null,
-  ports: EnginePorts,
+  engine: Engine,
 ): Promise<Omit<LiveInstance, "terminalId">> {
-  using _lifted = ports.limits.liftCpu(instanceId, session);
-  return await connect(session.id, instanceId, pid, address, ports);
+  using _lifted = engine.limits.liftCpu(instanceId, session);
+  return await connect(session.id, instanceId, pid, address, engine);
 }
 
 async function connect(
@@ -211,11 +211,11 @@ async function connect(
   instanceId: string,
   pid: number,
   address: string | null,
-  ports: EnginePorts,
+  engine: Engine,
 ): Promise<Omit<LiveInstance, "terminalId">> {
-  const startTicks = ports.sandbox.startTicks(pid) ?? 0;
-  ports.catalog.updateInstance(instanceId, { pid, startTicks, address });
-  const link = await callInit(pid, ports);
+  const startTicks = engine.sandbox.startTicks(pid) ?? 0;
+  engine.catalog.updateInstance(instanceId, { pid, startTicks, address });
+  const link = await callInit(pid, engine);
   return { sessionId, instanceId, pid, startTicks, link };
 }
 

@@ -1,26 +1,26 @@
 import type { SessionRow } from "../../portable/catalog/index.ts";
 import { WaypointError } from "../../shared/errors/index.ts";
+import type { Engine } from "../ports/index.ts";
 import { workDirOf } from "./instance-paths.ts";
-import type { EnginePorts } from "./ports.ts";
 
-/** Lets none of an incarnation's processes go on; `removeInstance` does the rest. */
-export function haltInstance(instanceId: string, ports: EnginePorts): void {
-  const row = ports.catalog.instance(instanceId);
+/** Lets none of an instance's processes go on; `removeInstance` does the rest. */
+export function haltInstance(instanceId: string, engine: Engine): void {
+  const row = engine.catalog.instance(instanceId);
   if (row?.pid == null || row.startTicks === null) return;
-  ports.sandbox.haltTree(row.pid, row.startTicks);
+  engine.sandbox.haltTree(row.pid, row.startTicks);
 }
 
 /**
- * Ends an incarnation's processes and resolves when they are gone. Idempotent.
+ * Ends an instance's processes and resolves when they are gone. Idempotent.
  *
  * @throws DEADLINE_EXCEEDED  they do not end.
  */
-export async function killInstance(instanceId: string, ports: EnginePorts): Promise<void> {
-  const { sandbox, store, catalog } = ports;
+export async function killInstance(instanceId: string, engine: Engine): Promise<void> {
+  const { sandbox, store, catalog } = engine;
   const row = catalog.instance(instanceId);
   if (row?.pid != null && row.startTicks !== null) {
     await sandbox.killTree(row.pid, row.startTicks);
-    await ports.criu.endPagesServer(workDirOf(instanceId));
+    await engine.criu.endPagesServer(workDirOf(instanceId));
     catalog.updateInstance(instanceId, { pid: null, startTicks: null });
     return;
   }
@@ -29,7 +29,7 @@ export async function killInstance(instanceId: string, ports: EnginePorts): Prom
   for (const pid of sandbox.findInitsByUpper(upperDir)) {
     await sandbox.killTree(pid, sandbox.startTicks(pid) ?? 0);
   }
-  await ports.criu.endPagesServer(workDirOf(instanceId));
+  await engine.criu.endPagesServer(workDirOf(instanceId));
 }
 
 /**
@@ -41,9 +41,9 @@ export async function killInstance(instanceId: string, ports: EnginePorts): Prom
 export function cutShort(
   { id, name, instance }: SessionRow,
   end: "removed" | "stopped",
-  ports: EnginePorts,
+  engine: Engine,
 ): void {
-  const { live, catalog, criu, freezer, logger } = ports;
+  const { live, catalog, criu, freezer, logger } = engine;
   const running = live.get(id);
   if (running !== undefined) live.delete(id, running.instanceId);
   running?.link.end(new WaypointError("SESSION_ENDED", `Session ${name} was ${end}.`));
@@ -54,6 +54,6 @@ export function cutShort(
     });
   }
   if (instance === null) return;
-  haltInstance(instance, ports);
+  haltInstance(instance, engine);
   freezer?.thaw(instance);
 }

@@ -2,46 +2,46 @@ import { totalmem } from "node:os";
 import type { PagesState } from "../../linux/criu/index.ts";
 import type { CheckpointRow, SessionRow } from "../../portable/catalog/index.ts";
 import { WaypointError } from "../../shared/errors/index.ts";
+import type { Engine } from "../ports/index.ts";
 import { workDirOf } from "./instance-paths.ts";
 import type { LiveInstance } from "./live-sessions.ts";
-import type { EnginePorts } from "./ports.ts";
 
 /** How long filling may take, whatever its size, and how much of it must come in a millisecond. */
 const FILL_TIMEOUT_MS = 60_000;
 const FILL_BYTES_PER_MS_MIN = 16 * 1024;
 /** Of a memory limit, what the captured memory may be: what is filled counts, as it comes. */
 const LIMIT_SHARE_MAX = 0.75;
-/** Of the largest process, what all others together may have. See {@link isWorthIt}. */
+/** Of the largest process, what all others together may have. See {@link isWorthCapturing}. */
 const OTHERS_SHARE_MAX = 0.5;
 
 type Limited = Pick<SessionRow, "memoryLimitBytes">;
 
 /**
- * Starts to serve an incarnation's memory, if its checkpoint is large enough to gain by that.
+ * Starts to serve an instance's memory, if its checkpoint is large enough to gain by that.
  *
  * @returns whether CRIU is to restore it lazily.
  */
 export async function startFilling(
   instanceId: string,
   from: { session: Limited; checkpoint: CheckpointRow; imagesDir: string },
-  ports: EnginePorts,
+  engine: Engine,
 ): Promise<boolean> {
   const { checkpoint, imagesDir } = from;
-  const { pagesServerPath, lazyBytesMin } = ports.settings;
+  const { pagesServerPath, lazyBytesMin } = engine.settings;
   if (checkpoint.memoryBytes < lazyBytesMin) return false;
   try {
-    if (!(await isWorthIt(from, ports))) return false;
+    if (!(await isWorthCapturing(from, engine))) return false;
     const workDir = workDirOf(instanceId);
     // The row comes first: whatever the server does, the next daemon knows that there is one.
-    ports.catalog.updateInstance(instanceId, { fillingFrom: checkpoint.id });
-    const { sumsPath } = ports.store.checkpointPaths(checkpoint.id);
+    engine.catalog.updateInstance(instanceId, { fillingFrom: checkpoint.id });
+    const { sumsPath } = engine.store.checkpointPaths(checkpoint.id);
     const compared = checkpoint.imagesSums === null ? null : sumsPath;
     const served = { pagesServerPath, imagesDir, workDir, sumsPath: compared };
-    await ports.criu.startPagesServer(served);
+    await engine.criu.startPagesServer(served);
     return true;
   } catch (error) {
-    ports.logger.warn("restored at once instead of lazily", { instanceId, reason: String(error) });
-    ports.catalog.updateInstance(instanceId, { fillingFrom: null });
+    engine.logger.warn("restored at once instead of lazily", { instanceId, reason: String(error) });
+    engine.catalog.updateInstance(instanceId, { fillingFrom: null });
     return false;
   }
 }
@@ -54,85 +54,81 @@ export async function startFilling(
  * And it makes all addresses writable for a moment, also those that a program has only reserved
  * (MariaDB: 8 TiB); the kernel refuses a range that is longer than its memory.
  */
-async function isWorthIt(
+async function isWorthCapturing(
   { session, imagesDir }: { session: Limited; imagesDir: string },
-  ports: EnginePorts,
+  engine: Engine,
 ): Promise<boolean> {
-  const memory = await ports.criu.measureMemory(imagesDir);
+  const memory = await engine.criu.measureMemory(imagesDir);
   const { totalBytes, largestBytes, longestRangeBytes } = memory;
   if (longestRangeBytes >= totalmem()) return false;
-  if (totalBytes < ports.settings.lazyBytesMin) return false;
+  if (totalBytes < engine.settings.lazyBytesMin) return false;
   if (totalBytes - largestBytes > largestBytes * OTHERS_SHARE_MAX) return false;
   const limitBytes = session.memoryLimitBytes;
   return limitBytes === null || totalBytes <= limitBytes * LIMIT_SHARE_MAX;
 }
 
 /**
- * Follows the filling of a live incarnation to its end, if it is not whole yet.
+ * Follows the filling of a live instance to its end, if it is not whole yet.
  *
  * Memory that is lost, or does not come in time, ends its processes; whoever adopted the
- * incarnation learns of that.
+ * instance learns of that.
  */
-export function followFilling(live: LiveInstance, ports: EnginePorts): void {
+export function followFilling(live: LiveInstance, engine: Engine): void {
   const { instanceId } = live;
-  const checkpointId = ports.catalog.instance(instanceId)?.fillingFrom ?? null;
+  const checkpointId = engine.catalog.instance(instanceId)?.fillingFrom ?? null;
   if (checkpointId === null) return;
-  const memoryBytes = ports.catalog.checkpoint(checkpointId)?.memoryBytes ?? 0;
+  const memoryBytes = engine.catalog.checkpoint(checkpointId)?.memoryBytes ?? 0;
   const timeoutMs = FILL_TIMEOUT_MS + memoryBytes / FILL_BYTES_PER_MS_MIN;
   const failed = (error: unknown) =>
-    ports.logger.error("follow a lazy restore", error, { instanceId });
-  const timer = setTimeout(() => void giveUp(live, ports).catch(failed), timeoutMs);
-  const outcome = ports.criu
+    engine.logger.error("follow a lazy restore", error, { instanceId });
+  const timer = setTimeout(() => void giveUp(live, engine).catch(failed), timeoutMs);
+  const outcome = engine.criu
     .awaitPagesServer(workDirOf(instanceId))
-    .then((state) => settle(live, state, ports));
-  ports.filling.set(instanceId, outcome);
+    .then((state) => settle(live, state, engine));
+  engine.filling.set(instanceId, outcome);
   void outcome.catch(failed).finally(() => {
     clearTimeout(timer);
-    ports.filling.delete(instanceId);
+    engine.filling.delete(instanceId);
   });
 }
 
-async function settle(
-  live: LiveInstance,
-  state: PagesState,
-  ports: EnginePorts,
-): Promise<PagesState> {
+async function settle(live: LiveInstance, state: PagesState, engine: Engine): Promise<PagesState> {
   const { sessionId, instanceId, pid, startTicks } = live;
-  if (state.kind === "whole") ports.catalog.updateInstance(instanceId, { fillingFrom: null });
+  if (state.kind === "whole") engine.catalog.updateInstance(instanceId, { fillingFrom: null });
   // One that was ended or replaced has no use for its memory.
-  const isCurrent = ports.live.get(sessionId)?.instanceId === instanceId;
+  const isCurrent = engine.live.get(sessionId)?.instanceId === instanceId;
   if (state.kind === "whole" || !isCurrent) return state;
-  ports.logger.error("the pages server of a session died", state.reason, { instanceId });
-  await ports.sandbox.killTree(pid, startTicks);
+  engine.logger.error("the pages server of a session died", state.reason, { instanceId });
+  await engine.sandbox.killTree(pid, startTicks);
   return state;
 }
 
 /** The processes first: without a server they would go on with zeros. */
-async function giveUp({ instanceId, pid, startTicks }: LiveInstance, ports: EnginePorts) {
-  ports.logger.warn("a pages server takes too long", { instanceId });
-  await ports.sandbox.killTree(pid, startTicks);
-  await ports.criu.endPagesServer(workDirOf(instanceId));
+async function giveUp({ instanceId, pid, startTicks }: LiveInstance, engine: Engine) {
+  engine.logger.warn("a pages server takes too long", { instanceId });
+  await engine.sandbox.killTree(pid, startTicks);
+  await engine.criu.endPagesServer(workDirOf(instanceId));
 }
 
-/** Resolves when an incarnation that is no session's has all of its memory, or will not get it. */
-export async function untilFilled(instanceId: string, ports: EnginePorts): Promise<void> {
-  if (ports.catalog.instance(instanceId)?.fillingFrom == null) return;
-  await ports.criu.awaitPagesServer(workDirOf(instanceId));
+/** Resolves when an instance that is no session's has all of its memory, or will not get it. */
+export async function untilFilled(instanceId: string, engine: Engine): Promise<void> {
+  if (engine.catalog.instance(instanceId)?.fillingFrom == null) return;
+  await engine.criu.awaitPagesServer(workDirOf(instanceId));
 }
 
-/** Tells whether an incarnation whose processes have ended did so for the loss of its memory. */
-export async function hasLostMemory(instanceId: string, ports: EnginePorts): Promise<boolean> {
-  if (ports.catalog.instance(instanceId)?.fillingFrom == null) return false;
-  return (await ports.criu.awaitPagesServer(workDirOf(instanceId))).kind === "lost";
+/** Tells whether an instance whose processes have ended did so for the loss of its memory. */
+export async function hasLostMemory(instanceId: string, engine: Engine): Promise<boolean> {
+  if (engine.catalog.instance(instanceId)?.fillingFrom == null) return false;
+  return (await engine.criu.awaitPagesServer(workDirOf(instanceId))).kind === "lost";
 }
 
 /**
- * Resolves when all memory of an incarnation is where it belongs; CRIU cannot dump it before.
+ * Resolves when all memory of an instance is where it belongs; CRIU cannot dump it before.
  *
  * @throws SESSION_ENDED  its pages server died or took too long; it is restored again.
  */
-export async function untilWhole(live: LiveInstance, ports: EnginePorts): Promise<void> {
-  const state = await ports.filling.get(live.instanceId);
+export async function untilWhole(live: LiveInstance, engine: Engine): Promise<void> {
+  const state = await engine.filling.get(live.instanceId);
   if (state === undefined || state.kind === "whole") return;
   throw new WaypointError("SESSION_ENDED", "The session's memory was lost while it was filled.", {
     hint: "The session is being restored again from its checkpoint; try again then.",

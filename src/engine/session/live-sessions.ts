@@ -1,6 +1,6 @@
 import type { InitLink } from "../../linux/terminal/index.ts";
 
-/** A session's running incarnation and the line to its PID 1. */
+/** A session's running instance and the line to its PID 1. */
 export interface LiveInstance {
   sessionId: string;
   instanceId: string;
@@ -20,7 +20,7 @@ export interface TerminalSize {
 /**
  * The running sessions that this daemon is connected to.
  *
- * An attachment outlives incarnations: it waits here for the next one.
+ * An attachment outlives instances: it waits here for the next one.
  */
 export class LiveSessions {
   readonly #instances = new Map<string, LiveInstance>();
@@ -36,13 +36,13 @@ export class LiveSessions {
     return [...this.#instances.values()];
   }
 
-  /** Puts an incarnation in place of the one before, if there was one. */
+  /** Puts an instance in place of the one before, if there was one. */
   set(instance: LiveInstance): void {
     this.#instances.set(instance.sessionId, instance);
     this.#announce(instance.sessionId);
   }
 
-  /** Forgets a session's incarnation, unless another has taken its place. */
+  /** Forgets a session's instance, unless another has taken its place. */
   delete(sessionId: string, instanceId: string): void {
     if (this.#instances.get(sessionId)?.instanceId !== instanceId) return;
     this.#instances.delete(sessionId);
@@ -65,7 +65,7 @@ export class LiveSessions {
     this.#announce(sessionId);
   }
 
-  /** Resolves at the next change of a session's incarnation. */
+  /** Resolves at the next change of a session's instance. */
   changed(sessionId: string): Promise<void> {
     const waiting = this.#changes.get(sessionId) ?? Promise.withResolvers<void>();
     this.#changes.set(sessionId, waiting);

@@ -1,9 +1,9 @@
 import type { CheckpointRow, SessionRow } from "../../portable/catalog/index.ts";
 import { hasCode } from "../../shared/errors/index.ts";
+import type { Engine } from "../ports/index.ts";
 import { buildInstanceFrom, clearInstance } from "./instance.ts";
 import { killInstance } from "./kill-instance.ts";
 import type { LiveInstance } from "./live-sessions.ts";
-import type { EnginePorts } from "./ports.ts";
 
 /**
  * Brings a session back from the checkpoint it was restored from, after its memory was lost.
@@ -13,16 +13,16 @@ import type { EnginePorts } from "./ports.ts";
  * what the restore had left.
  *
  * **Requires** the caller holds the session's lease; the processes of `lostId` have ended.
- * **On success** the session refers to the new incarnation; the caller adopts it.
+ * **On success** the session refers to the new instance; the caller adopts it.
  *
  * @returns `null` when it cannot be brought back; the session is as it was found.
  */
 export async function restoreAgain(
   sessionId: string,
   lostId: string,
-  ports: EnginePorts,
+  engine: Engine,
 ): Promise<LiveInstance | null> {
-  const { catalog, logger } = ports;
+  const { catalog, logger } = engine;
   const session = catalog.session(sessionId);
   const checkpointId = catalog.instance(lostId)?.fillingFrom ?? "";
   const wanted = catalog.checkpoint(checkpointId);
@@ -31,8 +31,8 @@ export async function restoreAgain(
   const instanceId = `${sessionId}-${session.instanceCount + 1}`;
   catalog.updateSession(sessionId, { instanceCount: session.instanceCount + 1 });
   try {
-    await killInstance(lostId, ports);
-    const { live, checkpoint } = await bringBack(session, instanceId, wanted, ports);
+    await killInstance(lostId, engine);
+    const { live, checkpoint } = await bringBack(session, instanceId, wanted, engine);
     const head = checkpoint === wanted ? {} : { head: checkpoint.id };
     catalog.transaction(() => {
       catalog.updateSession(sessionId, { state: "running", instance: instanceId, ...head });
@@ -50,9 +50,9 @@ export async function restoreAgain(
       session: session.name,
       checkpoint: checkpoint.id,
     });
-    void ports.background
-      .run("remove", () => clearInstance(lostId, ports))
-      .catch((error: unknown) => logger.error("remove an old incarnation", error, { lostId }));
+    void engine.background
+      .run("remove", () => clearInstance(lostId, engine))
+      .catch((error: unknown) => logger.error("remove an old instance", error, { lostId }));
     return live;
   } catch (error) {
     logger.error("restore a session again", error, { session: session.name });
@@ -64,16 +64,21 @@ async function bringBack(
   session: SessionRow,
   instanceId: string,
   wanted: CheckpointRow,
-  ports: EnginePorts,
+  engine: Engine,
 ): Promise<{ live: LiveInstance; checkpoint: CheckpointRow }> {
   const build = (checkpoint: CheckpointRow) =>
-    buildInstanceFrom(session, instanceId, { checkpoint, withoutBinds: true, atOnce: true }, ports);
+    buildInstanceFrom(
+      session,
+      instanceId,
+      { checkpoint, withoutBinds: true, eagerMemory: true },
+      engine,
+    );
   try {
     return { live: await build(wanted), checkpoint: wanted };
   } catch (error) {
-    const left = hasCode(error, "CHECKPOINT_INCOMPLETE") ? leftFor(wanted, session, ports) : null;
+    const left = hasCode(error, "CHECKPOINT_INCOMPLETE") ? leftFor(wanted, session, engine) : null;
     if (left === null) throw error;
-    ports.logger.error("a session goes back to what a restore had left", error, { to: left.id });
+    engine.logger.error("a session goes back to what a restore had left", error, { to: left.id });
     return { live: await build(left), checkpoint: left };
   }
 }
@@ -82,7 +87,7 @@ async function bringBack(
 function leftFor(
   checkpoint: CheckpointRow,
   session: SessionRow,
-  { catalog }: EnginePorts,
+  { catalog }: Engine,
 ): CheckpointRow | null {
   const move = catalog.operations.lastMove(session.id);
   if (move?.checkpoint !== checkpoint.id || move.undo === null) return null;

@@ -1,25 +1,25 @@
 import { type Rollback, settleAll } from "../../base/index.ts";
 import type { CheckpointRow, ExtraMounts, SessionRow } from "../../portable/catalog/index.ts";
+import type { Engine } from "../ports/index.ts";
 import { type BindChoice, externalMounts, mountFiles } from "./extra-mounts.ts";
 import { beginImageCheck, type ImageCheck } from "./image-check.ts";
 import { workDirOf } from "./instance-paths.ts";
 import { startFilling } from "./lazy-memory.ts";
-import type { EnginePorts } from "./ports.ts";
 import { beginNetwork } from "./returning-network.ts";
 
 /** How long CRIU may take, whatever the size, and how much memory must come in a millisecond. */
 const RESTORE_TIMEOUT_MS = 30_000;
 const RESTORE_BYTES_PER_MS_MIN = 16 * 1024;
 
-/** What to build an incarnation from, and whether all of its memory is to be there at once. */
+/** What to build an instance from, and whether all of its memory is to be there at once. */
 export type InstanceSource = BindChoice & {
   checkpoint: CheckpointRow;
-  atOnce?: boolean;
+  eagerMemory?: boolean;
   /** Checkpoint whose files to take, where these are not its own. */
   filesFrom?: string;
 };
 
-/** What an incarnation needs to know of the session that it belongs, or will belong, to. */
+/** What an instance needs to know of the session that it belongs, or will belong, to. */
 type InstanceOwner = Pick<
   SessionRow,
   "id" | "base" | "net" | "memoryLimitBytes" | "cpuLimit" | "pidsLimit" | keyof ExtraMounts
@@ -38,15 +38,15 @@ export async function restoreTree(
   session: InstanceOwner,
   instanceId: string,
   from: TreeSource,
-  ports: EnginePorts,
+  engine: Engine,
   rollback: Rollback,
 ): Promise<{ pid: number; address: string | null }> {
-  const { store } = ports;
+  const { store } = engine;
   using held = store.images.hold(store.checkpointPaths(from.checkpoint.id));
-  const check = beginImageCheck(from.checkpoint, held.imagesDir, ports);
+  const check = beginImageCheck(from.checkpoint, held.imagesDir, engine);
   try {
     const owned = { session, instanceId, imagesDir: held.imagesDir, check };
-    return await restoreChecked(owned, from, ports, rollback);
+    return await restoreChecked(owned, from, engine, rollback);
   } catch (error) {
     // What is damaged explains whatever else has failed.
     await check.settle();
@@ -57,26 +57,26 @@ export async function restoreTree(
 async function restoreChecked(
   owned: { session: InstanceOwner; instanceId: string; imagesDir: string; check: ImageCheck },
   from: TreeSource,
-  ports: EnginePorts,
+  engine: Engine,
   rollback: Rollback,
 ): Promise<{ pid: number; address: string | null }> {
-  const { settings } = ports;
+  const { settings } = engine;
   const { session, instanceId, imagesDir, check } = owned;
-  const { checkpoint, park, atOnce = false, filesFrom = checkpoint.id, ...choice } = from;
-  using _entering = ports.limits.prepareToEnter(session);
-  const network = await beginNetwork(session, instanceId, imagesDir, rollback, ports);
+  const { checkpoint, park, eagerMemory = false, filesFrom = checkpoint.id, ...choice } = from;
+  using _entering = engine.limits.prepareToEnter(session);
+  const network = await beginNetwork(session, instanceId, imagesDir, rollback, engine);
   const [, namespace, isLazy] = await settleAll([
-    createFiles(instanceId, checkpoint.id, filesFrom, ports),
+    createFiles(instanceId, checkpoint.id, filesFrom, engine),
     network.ready,
-    atOnce
+    eagerMemory
       ? Promise.resolve(false)
-      : startFilling(instanceId, { session, checkpoint, imagesDir }, ports),
+      : startFilling(instanceId, { session, checkpoint, imagesDir }, engine),
     check.first,
   ]);
   const held = holdUntil([network.settle, await check.compareRest(isLazy)]);
-  const cgroupFiles = ports.limits.create(instanceId, session);
-  const rootDir = mountFiles(session, instanceId, choice, ports);
-  const restoring = ports.criu.restore({
+  const cgroupFiles = engine.limits.create(instanceId, session);
+  const rootDir = mountFiles(session, instanceId, choice, engine);
+  const restoring = engine.criu.restore({
     criu: settings.criu,
     netnsPath: namespace?.netnsPath ?? null,
     cgroupFiles,
@@ -85,14 +85,14 @@ async function restoreChecked(
     imagesDir,
     workDir: workDirOf(instanceId),
     isLazy,
-    onRetry: ({ detail }) => ports.logger.warn("restoring again", { instanceId, ...detail }),
+    onRetry: ({ detail }) => engine.logger.warn("restoring again", { instanceId, ...detail }),
     failedLogsDir: settings.layout.failedLogsDir,
     ...(held === null ? {} : { beforeResume: { hookPath: settings.resumeHookPath, run: held } }),
     ...(park === undefined ? {} : { park }),
     timeoutMs: RESTORE_TIMEOUT_MS + checkpoint.memoryBytes / RESTORE_BYTES_PER_MS_MIN,
   });
   const [{ pid }, linked] = await settleAll([restoring, network.linked]);
-  ports.limits.apply(instanceId, session);
+  engine.limits.apply(instanceId, session);
   return { pid, address: linked?.address ?? null };
 }
 
@@ -105,12 +105,12 @@ function holdUntil(work: readonly ((() => Promise<void>) | null)[]): (() => Prom
   };
 }
 
-/** Makes the files of an incarnation; those of another checkpoint have its processes' own added. */
+/** Makes the files of an instance; those of another checkpoint have its processes' own added. */
 async function createFiles(
   instanceId: string,
   checkpointId: string,
   filesFrom: string,
-  { store }: EnginePorts,
+  { store }: Engine,
 ): Promise<void> {
   await store.createInstanceFrom(instanceId, filesFrom);
   if (filesFrom !== checkpointId) await store.takeOwnFiles(instanceId, checkpointId);

@@ -1,9 +1,9 @@
 import type { Rollback } from "../../base/index.ts";
 import type { SessionNetwork } from "../../linux/network/index.ts";
 import type { SessionRow } from "../../portable/catalog/index.ts";
-import type { EnginePorts } from "./ports.ts";
+import type { Engine } from "../ports/index.ts";
 
-/** The network of an incarnation whose processes come back; null where it is the host's own. */
+/** The network of an instance whose processes come back; null where it is the host's own. */
 export interface ReturningNetwork {
   /** All that CRIU needs: a namespace with its addresses. */
   ready: Promise<SessionNetwork | null>;
@@ -24,9 +24,9 @@ export async function beginNetwork(
   instanceId: string,
   imagesDir: string,
   rollback: Rollback,
-  ports: EnginePorts,
+  engine: Engine,
 ): Promise<ReturningNetwork> {
-  const { network, criu } = ports;
+  const { network, criu } = engine;
   const sockets = await criu.readImageSockets(imagesDir);
   if (session.net === "host") {
     const plan = network.planSocketsOnHost(sockets);

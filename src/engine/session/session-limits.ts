@@ -9,7 +9,7 @@ import {
   PIDS_MIN,
   type SessionLimits,
 } from "../../shared/protocol/index.ts";
-import type { EnginePorts } from "./ports.ts";
+import type { Engine } from "../ports/index.ts";
 import type { StreamPeer } from "./stream-peer.ts";
 
 const { EAGAIN } = constants.errno;
@@ -70,19 +70,19 @@ export function tooSmall(what: string, least: string, cause?: unknown): Waypoint
   });
 }
 
-/** Keeps what an incarnation has come up against, before its groups are removed. */
-export function noteHits(instanceId: string, ports: EnginePorts): void {
-  const hits = ports.limits.hits(instanceId);
+/** Keeps what an instance has come up against, before its groups are removed. */
+export function noteHits(instanceId: string, engine: Engine): void {
+  const hits = engine.limits.hits(instanceId);
   if (hits === null) return;
   const { memory, pids, cpuHeldBackMs } = hits;
   const row = { memoryHits: memory, pidsHits: pids, cpuHeldBackMs };
-  ports.catalog.updateInstance(instanceId, row);
+  engine.catalog.updateInstance(instanceId, row);
 }
 
 /** Returns what a session has come up against: now, or until it ended. */
-export function hitsOf(session: SessionRow, ports: EnginePorts): LimitsHit | null {
-  const instanceId = ports.live.get(session.id)?.instanceId ?? session.instance;
-  return instanceId === null || !isLimited(session) ? null : hitsOfInstance(instanceId, ports);
+export function hitsOf(session: SessionRow, engine: Engine): LimitsHit | null {
+  const instanceId = engine.live.get(session.id)?.instanceId ?? session.instance;
+  return instanceId === null || !isLimited(session) ? null : hitsOfInstance(instanceId, engine);
 }
 
 /** Tells whether a session has any limit. */
@@ -90,11 +90,11 @@ export function isLimited(row: LimitColumns): boolean {
   return [row.memoryLimitBytes, row.cpuLimit, row.pidsLimit].some((max) => max !== null);
 }
 
-/** Returns what an incarnation has come up against: now, or until it ended. */
-export function hitsOfInstance(instanceId: string, ports: EnginePorts): LimitsHit | null {
-  const hits = ports.limits.hits(instanceId);
+/** Returns what an instance has come up against: now, or until it ended. */
+export function hitsOfInstance(instanceId: string, engine: Engine): LimitsHit | null {
+  const hits = engine.limits.hits(instanceId);
   if (hits !== null) return hits;
-  const row = ports.catalog.instance(instanceId);
+  const row = engine.catalog.instance(instanceId);
   if (row === undefined || row.memoryHits === null) return null;
   const { memoryHits: memory, pidsHits, cpuHeldBackMs } = row;
   return { memory, pids: pidsHits ?? 0, cpuHeldBackMs: cpuHeldBackMs ?? 0 };
@@ -117,10 +117,10 @@ export function withEndReason(
   error: unknown,
   before: LimitsHit | null,
   { session, instanceId }: { session: SessionRow; instanceId: string },
-  ports: EnginePorts,
+  engine: Engine,
 ): unknown {
   if (!hasCode(error, "SESSION_ENDED")) return error;
-  const why = endAtLimit(before, hitsOfInstance(instanceId, ports), session);
+  const why = endAtLimit(before, hitsOfInstance(instanceId, engine), session);
   if (why === "") return error;
   return new WaypointError("SESSION_ENDED", `Session ${session.name} ended${why}.`, {
     hint: `\`waypoint restore ${session.name} ${session.name}@\` starts it again from its newest checkpoint.`,

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { withDeadline } from "../../base/index.ts";
+import type { Engine } from "../ports/index.ts";
 import type { LiveInstance } from "./live-sessions.ts";
-import type { EnginePorts } from "./ports.ts";
 
 /** Version of a session's start file; one of another version is as none. */
 const FORMAT = 1;
@@ -41,24 +41,24 @@ export type SessionStart = z.infer<typeof startSchema>;
 export async function noteStart(
   live: LiveInstance,
   unusedAt: number,
-  ports: EnginePorts,
+  engine: Engine,
 ): Promise<void> {
   const { sessionId, link } = live;
   try {
-    const start = await withDeadline("a shell's start", TIMEOUT_MS, readStart(live, ports));
+    const start = await withDeadline("a shell's start", TIMEOUT_MS, readStart(live, engine));
     // Nothing is awaited from here on: whatever was asked for later comes after what was read.
     const isUnused = link.actionCount === unusedAt;
-    const isThere = ports.catalog.session(sessionId) !== undefined;
-    if (start !== null && isUnused && isThere) ports.store.sessions.writeStart(sessionId, start);
+    const isThere = engine.catalog.session(sessionId) !== undefined;
+    if (start !== null && isUnused && isThere) engine.store.sessions.writeStart(sessionId, start);
   } catch (error) {
-    ports.logger.warn("start of a session not noted", { sessionId, reason: String(error) });
+    engine.logger.warn("start of a session not noted", { sessionId, reason: String(error) });
   }
 }
 
 /** Returns what was noted when a session began, or `null`. */
 export async function sessionStart(
   sessionId: string,
-  { store }: Pick<EnginePorts, "store">,
+  { store }: Pick<Engine, "store">,
 ): Promise<SessionStart | null> {
   return startSchema.safeParse(await store.sessions.readStart(sessionId)).data ?? null;
 }
@@ -66,7 +66,7 @@ export async function sessionStart(
 /** Returns `null` for shells whose variables or functions cannot be read from their memory. */
 async function readStart(
   { pid, terminalId }: LiveInstance,
-  { sandbox, shells }: EnginePorts,
+  { sandbox, shells }: Engine,
 ): Promise<SessionStart | null> {
   const tasks = await sandbox.readLiveTasks(pid, PROCESSES_MAX);
   const ownVariable = `WAYPOINT_TERMINAL=${terminalId}`;

@@ -2,7 +2,7 @@ import type { BaseShell, ShellDialect } from "../../linux/sandbox/index.ts";
 import type { InitLink } from "../../linux/terminal/index.ts";
 import type { SessionRow } from "../../portable/catalog/index.ts";
 import { WaypointError } from "../../shared/errors/index.ts";
-import type { EnginePorts } from "./ports.ts";
+import type { Engine } from "../ports/index.ts";
 
 const PATH_DEFAULT = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
@@ -26,10 +26,10 @@ const shellsByBase = new Map<string, BaseShell>();
  */
 export function sessionShell(
   session: Pick<SessionRow, "base" | "shell">,
-  ports: EnginePorts,
+  engine: Engine,
 ): BaseShell {
   const key = `${session.base}\0${session.shell ?? ""}`;
-  const known = shellsByBase.get(key) ?? ports.sandbox.checkBase(session.base, session.shell);
+  const known = shellsByBase.get(key) ?? engine.sandbox.checkBase(session.base, session.shell);
   shellsByBase.set(key, known);
   return known;
 }
@@ -46,9 +46,9 @@ export async function openShell(
   link: InitLink,
   session: SessionRow,
   options: ShellOptions,
-  ports: EnginePorts,
+  engine: Engine,
 ): Promise<number> {
-  const { sandbox } = ports;
+  const { sandbox } = engine;
   const { shellPath, dialect } = sandbox.checkBase(session.base, session.shell);
   const user = sandbox.findUser(session.base, session.user);
   const startup = STARTUPS[dialect];
@@ -77,8 +77,8 @@ export async function openShell(
 }
 
 /** Checks that a root filesystem has a directory, and returns it. @throws USAGE_INVALID */
-export function requireDirectory(rootDir: string, insidePath: string, ports: EnginePorts): string {
-  if (ports.sandbox.isDirectoryInside(rootDir, insidePath)) return insidePath;
+export function requireDirectory(rootDir: string, insidePath: string, engine: Engine): string {
+  if (engine.sandbox.isDirectoryInside(rootDir, insidePath)) return insidePath;
   throw new WaypointError("USAGE_INVALID", `The session has no directory "${insidePath}".`, {
     hint: "Give an absolute path of a directory inside the session.",
   });

@@ -6,13 +6,13 @@ import type { LiveInstance } from "./live-sessions.ts";
 export interface StandbySettings {
   /** For sessions that say nothing else. */
   policy: StandbyPolicy;
-  /** Memory that all parked incarnations may use together. */
+  /** Memory that all parked instances may use together. */
   budgetBytes: number;
   /** Memory that stays available on the machine; below it nothing is parked. */
   reserveBytes: number;
 }
 
-/** An incarnation that stands frozen at the instant of a checkpoint. */
+/** An instance that stands frozen at the instant of a checkpoint. */
 export interface ParkedInstance extends Omit<LiveInstance, "sessionId" | "link"> {
   checkpointId: string;
   /** `made`: restored in advance. `left`: what a session left at a restore, as it was then. */
@@ -31,7 +31,7 @@ export interface StandbyStatus {
   reason: string | null;
 }
 
-/** The parked incarnations of this daemon; src/engine/standby has the one there is. */
+/** The parked instances of this daemon; src/engine/standby has the one there is. */
 export interface StandbyPool {
   /** Takes one for use, if there is one; it belongs to the caller then. */
   take(checkpointId: string, origins: readonly ParkedInstance["origin"][]): ParkedInstance | null;

@@ -4,9 +4,9 @@ import type { RunInShellOptions } from "../../linux/terminal/index.ts";
 import type { SessionRow } from "../../portable/catalog/index.ts";
 import { hasCode, WaypointError } from "../../shared/errors/index.ts";
 import type { OperationParsedInput } from "../../shared/protocol/index.ts";
+import type { Engine } from "../ports/index.ts";
 import { keepShellAlive } from "./keep-shell-alive.ts";
 import type { LiveInstance } from "./live-sessions.ts";
-import type { EnginePorts } from "./ports.ts";
 import { quoteCommand } from "./quote-command.ts";
 import { withSpawnReason } from "./session-limits.ts";
 import { requireDirectory, sessionShell, shellEnvironment } from "./shell.ts";
@@ -32,7 +32,7 @@ export async function startInTime(
   place: CommandPlace,
   input: ExecInput,
   peer: StreamPeer,
-  ports: EnginePorts,
+  engine: Engine,
 ): Promise<number | null> {
   const isOver = new AbortController();
   const stop = AbortSignal.any([isOver.signal, peer.gone]);
@@ -42,7 +42,7 @@ export async function startInTime(
   const onStop = () => stopped.resolve(null);
   stop.addEventListener("abort", onStop, { once: true });
   const { pid, link } = place.live;
-  const starting = startWithRoom(() => startCommand(place, input, ports, stop), ports);
+  const starting = startWithRoom(() => startCommand(place, input, engine, stop), engine);
   try {
     const commandId = await Promise.race([starting, stopped.promise]);
     if (commandId !== null) return commandId;
@@ -57,11 +57,11 @@ export async function startInTime(
 }
 
 /** Tries again where the space of removed files was not given back yet. */
-async function startWithRoom(start: () => Promise<number>, ports: EnginePorts): Promise<number> {
+async function startWithRoom(start: () => Promise<number>, engine: Engine): Promise<number> {
   try {
     return await start();
   } catch (error) {
-    if (!hasCode(error, "STORE_FULL") || !(await ports.store.space.reclaim("new"))) throw error;
+    if (!hasCode(error, "STORE_FULL") || !(await engine.store.space.reclaim("new"))) throw error;
     return await start();
   }
 }
@@ -69,10 +69,10 @@ async function startWithRoom(start: () => Promise<number>, ports: EnginePorts): 
 async function startCommand(
   { session, live }: CommandPlace,
   input: ExecInput,
-  ports: EnginePorts,
+  engine: Engine,
   signal: AbortSignal,
 ): Promise<number> {
-  const { shellPath, dialect } = sessionShell(session, ports);
+  const { shellPath, dialect } = sessionShell(session, engine);
   const line = quoteCommand(input.command, dialect);
   if (input.shell === "live") {
     if (input.stdin || input.cwd !== undefined) {
@@ -84,21 +84,21 @@ async function startCommand(
         },
       );
     }
-    return await runInLiveShell(live, line, { tty: input.tty, shell: dialect, signal }, ports);
+    return await runInLiveShell(live, line, { tty: input.tty, shell: dialect, signal }, engine);
   }
-  const rootDir = ports.sandbox.mergedDir(live.instanceId);
-  const user = ports.sandbox.findUser(rootDir, session.user);
+  const rootDir = engine.sandbox.mergedDir(live.instanceId);
+  const user = engine.sandbox.findUser(rootDir, session.user);
   const program = {
     argv: [shellPath, "-c", line],
     env: shellEnvironment(user, shellPath),
-    cwd: requireDirectory(rootDir, input.cwd ?? session.cwd, ports),
+    cwd: requireDirectory(rootDir, input.cwd ?? session.cwd, engine),
     uid: user.uid,
     gid: user.gid,
     groups: user.groups,
   };
-  const before = ports.limits.hits(live.instanceId);
+  const before = engine.limits.hits(live.instanceId);
   const commandId = await live.link.spawn(program, signal).catch((error: unknown) => {
-    throw withSpawnReason(error, session, { before, after: ports.limits.hits(live.instanceId) });
+    throw withSpawnReason(error, session, { before, after: engine.limits.hits(live.instanceId) });
   });
   if (!input.stdin) await live.link.closeInput(commandId);
   return commandId;
@@ -109,14 +109,14 @@ export async function runInLiveShell(
   live: LiveInstance,
   line: string,
   options: RunInShellOptions,
-  ports: EnginePorts,
+  engine: Engine,
 ): Promise<number> {
   try {
     return await live.link.runInShell(live.terminalId, line, options);
   } catch (error) {
     const isEnded = hasCode(error, "TOOL_FAILED") && error.detail["errno"] === ESRCH;
     if (!isEnded) throw error;
-    await keepShellAlive(live, ports);
+    await keepShellAlive(live, engine);
     return await live.link.runInShell(live.terminalId, line, options);
   }
 }

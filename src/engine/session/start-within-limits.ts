@@ -1,8 +1,8 @@
 import { pollUntil } from "../../base/index.ts";
 import type { SessionRow } from "../../portable/catalog/index.ts";
 import { hasCode } from "../../shared/errors/index.ts";
+import type { Engine } from "../ports/index.ts";
 import type { LiveInstance } from "./live-sessions.ts";
-import type { EnginePorts } from "./ports.ts";
 import { mebibytes, tooSmall } from "./session-limits.ts";
 
 /** With a small share of a processor even a shell takes long; then it is not waited for. */
@@ -18,7 +18,7 @@ const PIDS_AMPLE = 256;
 export async function startWithinLimits(
   session: SessionRow,
   instanceId: string,
-  ports: EnginePorts,
+  engine: Engine,
   start: () => Promise<LiveInstance>,
 ): Promise<LiveInstance> {
   const { memoryLimitBytes, pidsLimit } = session;
@@ -32,7 +32,7 @@ export async function startWithinLimits(
   } catch (error) {
     cause = error;
   }
-  const hits = ports.limits.hits(instanceId);
+  const hits = engine.limits.hits(instanceId);
   if (hits !== null && hits.memory > 0 && memoryLimitBytes !== null) {
     const more = `${mebibytes(2 * memoryLimitBytes)} of memory`;
     throw tooSmall(`${mebibytes(memoryLimitBytes)} of memory`, more, cause);

@@ -1,5 +1,5 @@
+import type { Engine } from "../ports/index.ts";
 import type { LiveInstance } from "./live-sessions.ts";
-import type { EnginePorts } from "./ports.ts";
 
 /** A shell that has printed nothing for this long has come to its prompt, if it is about to. */
 const PRINTED_MS = 100;
@@ -13,13 +13,13 @@ const LINE_ENDS = [0x0d, 0x0a];
  */
 export class TypedLines implements Disposable {
   readonly #live: LiveInstance;
-  readonly #ports: EnginePorts;
+  readonly #engine: Engine;
   #isOpen = false;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(live: LiveInstance, ports: EnginePorts) {
+  constructor(live: LiveInstance, engine: Engine) {
     this.#live = live;
-    this.#ports = ports;
+    this.#engine = engine;
   }
 
   /** Takes what was typed. */
@@ -46,7 +46,7 @@ export class TypedLines implements Disposable {
       const isAtPrompt = terminals.find(({ id }) => id === terminalId)?.isAtPrompt === true;
       if (!isAtPrompt || !this.#isOpen) return;
       this.#isOpen = false;
-      this.#ports.automatic.commandEnded({ session, instance, liveShellLine: null });
+      this.#engine.automatic.commandEnded({ session, instance, liveShellLine: null });
     } catch {
       // The session has ended, or is just being restored: nothing that was typed ends any more.
     }

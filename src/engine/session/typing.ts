@@ -1,6 +1,6 @@
 import type { SessionRow } from "../../portable/catalog/index.ts";
 import { WaypointError } from "../../shared/errors/index.ts";
-import type { EnginePorts } from "./ports.ts";
+import type { Engine } from "../ports/index.ts";
 
 /** Within this time after a key somebody is still at work. */
 const TYPING_MS = 10_000;
@@ -50,7 +50,7 @@ export interface Typist {
  *
  * A terminal that is only attached is nobody, nor is one whose user has left.
  */
-export function findTypist(session: SessionRow, { live, typing }: EnginePorts): Typist | null {
+export function findActiveTypist(session: SessionRow, { live, typing }: Engine): Typist | null {
   const attached = live.attachedCount(session.id);
   const lastKeyAtMs = typing.lastKeyAtMs(session.id);
   if (attached === 0 || lastKeyAtMs === null) return null;
@@ -70,12 +70,12 @@ export function findTypist(session: SessionRow, { live, typing }: EnginePorts): 
  *
  * @throws TERMINAL_IN_USE
  */
-export function requireNobodyTypes(
+export function requireIdleTerminal(
   session: SessionRow,
   { whileTyping }: { whileTyping: boolean },
-  ports: EnginePorts,
+  engine: Engine,
 ): void {
-  const typist = whileTyping ? null : findTypist(session, ports);
+  const typist = whileTyping ? null : findActiveTypist(session, engine);
   if (typist === null) return;
   const { attached, lastKeyAt, sentence } = typist;
   throw new WaypointError("TERMINAL_IN_USE", sentence, {

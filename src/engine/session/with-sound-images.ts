@@ -1,6 +1,6 @@
 import type { CheckpointRow } from "../../portable/catalog/index.ts";
 import { hasCode } from "../../shared/errors/index.ts";
-import type { EnginePorts } from "./ports.ts";
+import type { Engine } from "../ports/index.ts";
 
 /**
  * Builds something from the images of a checkpoint. Where those in memory are found damaged and the
@@ -12,7 +12,7 @@ import type { EnginePorts } from "./ports.ts";
 export async function withSoundImages<T>(
   { id }: CheckpointRow,
   build: () => Promise<T>,
-  { store, logger }: EnginePorts,
+  { store, logger }: Engine,
 ): Promise<T> {
   const paths = store.checkpointPaths(id);
   try {

@@ -1,8 +1,8 @@
 import type { CheckpointRow } from "../../portable/catalog/index.ts";
+import type { Engine } from "../ports/index.ts";
 import {
   buildParkedInstance,
   callInit,
-  type EnginePorts,
   enlistInstance,
   type ParkedInstance,
   removeInstance,
@@ -26,13 +26,13 @@ const CALL_TIMEOUT_MS = 2 ** 31 - 1;
 const OVERHEAD_BYTES = 1024 * 1024;
 
 /**
- * The parked incarnations of one daemon. Only one thing is made or ended at a time.
+ * The parked instances of one daemon. Only one thing is made or ended at a time.
  *
  * What should be there follows from the catalog alone, so that whoever changes something only says
  * that it did ({@link refresh}).
  */
 export class Standbys implements StandbyPool {
-  readonly #ports: EnginePorts;
+  readonly #engine: Engine;
   readonly #parked: ParkedInstance[] = [];
   /** Checkpoints that could not be parked once; they will not be tried again. */
   readonly #failed = new Set<string>();
@@ -42,9 +42,9 @@ export class Standbys implements StandbyPool {
   #isClosed = false;
   #reason: string | null;
 
-  constructor(ports: EnginePorts) {
-    this.#ports = ports;
-    this.#reason = ports.freezer === null ? "this machine offers no freezer" : null;
+  constructor(engine: Engine) {
+    this.#engine = engine;
+    this.#reason = engine.freezer === null ? "this machine offers no freezer" : null;
     this.#timer = setInterval(() => this.#look(), LOOK_INTERVAL_MS);
     this.#timer.unref();
   }
@@ -68,13 +68,13 @@ export class Standbys implements StandbyPool {
   }
 
   refresh(): void {
-    if (this.#isClosed || this.#ports.freezer === null) return;
+    if (this.#isClosed || this.#engine.freezer === null) return;
     this.#refreshTimer ??= setTimeout(() => {
       this.#refreshTimer = undefined;
       this.#keeping = this.#keeping
         .then(() => this.#keep())
         .catch((error: unknown) => {
-          this.#ports.logger.error("keep standbys", error);
+          this.#engine.logger.error("keep standbys", error);
         });
     }, REFRESH_DELAY_MS);
   }
@@ -94,11 +94,11 @@ export class Standbys implements StandbyPool {
   /** Ends what is not wanted, and makes what is wanted and fits, in the order of its worth. */
   async #keep(): Promise<void> {
     this.#enlistSessions();
-    const wanted = wantedCheckpoints(this.#ports).slice(0, COUNT_MAX);
-    this.#reason = findPressure(this.#ports);
+    const wanted = wantedCheckpoints(this.#engine).slice(0, COUNT_MAX);
+    this.#reason = findPressure(this.#engine);
     await this.#dropUnwanted(this.#reason === null ? wanted : []);
     if (this.#reason !== null) return;
-    let leftBytes = this.#ports.settings.standby.budgetBytes;
+    let leftBytes = this.#engine.settings.standby.budgetBytes;
     for (const checkpoint of wanted) {
       if (this.#isClosed) return;
       const known = this.#parked.find(({ checkpointId }) => checkpointId === checkpoint.id);
@@ -114,10 +114,10 @@ export class Standbys implements StandbyPool {
 
   /** A session can be left at a restore only if it can be frozen at once. */
   #enlistSessions(): void {
-    const { live, freezer } = this.#ports;
+    const { live, freezer } = this.#engine;
     for (const instance of live.all()) {
-      if (!wantsStandby(instance.sessionId, this.#ports)) continue;
-      if (freezer?.holds(instance.instanceId) !== true) enlistInstance(instance, this.#ports);
+      if (!wantsStandby(instance.sessionId, this.#engine)) continue;
+      if (freezer?.holds(instance.instanceId) !== true) enlistInstance(instance, this.#engine);
     }
   }
 
@@ -135,16 +135,21 @@ export class Standbys implements StandbyPool {
   }
 
   async #park(checkpoint: CheckpointRow): Promise<void> {
-    const { sandbox, newId, logger } = this.#ports;
+    const { sandbox, newId, logger } = this.#engine;
     if (this.#failed.has(checkpoint.id)) return;
     const sessionId = newId();
     try {
-      const built = await buildParkedInstance(sessionId, `${sessionId}-1`, checkpoint, this.#ports);
+      const built = await buildParkedInstance(
+        sessionId,
+        `${sessionId}-1`,
+        checkpoint,
+        this.#engine,
+      );
       this.add({
         ...built,
         checkpointId: checkpoint.id,
         origin: "made",
-        link: callInit(built.pid, this.#ports, CALL_TIMEOUT_MS),
+        link: callInit(built.pid, this.#engine, CALL_TIMEOUT_MS),
         memoryBytes: sandbox.treeMemoryBytes(built.pid),
         parkedAtMs: performance.now(),
       });
@@ -160,11 +165,11 @@ export class Standbys implements StandbyPool {
     if (index === -1) return; // It was taken meanwhile.
     this.#parked.splice(index, 1);
     const { instanceId } = parked;
-    this.#ports.logger.info("ending a standby", { instanceId, why });
+    this.#engine.logger.info("ending a standby", { instanceId, why });
     try {
-      await removeInstance(instanceId, this.#ports);
+      await removeInstance(instanceId, this.#engine);
     } catch (error) {
-      this.#ports.logger.error("end a standby", error, { instanceId });
+      this.#engine.logger.error("end a standby", error, { instanceId });
     }
   }
 
@@ -172,7 +177,7 @@ export class Standbys implements StandbyPool {
     const isOld = this.#parked.some(
       ({ parkedAtMs }) => performance.now() - parkedAtMs > AGE_MAX_MS,
     );
-    if (isOld || findPressure(this.#ports) !== this.#reason) this.refresh();
+    if (isOld || findPressure(this.#engine) !== this.#reason) this.refresh();
   }
 
   #memoryBytes(): number {

@@ -1,15 +1,11 @@
 import { withDeadline } from "../../base/index.ts";
 import type { CheckpointRow } from "../../portable/catalog/index.ts";
-import {
-  type EnginePorts,
-  type LiveInstance,
-  type ParkedInstance,
-  removeInstance,
-} from "../session/index.ts";
+import type { Engine } from "../ports/index.ts";
+import { type LiveInstance, type ParkedInstance, removeInstance } from "../session/index.ts";
 
 const ANSWER_TIMEOUT_MS = 10_000;
 
-/** An incarnation that is not a session's yet. */
+/** An instance that is not a session's yet. */
 type Unowned = Omit<LiveInstance, "sessionId">;
 
 /**
@@ -21,19 +17,19 @@ type Unowned = Omit<LiveInstance, "sessionId">;
 export async function unparkFor(
   checkpoint: CheckpointRow,
   origins: readonly ParkedInstance["origin"][],
-  ports: EnginePorts,
+  engine: Engine,
 ): Promise<Unowned | null> {
-  const parked = ports.standbys.take(checkpoint.id, origins);
+  const parked = engine.standbys.take(checkpoint.id, origins);
   if (parked === null) return null;
-  const unparked = await unpark(parked, ports);
-  if (unparked === null) await removeInstance(parked.instanceId, ports);
+  const unparked = await unpark(parked, engine);
+  if (unparked === null) await removeInstance(parked.instanceId, engine);
   return unparked;
 }
 
-/** Lets a frozen incarnation run. @returns `null` when its PID 1 does not answer. */
+/** Lets a frozen instance run. @returns `null` when its PID 1 does not answer. */
 export async function unpark(
   parked: Omit<Unowned, "link"> & Pick<ParkedInstance, "link">,
-  { freezer, logger }: EnginePorts,
+  { freezer, logger }: Engine,
 ): Promise<Unowned | null> {
   const { instanceId, pid, startTicks, terminalId } = parked;
   try {

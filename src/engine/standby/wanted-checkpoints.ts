@@ -1,15 +1,15 @@
 import type { CheckpointRow, SessionRow } from "../../portable/catalog/index.ts";
 import type { StandbyPolicy } from "../../shared/protocol/index.ts";
-import type { EnginePorts } from "../session/index.ts";
+import type { Engine } from "../ports/index.ts";
 
 /**
  * Returns the checkpoints that should have a standby: those of the session that moved last come
  * first, and of one session its head, then what an undo goes back to, then older ones.
  */
-export function wantedCheckpoints(ports: EnginePorts): CheckpointRow[] {
-  const perSession = ports.live.all().flatMap(({ sessionId }) => {
-    const session = ports.catalog.session(sessionId);
-    return session === undefined ? [] : [wantedOf(session, ports)];
+export function wantedCheckpoints(engine: Engine): CheckpointRow[] {
+  const perSession = engine.live.all().flatMap(({ sessionId }) => {
+    const session = engine.catalog.session(sessionId);
+    return session === undefined ? [] : [wantedOf(session, engine)];
   });
   const newestFirst = perSession.toSorted((a, b) => newest(b).localeCompare(newest(a)));
   const unique = new Map(newestFirst.flat().map((row) => [row.id, row]));
@@ -17,26 +17,26 @@ export function wantedCheckpoints(ports: EnginePorts): CheckpointRow[] {
 }
 
 /** Tells whether anything is to be kept for a session. */
-export function wantsStandby(sessionId: string, ports: EnginePorts): boolean {
-  const session = ports.catalog.session(sessionId);
-  return session !== undefined && policyOf(session, ports) !== "off";
+export function wantsStandby(sessionId: string, engine: Engine): boolean {
+  const session = engine.catalog.session(sessionId);
+  return session !== undefined && policyOf(session, engine) !== "off";
 }
 
 /** Returns what is to be kept for a session. */
-export function policyOf({ standby }: SessionRow, { settings }: EnginePorts): StandbyPolicy {
+export function policyOf({ standby }: SessionRow, { settings }: Engine): StandbyPolicy {
   return standby ?? settings.standby.policy;
 }
 
 /** Returns the checkpoints of a running session that should have a standby, the head first. */
-export function wantedOf(session: SessionRow, ports: EnginePorts): CheckpointRow[] {
-  const policy = policyOf(session, ports);
+export function wantedOf(session: SessionRow, engine: Engine): CheckpointRow[] {
+  const policy = policyOf(session, engine);
   if (policy === "off") return [];
-  const line = newestOf(session, policy === "head" ? 1 : Number(policy), ports);
-  const last = ports.catalog.operations.lastMove(session.id);
+  const line = newestOf(session, policy === "head" ? 1 : Number(policy), engine);
+  const last = engine.catalog.operations.lastMove(session.id);
   // Files that were put back are taken back one by one, under what runs.
   const isWhole = last?.detail?.parts?.only !== "files";
   const undoTarget =
-    last?.undo == null || !isWhole ? undefined : ports.catalog.checkpoint(last.undo);
+    last?.undo == null || !isWhole ? undefined : engine.catalog.checkpoint(last.undo);
   const [head, ...older] = line;
   const wanted = [head, undoTarget, ...older].filter((row) => row !== undefined);
   return wanted.filter(canBeParked);
@@ -55,7 +55,7 @@ function canBeParked(row: CheckpointRow): boolean {
 }
 
 /** Returns a session's head and the checkpoints before it. */
-function newestOf({ head }: SessionRow, count: number, { catalog }: EnginePorts): CheckpointRow[] {
+function newestOf({ head }: SessionRow, count: number, { catalog }: Engine): CheckpointRow[] {
   const line: CheckpointRow[] = [];
   for (let id = head; id !== null && line.length < count; ) {
     const row = catalog.checkpoint(id);

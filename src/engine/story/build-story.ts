@@ -7,7 +7,7 @@ import { openFresh } from "./fresh-moment.ts";
 import { type Moment, openCheckpoint } from "./moment.ts";
 import type { MomentPair, MomentReader, ReadContext } from "./section.ts";
 import { MOMENT_READERS } from "./sections.ts";
-import type { StoryPorts } from "./story-ports.ts";
+import type { StoryEngine } from "./story-engine.ts";
 import { withDeadline } from "./with-deadline.ts";
 
 const MOMENT_SECTIONS: readonly MomentSection[] = ["intent", "terminal", "commands"];
@@ -24,14 +24,14 @@ type MomentPart = Awaited<ReturnType<MomentReader["read"]>>;
  */
 export async function buildStory(
   row: CheckpointRow,
-  ports: StoryPorts,
+  engine: StoryEngine,
   signal: AbortSignal,
 ): Promise<Story> {
   const startedAtMs = performance.now();
-  await using to = await openCheckpoint(row, ports);
-  await using from = await openBefore(row, ports);
+  await using to = await openCheckpoint(row, engine);
+  await using from = await openBefore(row, engine);
   const pair = { from, to };
-  const context = { scope: WHOLE_SCOPE, ports, signal };
+  const context = { scope: WHOLE_SCOPE, engine, signal };
   using shared = shareFileChanges(pair, context);
   const [changes, moment] = await Promise.all([
     compareMoments(pair, context),
@@ -48,9 +48,9 @@ export async function buildStory(
   };
 }
 
-async function openBefore(row: CheckpointRow, ports: StoryPorts): Promise<Moment> {
-  const parent = row.parent === null ? undefined : ports.catalog.checkpoint(row.parent);
-  return parent === undefined ? await openFresh(row, ports) : await openCheckpoint(parent, ports);
+async function openBefore(row: CheckpointRow, engine: StoryEngine): Promise<Moment> {
+  const parent = row.parent === null ? undefined : engine.catalog.checkpoint(row.parent);
+  return parent === undefined ? await openFresh(row, engine) : await openCheckpoint(parent, engine);
 }
 
 async function readMoment(pair: MomentPair, context: ReadContext) {

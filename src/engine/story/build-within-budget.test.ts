@@ -26,9 +26,9 @@ function engineWith(ends: (Story | Error)[], noted = new Map<string, number>()) 
 const signal = new AbortController().signal;
 
 test("a story that took too much once is tried again", async () => {
-  const ports = engineWith([new StoryOverBudget("too much"), STORY]);
+  const engine = engineWith([new StoryOverBudget("too much"), STORY]);
 
-  expect(await buildWithinBudget(ROW, ports, signal)).toBe(STORY);
+  expect(await buildWithinBudget(ROW, engine, signal)).toBe(STORY);
 });
 
 test("a story that took too much twice is left out, and says why in every section", async () => {

@@ -1,12 +1,12 @@
 import type { CheckpointRow } from "../../portable/catalog/index.ts";
 import type { Story } from "../../shared/protocol/index.ts";
-import type { EnginePorts } from "../session/index.ts";
+import type { Engine } from "../ports/index.ts";
 import { nothingKnown } from "./compare-moments.ts";
 import { STORY_TRIES_MAX, StoryOverBudget } from "./story-budget.ts";
 
 /** What building a story within its budget needs. */
-type BudgetPorts = Pick<EnginePorts, "storyBuilder" | "logger"> & {
-  catalog: { stories: Pick<EnginePorts["catalog"]["stories"], "overBudget" | "noteOverBudget"> };
+type BudgetEngine = Pick<Engine, "storyBuilder" | "logger"> & {
+  catalog: { stories: Pick<Engine["catalog"]["stories"], "overBudget" | "noteOverBudget"> };
 };
 
 /**
@@ -18,18 +18,18 @@ type BudgetPorts = Pick<EnginePorts, "storyBuilder" | "logger"> & {
  */
 export async function buildWithinBudget(
   row: Pick<CheckpointRow, "id" | "parent" | "createdAt">,
-  ports: BudgetPorts,
+  engine: BudgetEngine,
   signal: AbortSignal,
 ): Promise<Story> {
-  const { stories } = ports.catalog;
+  const { stories } = engine.catalog;
   for (;;) {
     const failed = stories.overBudget(row.id);
     if (failed !== undefined && failed.count >= STORY_TRIES_MAX) return leftOut(row, failed.reason);
     try {
-      return await ports.storyBuilder.build(row.id, signal);
+      return await engine.storyBuilder.build(row.id, signal);
     } catch (error) {
       if (signal.aborted || !(error instanceof StoryOverBudget)) throw error;
-      ports.logger.warn("a story went beyond its budget", { id: row.id, reason: error.message });
+      engine.logger.warn("a story went beyond its budget", { id: row.id, reason: error.message });
       stories.noteOverBudget(row.id, error.message);
     }
   }

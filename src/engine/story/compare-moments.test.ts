@@ -3,10 +3,10 @@ import { compareMoments, WHOLE_SCOPE } from "./compare-moments.ts";
 import type { ChangesReader, MomentPair, ReadContext } from "./section.ts";
 
 const PAIR = { from: { name: "a" }, to: { name: "b" } } as MomentPair;
-const PORTS = { logger: { warn: () => {} } } as unknown as ReadContext["ports"];
+const ENGINE = { logger: { warn: () => {} } } as unknown as ReadContext["engine"];
 
 function context(signal = new AbortController().signal): ReadContext {
-  return { scope: WHOLE_SCOPE, ports: PORTS, signal };
+  return { scope: WHOLE_SCOPE, engine: ENGINE, signal };
 }
 
 function reader(
@@ -43,7 +43,12 @@ test("with some sections asked for, no others are read, nor is a neighbour's ans
     reader(["env"], () => Promise.reject(new Error("this was read")), "env"),
   ]);
 
-  expect(changes).toMatchObject({ ports: { opened: [] }, processes: null, env: null, summary: "" });
+  expect(changes).toMatchObject({
+    ports: { opened: [] },
+    processes: null,
+    env: null,
+    summary: "",
+  });
   expect(changes.unknown).toMatchObject({ processes: "it was not asked for" });
   expect(changes.unknown["env"]).toBe("it was not asked for");
   expect(changes.unknown["ports"]).toBeUndefined();

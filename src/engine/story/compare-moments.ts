@@ -68,7 +68,7 @@ async function readPart(
     return await withDeadline(context, (bounded) => reader.read(pair, bounded));
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    context.ports.logger.warn("a section of a story is unknown", {
+    context.engine.logger.warn("a section of a story is unknown", {
       ...{ sections: reader.sections, from: pair.from.name, to: pair.to.name, reason },
     });
     return { unknown: Object.fromEntries(reader.sections.map((section) => [section, reason])) };

@@ -6,7 +6,7 @@ import { type MomentRef, openMoment } from "./moment.ts";
 import { requirePath } from "./require-path.ts";
 import type { MomentPair } from "./section.ts";
 import { shellDirectory } from "./shell-directory.ts";
-import type { StoryPorts } from "./story-ports.ts";
+import type { StoryEngine } from "./story-engine.ts";
 
 /** Entries of files that an answer holds at most; the totals count beyond it. */
 const FILES_MAX = 20_000;
@@ -21,18 +21,18 @@ const FILES_MAX = 20_000;
 export async function diffMoments(
   refs: { from: MomentRef; to: MomentRef },
   input: Pick<OperationParsedInput<"diff">, "path" | "expand" | "patch" | "sections">,
-  ports: StoryPorts,
+  engine: StoryEngine,
   signal: AbortSignal,
 ): Promise<OperationOutput<"diff">> {
   const { expand, patch, sections } = input;
-  await using from = await openMoment(refs.from, ports);
-  await using to = await openMoment(refs.to, ports);
-  const under = input.path === undefined ? null : await wholePath(input.path, { from, to }, ports);
+  await using from = await openMoment(refs.from, engine);
+  await using to = await openMoment(refs.to, engine);
+  const under = input.path === undefined ? null : await wholePath(input.path, { from, to }, engine);
   const scope = {
     ...{ under, isExpanded: expand, withPatches: patch, filesMax: FILES_MAX },
     sections: sections ?? null,
   };
-  const changes = await compareMoments({ from, to }, { scope, ports, signal });
+  const changes = await compareMoments({ from, to }, { scope, engine, signal });
   return { from: from.name, to: to.name, ...changes };
 }
 
@@ -40,9 +40,9 @@ export async function diffMoments(
 async function wholePath(
   given: string,
   { from, to }: MomentPair,
-  ports: StoryPorts,
+  engine: StoryEngine,
 ): Promise<string> {
-  const directory = given.startsWith("/") ? "/" : ((await shellDirectory(to, ports)) ?? "/");
+  const directory = given.startsWith("/") ? "/" : ((await shellDirectory(to, engine)) ?? "/");
   const whole = path.posix.resolve(directory, given);
   using fromFiles = new MomentFiles(from);
   using toFiles = new MomentFiles(to);

@@ -1,16 +1,16 @@
 import type { CheckpointRow } from "../../portable/catalog/index.ts";
 import { fillLayers } from "../session/index.ts";
 import type { Moment } from "./moment.ts";
-import type { StoryPorts } from "./story-ports.ts";
+import type { StoryEngine } from "./story-engine.ts";
 
 /**
  * Opens what the session of a checkpoint was when it had just been started: its base and what
  * Waypoint itself puts there, so that the first checkpoint tells what the session did.
  */
-export async function openFresh(row: CheckpointRow, ports: StoryPorts): Promise<Moment> {
+export async function openFresh(row: CheckpointRow, engine: StoryEngine): Promise<Moment> {
   const like = { ...row, name: row.sessionName };
-  const scratch = ports.store.snapshots.filled(ports.newId(), row.hostMounts.length, (layers) =>
-    fillLayers(like, layers, ports),
+  const scratch = engine.store.snapshots.filled(engine.newId(), row.hostMounts.length, (layers) =>
+    fillLayers(like, layers, engine),
   );
   return {
     kind: "fresh",

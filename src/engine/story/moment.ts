@@ -1,6 +1,6 @@
 import type { CheckpointRow, SessionRow } from "../../portable/catalog/index.ts";
 import { WaypointError } from "../../shared/errors/index.ts";
-import type { StoryPorts } from "./story-ports.ts";
+import type { StoryEngine } from "./story-engine.ts";
 
 /** What checkpoints and sessions have in common that readers need. */
 export type Origin = Pick<
@@ -34,18 +34,18 @@ export interface Moment extends AsyncDisposable {
 export type MomentRef = { checkpoint: CheckpointRow } | { session: SessionRow };
 
 /** Opens what a user named. @throws CHECKPOINT_INCOMPLETE | FORMAT_TOO_NEW | STORE_FULL */
-export async function openMoment(ref: MomentRef, ports: StoryPorts): Promise<Moment> {
+export async function openMoment(ref: MomentRef, engine: StoryEngine): Promise<Moment> {
   return "checkpoint" in ref
-    ? await openCheckpoint(ref.checkpoint, ports)
-    : await openSession(ref.session, ports);
+    ? await openCheckpoint(ref.checkpoint, engine)
+    : await openSession(ref.session, engine);
 }
 
 /** Opens a checkpoint. @throws CHECKPOINT_INCOMPLETE  its snapshot is gone. | FORMAT_TOO_NEW */
-export async function openCheckpoint(row: CheckpointRow, ports: StoryPorts): Promise<Moment> {
-  if (row.heldBy !== null) return openHeld(row, row.heldBy, ports);
-  ports.store.requireKnown(row.id);
-  const paths = ports.store.checkpointPaths(row.id);
-  if (!ports.store.snapshots.exists(paths.snapshotPath)) {
+export async function openCheckpoint(row: CheckpointRow, engine: StoryEngine): Promise<Moment> {
+  if (row.heldBy !== null) return openHeld(row, row.heldBy, engine);
+  engine.store.requireKnown(row.id);
+  const paths = engine.store.checkpointPaths(row.id);
+  if (!engine.store.snapshots.exists(paths.snapshotPath)) {
     throw new WaypointError("CHECKPOINT_INCOMPLETE", `The files of checkpoint ${row.id} are gone.`);
   }
   return {
@@ -55,15 +55,15 @@ export async function openCheckpoint(row: CheckpointRow, ports: StoryPorts): Pro
     subvolumePath: paths.snapshotPath,
     checkpoint: row,
     session: null,
-    imagesDir: () => (row.content === "full" ? ports.store.images.locate(paths) : null),
+    imagesDir: () => (row.content === "full" ? engine.store.images.locate(paths) : null),
     once: remember(),
     [Symbol.asyncDispose]: async () => {},
   };
 }
 
 /** Opens a checkpoint that a frozen tree still is: its files stand still where that has them. */
-function openHeld(row: CheckpointRow, instanceId: string, ports: StoryPorts): Moment {
-  const scratch = ports.store.snapshots.ofInstance(instanceId, ports.newId());
+function openHeld(row: CheckpointRow, instanceId: string, engine: StoryEngine): Moment {
+  const scratch = engine.store.snapshots.ofInstance(instanceId, engine.newId());
   return {
     kind: "checkpoint",
     name: row.id,
@@ -78,13 +78,13 @@ function openHeld(row: CheckpointRow, instanceId: string, ports: StoryPorts): Mo
 }
 
 /** Opens a session as it is now: a snapshot of its files that goes when the moment is closed. */
-async function openSession(session: SessionRow, ports: StoryPorts): Promise<Moment> {
+async function openSession(session: SessionRow, engine: StoryEngine): Promise<Moment> {
   if (session.instance === null) {
     throw new WaypointError("SESSION_WRONG_STATE", `Session ${session.name} has no files now.`, {
       hint: "Its checkpoints have; `waypoint log` lists them.",
     });
   }
-  const scratch = ports.store.snapshots.ofInstance(session.instance, ports.newId());
+  const scratch = engine.store.snapshots.ofInstance(session.instance, engine.newId());
   return {
     kind: "live",
     name: session.name,

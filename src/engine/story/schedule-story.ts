@@ -1,4 +1,4 @@
-import type { EnginePorts } from "../session/index.ts";
+import type { Engine } from "../ports/index.ts";
 import { buildWithinBudget } from "./build-within-budget.ts";
 import { keepStory } from "./keep-story.ts";
 
@@ -8,14 +8,14 @@ import { keepStory } from "./keep-story.ts";
  * A failure is logged; the story is missing then, and is built when somebody asks for it or when
  * the daemon starts.
  */
-export function scheduleStory(checkpointId: string, ports: EnginePorts): void {
-  ports.stories.schedule(checkpointId, async (signal) => {
+export function scheduleStory(checkpointId: string, engine: Engine): void {
+  engine.stories.schedule(checkpointId, async (signal) => {
     try {
-      const row = ports.catalog.checkpoint(checkpointId);
+      const row = engine.catalog.checkpoint(checkpointId);
       if (row === undefined || signal.aborted) return;
-      await keepStory(await buildWithinBudget(row, ports, signal), ports);
+      await keepStory(await buildWithinBudget(row, engine, signal), engine);
     } catch (error) {
-      if (!signal.aborted) ports.logger.error("build a story", error, { checkpointId });
+      if (!signal.aborted) engine.logger.error("build a story", error, { checkpointId });
     }
   });
 }

@@ -1,7 +1,7 @@
 import type { RawPath } from "../../base/index.ts";
 import type { Changes, ChangesSection, MomentSection, Story } from "../../shared/protocol/index.ts";
 import type { Moment } from "./moment.ts";
-import type { StoryPorts } from "./story-ports.ts";
+import type { StoryEngine } from "./story-engine.ts";
 
 /** Two moments to be compared. */
 export interface MomentPair {
@@ -28,7 +28,7 @@ export interface CompareScope {
 /** What a reader works with besides the two moments. */
 export interface ReadContext {
   scope: CompareScope;
-  ports: StoryPorts;
+  engine: StoryEngine;
   /** Aborts when the reader's time is over or a snapshot is about to be removed. */
   signal: AbortSignal;
 }

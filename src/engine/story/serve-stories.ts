@@ -4,7 +4,7 @@ import { type ErrorWire, toWaypointError, WaypointError } from "../../shared/err
 import type { Story } from "../../shared/protocol/index.ts";
 import { buildStory } from "./build-story.ts";
 import { STORY_ANSWER_CHARACTERS_MAX } from "./story-budget.ts";
-import type { StoryPorts } from "./story-ports.ts";
+import type { StoryEngine } from "./story-engine.ts";
 
 /** A line from the daemon. */
 export type StoryRequest = { number: number } & ({ build: string } | { cancel: true });
@@ -18,7 +18,7 @@ export type StoryAnswer = { number: number } & (
 
 /** Builds the stories that are asked for on `input`, a line each; resolves at its end. */
 export async function serveStories(
-  ports: StoryPorts,
+  engine: StoryEngine,
   { input, output }: { input: Readable; output: Writable },
 ): Promise<void> {
   const building = new Map<number, AbortController>();
@@ -32,7 +32,7 @@ export async function serveStories(
     }
     const controller = new AbortController();
     building.set(number, controller);
-    void buildWhole(request.build, ports, controller.signal)
+    void buildWhole(request.build, engine, controller.signal)
       .then((story) => answer({ number, story }))
       .catch((error: unknown) => answer({ number, error: toWaypointError(error).toJSON() }))
       .finally(() => building.delete(number));
@@ -40,17 +40,17 @@ export async function serveStories(
 }
 
 /** A parent that was removed meanwhile has taken its half of the story with it. */
-async function buildWhole(id: string, ports: StoryPorts, signal: AbortSignal): Promise<Story> {
-  const row = ports.catalog.checkpoint(id);
+async function buildWhole(id: string, engine: StoryEngine, signal: AbortSignal): Promise<Story> {
+  const row = engine.catalog.checkpoint(id);
   if (row === undefined) {
     throw new WaypointError("CHECKPOINT_NOT_FOUND", `There is no checkpoint ${id} any more.`);
   }
-  const story = await buildStory(row, ports, signal);
-  const isWhole = story.parent === null || ports.catalog.checkpoint(story.parent) !== undefined;
-  const whole = isWhole ? story : await buildStory(row, ports, signal);
+  const story = await buildStory(row, engine, signal);
+  const isWhole = story.parent === null || engine.catalog.checkpoint(story.parent) !== undefined;
+  const whole = isWhole ? story : await buildStory(row, engine, signal);
   // What was given up half-way is no story: it would be kept as one with everything unknown.
   if (signal.aborted) {
-    await ports.store.snapshots.settled();
+    await engine.store.snapshots.settled();
     throw new WaypointError("CANCELLED", "The story was given up.");
   }
   return whole;

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { type FullVerification, fullVerificationSchema } from "../../shared/protocol/index.ts";
-import type { EnginePorts } from "../session/index.ts";
+import type { Engine } from "../ports/index.ts";
 import { requireThere } from "./run-in-fork.ts";
 
 /**
@@ -12,10 +12,10 @@ import { requireThere } from "./run-in-fork.ts";
 export async function keepVerification(
   checkpointId: string,
   verification: FullVerification,
-  ports: EnginePorts,
+  engine: Engine,
 ): Promise<void> {
-  const { catalog, store, background, logger } = ports;
-  requireThere(checkpointId, ports);
+  const { catalog, store, background, logger } = engine;
+  requireThere(checkpointId, engine);
   catalog.verifications.add({ checkpoint: checkpointId, ...verification });
   // One after the other: two that end at once would write the same file.
   await background.run(`verifications:${checkpointId}`, async () => {
@@ -31,8 +31,8 @@ export async function keepVerification(
 }
 
 /** Notes in the catalog what was kept beside a checkpoint, after the loss of the catalog. */
-export async function readVerifications(checkpointId: string, ports: EnginePorts): Promise<void> {
-  const { catalog, store } = ports;
+export async function readVerifications(checkpointId: string, engine: Engine): Promise<void> {
+  const { catalog, store } = engine;
   const parsed = z
     .array(fullVerificationSchema)
     .safeParse(await store.verifications.read(checkpointId));

@@ -2,7 +2,8 @@ import type { CheckpointRow } from "../../portable/catalog/index.ts";
 import { hasCode, WaypointError } from "../../shared/errors/index.ts";
 import type { AskedBy, FullVerification } from "../../shared/protocol/index.ts";
 import { openThrowawayFork, type ThrowawayFork } from "../checkpoint/index.ts";
-import { type EnginePorts, quoteCommand, TailOutput } from "../session/index.ts";
+import type { Engine } from "../ports/index.ts";
+import { quoteCommand, TailOutput } from "../session/index.ts";
 import { startBeside, startInFork } from "./start-in-fork.ts";
 import type { RunHandle } from "./verification-runs.ts";
 
@@ -39,23 +40,23 @@ class MemoryLost extends Error {}
 export async function runInFork(
   checkpoint: CheckpointRow,
   request: VerifyRequest,
-  ports: EnginePorts,
+  engine: Engine,
 ): Promise<FullVerification> {
-  return await ports.verifications.run(checkpoint, request.signal, async (handle) => {
+  return await engine.verifications.run(checkpoint, request.signal, async (handle) => {
     // A removal takes the row first and then whatever runs; what begins after that must not.
-    requireThere(checkpoint.id, ports);
+    requireThere(checkpoint.id, engine);
     try {
-      return await runOnce(checkpoint, { ...request, handle, atOnce: false }, ports);
+      return await runOnce(checkpoint, { ...request, handle, eagerMemory: false }, engine);
     } catch (error) {
       if (!(error instanceof MemoryLost)) throw error;
-      ports.logger.warn("a verification begins again: memory lost", { checkpoint: checkpoint.id });
-      return await runOnce(checkpoint, { ...request, handle, atOnce: true }, ports);
+      engine.logger.warn("a verification begins again: memory lost", { checkpoint: checkpoint.id });
+      return await runOnce(checkpoint, { ...request, handle, eagerMemory: true }, engine);
     }
   });
 }
 
 /** @throws CHECKPOINT_NOT_FOUND */
-export function requireThere(checkpointId: string, { catalog }: EnginePorts): void {
+export function requireThere(checkpointId: string, { catalog }: Engine): void {
   if (catalog.checkpoint(checkpointId) !== undefined) return;
   throw new WaypointError(
     "CHECKPOINT_NOT_FOUND",
@@ -65,18 +66,18 @@ export function requireThere(checkpointId: string, { catalog }: EnginePorts): vo
 
 async function runOnce(
   checkpoint: CheckpointRow,
-  request: VerifyRequest & { handle: RunHandle; atOnce: boolean },
-  ports: EnginePorts,
+  request: VerifyRequest & { handle: RunHandle; eagerMemory: boolean },
+  engine: Engine,
 ): Promise<FullVerification> {
-  const { handle, atOnce, timeoutMs, command } = request;
-  await using fork = await openThrowawayFork(checkpoint, { atOnce }, ports);
+  const { handle, eagerMemory, timeoutMs, command } = request;
+  await using fork = await openThrowawayFork(checkpoint, { eagerMemory }, engine);
   handle.signal.throwIfAborted();
   void fork.filled.then(handle.hasMemory, handle.hasMemory);
   const at = new Date().toISOString();
   const startedAtMs = performance.now();
   const output = new TailOutput(OUTPUT_BYTES_MAX);
-  const end = await awaitEnd(fork, { command, timeoutMs, output, handle, checkpoint }, ports);
-  const { dialect } = ports.sandbox.checkBase(fork.session.base, fork.session.shell);
+  const end = await awaitEnd(fork, { command, timeoutMs, output, handle, checkpoint }, engine);
+  const { dialect } = engine.sandbox.checkBase(fork.session.base, fork.session.shell);
   return {
     command: quoteCommand(command, dialect),
     ...end,
@@ -102,7 +103,7 @@ async function awaitEnd(
     output: TailOutput;
     handle: RunHandle;
   },
-  ports: EnginePorts,
+  engine: Engine,
 ): Promise<End> {
   const { signal } = run.handle;
   const over = Promise.withResolvers<End>();
@@ -113,7 +114,7 @@ async function awaitEnd(
   const onAbort = () => over.reject(signal.reason);
   signal.addEventListener("abort", onAbort, { once: true });
   try {
-    return await Promise.race([over.promise, runCommand(fork, run, ports)]);
+    return await Promise.race([over.promise, runCommand(fork, run, engine)]);
   } catch (error) {
     if (!hasCode(error, "SESSION_ENDED")) throw error;
     if (await fork.hasLostMemory()) throw new MemoryLost();
@@ -127,14 +128,14 @@ async function awaitEnd(
 async function runCommand(
   fork: ThrowawayFork,
   run: Pick<VerifyRequest, "command"> & { checkpoint: CheckpointRow; output: TailOutput },
-  ports: EnginePorts,
+  engine: Engine,
 ): Promise<End> {
   const { checkpoint, command } = run;
-  const first = await follow(fork, await startInFork(fork, checkpoint, command, ports), run);
+  const first = await follow(fork, await startInFork(fork, checkpoint, command, engine), run);
   // A shell that seemed to wait for a line did not take it: it is busy with something of its own.
   const last =
     first.reason === "refused" || first.reason === "shell-lost"
-      ? await follow(fork, await startBeside(fork, checkpoint, command, ports), run)
+      ? await follow(fork, await startBeside(fork, checkpoint, command, engine), run)
       : first;
   return { exitCode: last.exitCode, timedOut: false };
 }

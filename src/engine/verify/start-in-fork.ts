@@ -3,12 +3,8 @@ import type { ShellDialect } from "../../linux/sandbox/index.ts";
 import type { CheckpointRow } from "../../portable/catalog/index.ts";
 import { hasCode } from "../../shared/errors/index.ts";
 import type { ThrowawayFork } from "../checkpoint/index.ts";
-import {
-  type EnginePorts,
-  quoteCommand,
-  runInLiveShell,
-  shellEnvironment,
-} from "../session/index.ts";
+import type { Engine } from "../ports/index.ts";
+import { quoteCommand, runInLiveShell, shellEnvironment } from "../session/index.ts";
 import { readShellContext } from "../story/index.ts";
 
 /** What a shell may do before its prompt, such as looking for a Python environment. */
@@ -24,16 +20,16 @@ export async function startInFork(
   fork: ThrowawayFork,
   checkpoint: CheckpointRow,
   command: readonly string[],
-  ports: EnginePorts,
+  engine: Engine,
 ): Promise<number> {
   const { live, session } = fork;
-  const { dialect } = ports.sandbox.checkBase(session.base, session.shell);
+  const { dialect } = engine.sandbox.checkBase(session.base, session.shell);
   const line = joinOutputs(command, dialect);
   // One that has just been started comes to its prompt.
   if (checkpoint.content === "files" || (await isShellFree(fork, dialect !== "posix"))) {
-    return await runInLiveShell(live, line, { shell: dialect }, ports);
+    return await runInLiveShell(live, line, { shell: dialect }, engine);
   }
-  return await startBeside(fork, checkpoint, command, ports);
+  return await startBeside(fork, checkpoint, command, engine);
 }
 
 /** Two pipes have no order between them; one has. */
@@ -71,13 +67,13 @@ export async function startBeside(
   { live, session }: ThrowawayFork,
   checkpoint: CheckpointRow,
   command: readonly string[],
-  ports: EnginePorts,
+  engine: Engine,
 ): Promise<number> {
-  const { sandbox } = ports;
+  const { sandbox } = engine;
   const { shellPath, dialect } = sandbox.checkBase(session.base, session.shell);
   const rootDir = sandbox.mergedDir(live.instanceId);
   const user = sandbox.findUser(rootDir, session.user);
-  const { cwd, environment } = await readShellContext(checkpoint, ports);
+  const { cwd, environment } = await readShellContext(checkpoint, engine);
   const isThere = cwd !== null && sandbox.isDirectoryInside(rootDir, cwd);
   const commandId = await live.link.spawn({
     argv: [shellPath, "-c", joinOutputs(command, dialect)],

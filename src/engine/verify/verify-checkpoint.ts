@@ -1,6 +1,6 @@
 import type { CheckpointRow } from "../../portable/catalog/index.ts";
 import type { FullVerification } from "../../shared/protocol/index.ts";
-import type { EnginePorts } from "../session/index.ts";
+import type { Engine } from "../ports/index.ts";
 import { keepVerification } from "./keep-verification.ts";
 import { runInFork, type VerifyRequest } from "./run-in-fork.ts";
 
@@ -14,10 +14,10 @@ import { runInFork, type VerifyRequest } from "./run-in-fork.ts";
 export async function verifyCheckpoint(
   checkpoint: CheckpointRow,
   request: VerifyRequest,
-  ports: EnginePorts,
+  engine: Engine,
 ): Promise<FullVerification> {
-  const verification = await runInFork(checkpoint, request, ports);
-  await keepVerification(checkpoint.id, verification, ports);
+  const verification = await runInFork(checkpoint, request, engine);
+  await keepVerification(checkpoint.id, verification, engine);
   return verification;
 }
 
@@ -25,11 +25,11 @@ export async function verifyCheckpoint(
 export function verifyInBackground(
   checkpoint: CheckpointRow,
   request: Omit<VerifyRequest, "signal">,
-  ports: EnginePorts,
+  engine: Engine,
 ): void {
   const { signal } = new AbortController();
-  void verifyCheckpoint(checkpoint, { ...request, signal }, ports).catch((error: unknown) => {
+  void verifyCheckpoint(checkpoint, { ...request, signal }, engine).catch((error: unknown) => {
     const { id } = checkpoint;
-    ports.logger.warn("a checkpoint was not verified", { checkpoint: id, reason: String(error) });
+    engine.logger.warn("a checkpoint was not verified", { checkpoint: id, reason: String(error) });
   });
 }

@@ -1,7 +1,7 @@
 import type { CheckpointRow } from "../../portable/catalog/index.ts";
 import { toWaypointError, WaypointError } from "../../shared/errors/index.ts";
 import type { Verified } from "../../shared/protocol/index.ts";
-import type { EnginePorts } from "../session/index.ts";
+import type { Engine } from "../ports/index.ts";
 import type { VerifyRequest } from "./run-in-fork.ts";
 import { verifyCheckpoint } from "./verify-checkpoint.ts";
 
@@ -16,22 +16,22 @@ import { verifyCheckpoint } from "./verify-checkpoint.ts";
 export async function verifyMany(
   checkpoints: readonly CheckpointRow[],
   request: VerifyRequest,
-  options: { atOnce: number; onResult: (verified: Verified) => Promise<void> },
-  ports: EnginePorts,
+  options: { concurrency: number; onResult: (verified: Verified) => Promise<void> },
+  engine: Engine,
 ): Promise<Verified[]> {
   const results: Verified[] = [];
   const left = [...checkpoints.entries()];
   const work = async () => {
     for (let next = left.shift(); next !== undefined; next = left.shift()) {
       const [index, checkpoint] = next;
-      const verified = await verifyOne(checkpoint, request, ports);
+      const verified = await verifyOne(checkpoint, request, engine);
       if (request.signal.aborted)
         throw new WaypointError("CANCELLED", "The operation was cancelled.");
       results[index] = verified;
       await options.onResult(verified);
     }
   };
-  const workers = Math.min(options.atOnce, checkpoints.length);
+  const workers = Math.min(options.concurrency, checkpoints.length);
   await Promise.all(Array.from({ length: workers }, work));
   return results;
 }
@@ -39,11 +39,11 @@ export async function verifyMany(
 async function verifyOne(
   checkpoint: CheckpointRow,
   request: VerifyRequest,
-  ports: EnginePorts,
+  engine: Engine,
 ): Promise<Verified> {
   const { id, name } = checkpoint;
   try {
-    const verification = await verifyCheckpoint(checkpoint, request, ports);
+    const verification = await verifyCheckpoint(checkpoint, request, engine);
     const passed = verification.exitCode === 0 && !verification.timedOut;
     return { checkpoint: id, name, passed, verification, error: null };
   } catch (thrown) {

@@ -8,7 +8,6 @@ import { explainDumpFailure, type FailureExplanation } from "./explain-failure.t
 import { explainRun } from "./explain-unfinished.ts";
 import { findUnrestorable, toUnrestorableError } from "./find-unrestorable.ts";
 import { keepLog } from "./keep-log.ts";
-import { endLeftProcesses } from "./left-processes.ts";
 import { excerptAroundErrors } from "./log-excerpt.ts";
 import { giveTerminalsBack } from "./lost-foreground.ts";
 import { beginSocketNotes, type NamesOf, placeMovedSockets } from "./moved-sockets.ts";
@@ -16,6 +15,7 @@ import { hasQueuedData } from "./queued-data.ts";
 import { readDumpStatistics } from "./read-dump-statistics.ts";
 import { readFailureFacts } from "./read-process-facts.ts";
 import { isTreeKilled } from "./running-criu.ts";
+import { endStaleProcesses } from "./stale-processes.ts";
 
 const LOG_NAME = "dump.log";
 const RETRIES_MAX = 2;
@@ -119,7 +119,7 @@ async function runDump(options: DumpOptions): Promise<CriuRun> {
     },
     timeoutMs: options.timeoutMs ?? timeoutFor(options.memoryBytes),
     isLost: () => isTreeKilled(options.pid),
-    endLeft: (ending) => endLeftProcesses({ command: "dump", workDir: options.workDir }, ending),
+    endLeft: (ending) => endStaleProcesses({ command: "dump", workDir: options.workDir }, ending),
   });
 }
 

@@ -14,7 +14,6 @@ export {
 export { type CriuProgram, endRuns } from "./criu-program.ts";
 export { type DumpOptions, type DumpResult, dump } from "./dump.ts";
 export { type MemoryStretch, readImageMemory } from "./image-memory.ts";
-export { removeLeftMountRoots } from "./left-mount-roots.ts";
 export { type ImageMemory, measureMemory } from "./measure-memory.ts";
 export {
   awaitPagesServer,
@@ -30,4 +29,5 @@ export { type ImageTree, readImageTree } from "./read-image-tree.ts";
 export { readLockedFiles } from "./read-locked-files.ts";
 export { type BeforeResume, type RestoreOptions, type RestoreResult, restore } from "./restore.ts";
 export { findRunningCriu, isTreeHeld, isTreeKilled, type RunningCriu } from "./running-criu.ts";
+export { removeStaleMountRoots } from "./stale-mount-roots.ts";
 export { warmUp } from "./warm-up.ts";

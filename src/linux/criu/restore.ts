@@ -9,12 +9,12 @@ import { explainRestoreFailure } from "./explain-failure.ts";
 import { explainRun } from "./explain-unfinished.ts";
 import { findInheritedTerminals, type InheritedTerminal } from "./inherited-terminals.ts";
 import { keepLog } from "./keep-log.ts";
-import { withMountRoot } from "./left-mount-roots.ts";
-import { endLeftProcesses } from "./left-processes.ts";
 import { excerptAroundErrors } from "./log-excerpt.ts";
 import { writeMovedSockets } from "./moved-sockets.ts";
 import { readImageFacts } from "./read-image-facts.ts";
 import { ResumeGate } from "./resume-gate.ts";
+import { withMountRoot } from "./stale-mount-roots.ts";
+import { endStaleProcesses } from "./stale-processes.ts";
 
 const LOG_NAME = "restore.log";
 const GATE_NAME = "resume.sock";
@@ -130,7 +130,7 @@ async function restoreOnce(options: RestoreOptions): Promise<RestoreResult> {
         ...(terminals.length === 0 ? {} : { WAYPOINT_TERMINALS: asWords(terminals) }),
       },
       timeoutMs: options.timeoutMs ?? timeoutFor(),
-      endLeft: (ending) => endLeftProcesses({ ...options, command: "restore" }, ending),
+      endLeft: (ending) => endStaleProcesses({ ...options, command: "restore" }, ending),
     }),
   );
   if (gate !== null && gate.failure !== null) throw gate.failure.cause;

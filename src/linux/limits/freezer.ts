@@ -14,11 +14,11 @@ const LOOKS_WITHOUT_DELAY = 20;
 /** A tree that starts processes all the time is looked at again until none is outside. */
 const ENLIST_PASSES_MAX = 20;
 
-/** Child of an incarnation's group in which its tree stands; who restores it works outside of it. */
+/** Child of an instance's group in which its tree stands; who restores it works outside of it. */
 const TREE_NAME = "tree";
 
 /**
- * The control groups in which incarnations can be frozen: `waypoint-KEY/INSTANCE/tree` in version 2
+ * The control groups in which instances can be frozen: `waypoint-KEY/INSTANCE/tree` in version 2
  * of control groups, which every machine has beside version 1 or can mount. Where the limits are
  * of version 2 too, `waypoint-KEY/INSTANCE` has them, and what is in `tree` is under them.
  *
@@ -44,12 +44,12 @@ export class Freezer {
     }
   }
 
-  /** Returns the directory of an incarnation's group. */
+  /** Returns the directory of an instance's group. */
   groupDir(instanceId: string): string {
     return path.join(this.#parentDir, instanceId, TREE_NAME);
   }
 
-  /** Makes an incarnation's group, frozen and empty, and returns the file that takes processes in. */
+  /** Makes an instance's group, frozen and empty, and returns the file that takes processes in. */
   makeFrozen(instanceId: string): string {
     mkdirSync(this.groupDir(instanceId), { recursive: true, mode: 0o755 });
     this.#set(instanceId, "1");
@@ -79,12 +79,12 @@ export class Freezer {
     return pids.every((pid) => members.has(pid));
   }
 
-  /** Tells whether an incarnation has a group with processes. */
+  /** Tells whether an instance has a group with processes. */
   holds(instanceId: string): boolean {
     return this.#members(instanceId).size > 0;
   }
 
-  /** Freezes an incarnation. @returns whether all of it stood still in time; else it runs on. */
+  /** Freezes an instance. @returns whether all of it stood still in time; else it runs on. */
   async freeze(instanceId: string, timeoutMs: number): Promise<boolean> {
     const endsAtMs = performance.now() + timeoutMs;
     this.#set(instanceId, "1");
@@ -100,7 +100,7 @@ export class Freezer {
     return true;
   }
 
-  /** Lets an incarnation run on; succeeds when it was not frozen or is gone. */
+  /** Lets an instance run on; succeeds when it was not frozen or is gone. */
   thaw(instanceId: string): void {
     try {
       this.#set(instanceId, "0");
@@ -109,19 +109,19 @@ export class Freezer {
     }
   }
 
-  /** Tells whether every process of an incarnation's group stands still. */
+  /** Tells whether every process of an instance's group stands still. */
   isFrozen(instanceId: string): boolean {
     return /^frozen 1$/m.test(this.#read(instanceId, "cgroup.events"));
   }
 
-  /** Lists the incarnations that have a group, whoever made it. */
+  /** Lists the instances that have a group, whoever made it. */
   list(): string[] {
     if (!existsSync(this.#parentDir)) return [];
     const entries = readdirSync(this.#parentDir, { withFileTypes: true });
     return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
   }
 
-  /** Removes an incarnation's group. Idempotent. **Requires** its processes have ended. */
+  /** Removes an instance's group. Idempotent. **Requires** its processes have ended. */
   async remove(instanceId: string): Promise<void> {
     const directory = this.groupDir(instanceId);
     // The kernel lets go of a process a moment after its end was told.

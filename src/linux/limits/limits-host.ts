@@ -30,7 +30,7 @@ export interface CgroupHits {
 const REMOVE_TIMEOUT_MS = 5_000;
 /** What CRIU starts beside the processes that it restores, and some more. */
 const CRIU_PIDS = 64;
-/** No incarnation is named so. */
+/** No instance is named so. */
 const PROBE_ID = "probe";
 
 /**
@@ -77,7 +77,7 @@ export class LimitsHost {
   }
 
   /**
-   * Makes the groups of an incarnation, without limits yet, and returns the files that take a
+   * Makes the groups of an instance, without limits yet, and returns the files that take a
    * process in. CRIU needs more processes, memory and time than what it restores; the processes are
    * limited all the same, for a fork bomb would be a thousand times larger when CRIU has finished.
    *
@@ -96,7 +96,7 @@ export class LimitsHost {
     return [...directories].map((directory) => path.join(directory, "cgroup.procs"));
   }
 
-  /** Sets the limits of an incarnation whose groups are made. @throws HOST_UNSUPPORTED */
+  /** Sets the limits of an instance whose groups are made. @throws HOST_UNSUPPORTED */
   apply(instanceId: string, limits: CgroupLimits): void {
     for (const setting of limitSettings(this.#mounts.version, limits)) {
       this.#apply(instanceId, setting);
@@ -104,7 +104,7 @@ export class LimitsHost {
   }
 
   /**
-   * Lets an incarnation use the processors freely until the result is disposed of. A dump runs
+   * Lets an instance use the processors freely until the result is disposed of. A dump runs
    * code inside the processes, which a small share would make a long pause.
    */
   liftCpu(instanceId: string, { cpuLimit }: Pick<CgroupLimits, "cpuLimit">): Disposable {
@@ -118,7 +118,7 @@ export class LimitsHost {
     if (this.list().includes(instanceId)) this.apply(instanceId, { ...only, cpuLimit });
   }
 
-  /** Returns what an incarnation has come up against; `null` where it has no limits. */
+  /** Returns what an instance has come up against; `null` where it has no limits. */
   hits(instanceId: string): CgroupHits | null {
     const places = this.#places(instanceId).filter((directory) => existsSync(directory));
     if (places.length === 0) return null;
@@ -136,7 +136,7 @@ export class LimitsHost {
     };
   }
 
-  /** Lists the incarnations that have groups, whoever made them. */
+  /** Lists the instances that have groups, whoever made them. */
   list(): string[] {
     const found = this.#parents().flatMap((parent) => {
       if (!existsSync(parent)) return [];
@@ -146,7 +146,7 @@ export class LimitsHost {
     return [...new Set(found)];
   }
 
-  /** Removes an incarnation's groups. Idempotent. **Requires** its processes have ended. */
+  /** Removes an instance's groups. Idempotent. **Requires** its processes have ended. */
   async remove(instanceId: string): Promise<void> {
     for (const directory of this.#places(instanceId)) {
       // The kernel lets go of a process a moment after its end was told.

@@ -1,5 +1,6 @@
 import { mkdir, open as openFile, rm } from "node:fs/promises";
 import { Rollback, runProcess } from "../../base/index.ts";
+import { buildEgressHold, egressHoldTableName, removeStaleEgressHolds } from "./hold-egress.ts";
 import { HostSetup } from "./host-setup.ts";
 import { switchForwardingOn } from "./ip-forwarding.ts";
 import { canForwardIpv6 } from "./ipv6.ts";
@@ -15,7 +16,6 @@ import {
   buildReleaseScript,
 } from "./session-commands.ts";
 import { SessionLinks } from "./session-links.ts";
-import { buildSilence, endLeftSilences, silenceTableName } from "./silence.ts";
 import { planSockets, planSocketsOnHost, type SocketPlan } from "./socket-plan.ts";
 import { isSpareId, SpareNetworks } from "./spare-networks.ts";
 
@@ -97,7 +97,7 @@ export class NetworkHost {
       runProcess(["ip", "-4", "-o", "route", "show", "table", "all"]),
       options.hostResolvConf ?? readHostResolvConf(),
       canForwardIpv6(),
-      endLeftSilences(ownerKey),
+      removeStaleEgressHolds(ownerKey),
     ]);
     const range = chooseLinkRange(parseRoutes(routes.stdout));
     if (range === undefined) throw noRange();
@@ -160,7 +160,7 @@ export class NetworkHost {
     });
     if (plan !== null && plan.senders.length > 0) {
       await runProcess(["nsenter", `--net=${netnsPath}`, "--", "nft", "-f", "-"], {
-        input: buildSilence(this.#silenceOf(instanceId), plan.senders),
+        input: buildEgressHold(this.#egressHoldOf(instanceId), plan.senders),
       });
     }
     rollback.keep();
@@ -175,18 +175,18 @@ export class NetworkHost {
    */
   async release(instanceId: string, plan: SocketPlan): Promise<void> {
     const link = this.#links.addressesOf(instanceId);
-    const silence = this.#silenceOf(instanceId);
+    const egressHold = this.#egressHoldOf(instanceId);
     await runProcess([
       "sh",
       "-ec",
-      buildReleaseScript({ netnsPath: this.netnsPath(instanceId), plan, link, silence }),
+      buildReleaseScript({ netnsPath: this.netnsPath(instanceId), plan, link, egressHold }),
     ]);
   }
 
   /** Does for sockets that come back on the host's network what {@link createNamespace} does. */
   async prepareOnHost(instanceId: string, plan: SocketPlan): Promise<null> {
     if (plan.senders.length === 0) return null;
-    const input = buildSilence(this.#silenceOf(instanceId), plan.senders);
+    const input = buildEgressHold(this.#egressHoldOf(instanceId), plan.senders);
     this.#silencedOnHost.add(instanceId);
     await runProcess(["nft", "-f", "-"], { input });
     return null;
@@ -194,8 +194,8 @@ export class NetworkHost {
 
   /** Does for sockets that came back on the host's network what {@link release} does. */
   async releaseOnHost(instanceId: string, plan: SocketPlan): Promise<void> {
-    const silence = this.#silenceOf(instanceId);
-    const script = buildReleaseScript({ netnsPath: null, plan, link: null, silence });
+    const egressHold = this.#egressHoldOf(instanceId);
+    const script = buildReleaseScript({ netnsPath: null, plan, link: null, egressHold });
     await runProcess(["sh", "-ec", script]);
     this.#silencedOnHost.delete(instanceId);
   }
@@ -225,7 +225,7 @@ export class NetworkHost {
     // The link first: the end of the namespace would take its time.
     await this.#links.remove(instanceId);
     if (this.#silencedOnHost.delete(instanceId)) {
-      const table = ["inet", this.#silenceOf(instanceId)];
+      const table = ["inet", this.#egressHoldOf(instanceId)];
       await runProcess(["nft", "delete", "table", ...table], { okExitCodes: [0, 1] });
     }
     const netnsPath = this.netnsPath(instanceId);
@@ -259,7 +259,7 @@ export class NetworkHost {
     return this.#files.pathOf(instanceId);
   }
 
-  #silenceOf(instanceId: string): string {
-    return silenceTableName(this.#ownerKey, instanceId);
+  #egressHoldOf(instanceId: string): string {
+    return egressHoldTableName(this.#ownerKey, instanceId);
   }
 }

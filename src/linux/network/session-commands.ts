@@ -57,9 +57,9 @@ export function buildReleaseScript(options: {
   plan: SocketPlan;
   link: LinkAddresses | null;
   /** Table that keeps the plan's senders silent. */
-  silence: string;
+  egressHold: string;
 }): string {
-  const { netnsPath, plan, link, silence } = options;
+  const { netnsPath, plan, link, egressHold } = options;
   const filters = plan.connections.map(
     ({ local, remote }) => `( src ${endpoint(local)} and dst ${endpoint(remote)} )`,
   );
@@ -78,7 +78,7 @@ export function buildReleaseScript(options: {
   const close = (group: string[]) =>
     `${inside}ss --kill --tcp state connected '${group.join(" or ")}' >/dev/null`;
   const tidy = `${inside}ip -batch - <<'END'\n${batch.join("\n")}\nEND`;
-  const speak = `${inside}nft delete table inet ${silence}`;
+  const speak = `${inside}nft delete table inet ${egressHold}`;
   return [
     ...groups.map(close),
     ...(plan.senders.length > 0 ? [speak] : []),

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
+import { buildEgressHold } from "./hold-egress.ts";
 import { buildNamespaceBatch, buildReleaseScript } from "./session-commands.ts";
-import { buildSilence } from "./silence.ts";
 import { planSockets, planSocketsOnHost, type RestoredSocket } from "./socket-plan.ts";
 
 function tcp(local: string, remote: string | null): RestoredSocket {
@@ -54,7 +54,7 @@ test("senders with queued data are silent until all sockets are back, wherever t
   const ipv6 = { ...tcp("::1:40001", "::1:3000"), queuedBytes: 1 };
 
   expect(planSockets(sockets)).toMatchObject({ connections: [], senders: [inside] });
-  expect(buildSilence("s", planSockets([ipv6, ...sockets])?.senders ?? [])).toBe(
+  expect(buildEgressHold("s", planSockets([ipv6, ...sockets])?.senders ?? [])).toBe(
     `table inet s {
   chain output {
     type filter hook output priority filter
@@ -95,7 +95,7 @@ test("a former link's address is there while sockets come back, and stays for a 
       "address add 10.209.0.3/32 dev lo\n" +
       "route add default dev lo src 100.64.0.2 metric 4294967295\n",
   );
-  expect(buildReleaseScript({ netnsPath: "/n", plan, link: null, silence: "s" })).toBe(
+  expect(buildReleaseScript({ netnsPath: "/n", plan, link: null, egressHold: "s" })).toBe(
     "nsenter --net=/n -- ss --kill --tcp state connected " +
       "'( src 10.209.0.1:3000 and dst 10.209.0.0:50001 )' >/dev/null\n" +
       "nsenter --net=/n -- ip -batch - <<'END'\naddress delete 10.209.0.1/32 dev lo\n" +
@@ -110,7 +110,7 @@ test("many connections are closed in several calls, and IPv6 is written in brack
   const plan = planSockets(connections);
   if (plan === null) throw new Error("nothing is planned");
 
-  const calls = buildReleaseScript({ netnsPath: "/n", plan, link: null, silence: "s" })
+  const calls = buildReleaseScript({ netnsPath: "/n", plan, link: null, egressHold: "s" })
     .trim()
     .split("\n");
 

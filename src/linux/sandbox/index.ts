@@ -10,7 +10,6 @@ export { findHidden, hiddenBelow } from "./hidden-places.ts";
 export { findHostMounts } from "./host-mounts.ts";
 export { launchInit } from "./launch-init.ts";
 export { isListeningOn } from "./live-sockets.ts";
-export { lookAtTree, type TreeLook } from "./look-at-tree.ts";
 export {
   isBindPresent,
   isBindRemoved,
@@ -31,7 +30,7 @@ export {
   findInitsByUpper,
   haltTree,
   killTree,
-  listTree,
+  listProcesses,
   startTicks,
   type TreeProcess,
   treeMemoryBytes,
@@ -41,15 +40,16 @@ export {
   type LiveTree,
   readLiveMemory,
   readLiveTasks,
-  readLiveTree,
   readProcessMemory,
-} from "./read-live-tree.ts";
+  readProcessPicture,
+} from "./read-process-picture.ts";
 export { isDirectoryInside } from "./resolve-inside.ts";
 export { isRootMounted, mergedDir, mountRoot, unmountRoot } from "./root-filesystem.ts";
 export { isBelow } from "./select-mounts.ts";
 export {
   isSameActivity,
   isSameWait,
-  observeTree,
   type TreeActivity,
+  treeActivity,
 } from "./tree-activity.ts";
+export { type TreeFingerprint, treeFingerprint } from "./tree-fingerprint.ts";

@@ -1,5 +1,5 @@
 import { readdirSync, readlinkSync } from "node:fs";
-import { listTree } from "./process-tree.ts";
+import { listProcesses } from "./process-tree.ts";
 
 /** A process of a session, and the paths of what it has open or mapped. */
 export interface OpenFiles {
@@ -12,7 +12,7 @@ export interface OpenFiles {
 
 /** Returns what the processes of a session have open and mapped now, from the host's /proc. */
 export function listOpenFiles(initHostPid: number): OpenFiles[] {
-  return listTree(initHostPid).map(({ hostPid, pid, command }) => ({
+  return listProcesses(initHostPid).map(({ hostPid, pid, command }) => ({
     pid,
     command,
     paths: new Set(["fd", "map_files"].flatMap((kind) => targetsOf(`/proc/${hostPid}/${kind}`))),

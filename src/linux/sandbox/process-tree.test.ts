@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { killTree, listTree, startTicks, treeMemoryBytes } from "./process-tree.ts";
+import { killTree, listProcesses, startTicks, treeMemoryBytes } from "./process-tree.ts";
 
 /** A name that a reader of /proc/PID/stat stumbles over. */
 const ODD_NAME = "a) S (b";
@@ -23,7 +23,7 @@ afterEach(async () => {
 });
 
 test("a process whose name looks like fields of its own is read right", () => {
-  const [found] = listTree(pid);
+  const [found] = listProcesses(pid);
 
   expect(found).toMatchObject({ hostPid: pid, pid, parentPid: 0, uid: process.getuid?.() });
   expect(found?.state).toMatch(/^[RS]$/);
@@ -33,7 +33,7 @@ test("a process whose name looks like fields of its own is read right", () => {
 });
 
 test("a tree has its root first and adds up", () => {
-  const tree = listTree(process.pid);
+  const tree = listProcesses(process.pid);
 
   expect(tree[0]?.hostPid).toBe(process.pid);
   expect(tree.map(({ hostPid }) => hostPid)).toContain(pid);
@@ -55,5 +55,5 @@ test("the right one is ended, and what has ended is no failure", async () => {
   await killTree(pid, ticks);
 
   expect(await exited).toEqual([null, "SIGKILL"]);
-  expect(listTree(pid)).toEqual([]);
+  expect(listProcesses(pid)).toEqual([]);
 });

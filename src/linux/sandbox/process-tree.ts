@@ -40,7 +40,7 @@ export function readStat(hostPid: number): string[] | null {
 }
 
 /** Lists a session's processes, PID 1 first, `countMax` at most; those that end meanwhile are left out. */
-export function listTree(
+export function listProcesses(
   initHostPid: number,
   countMax: number = Number.POSITIVE_INFINITY,
 ): TreeProcess[] {
@@ -62,7 +62,7 @@ export function listTree(
 }
 
 /** Lists the process ids of a session as the host sees them, PID 1 first. */
-export function listTreePids(initHostPid: number): number[] {
+export function listPids(initHostPid: number): number[] {
   const found = [initHostPid];
   for (const hostPid of found) found.push(...childrenOf(hostPid));
   return found;
@@ -70,7 +70,7 @@ export function listTreePids(initHostPid: number): number[] {
 
 /** Returns the resident memory of a session's processes, in bytes. */
 export function treeMemoryBytes(initHostPid: number): number {
-  return listTree(initHostPid).reduce((sum, process) => sum + process.memoryBytes, 0);
+  return listProcesses(initHostPid).reduce((sum, process) => sum + process.memoryBytes, 0);
 }
 
 /**
@@ -106,7 +106,7 @@ export async function killTree(initHostPid: number, expectedStartTicks: number):
 export function haltTree(initHostPid: number, expectedStartTicks: number): void {
   if (startTicks(initHostPid) !== expectedStartTicks) return;
   // Children first, so that none of them sees another end.
-  for (const { hostPid, state } of listTree(initHostPid).toReversed()) {
+  for (const { hostPid, state } of listProcesses(initHostPid).toReversed()) {
     killProcess(hostPid);
     if (state === "D" && hasFrozenGroup(hostPid)) leaveFrozenGroup(hostPid);
   }

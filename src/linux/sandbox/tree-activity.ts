@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
-import { listTreePids } from "./process-tree.ts";
+import { listPids } from "./process-tree.ts";
 import { isUntimedWait } from "./untimed-wait.ts";
 
 /** A session with more threads is never so quiet that it is worth to look at each of them. */
@@ -30,10 +30,10 @@ export interface TreeActivity {
  * @returns null when one of them runs, or may run on by itself: a timeout, a timer, asynchronous
  * input. What it cannot tell is such a case, but for alarms, which are in the images only.
  */
-export function observeTree(initHostPid: number): TreeActivity | null {
+export function treeActivity(initHostPid: number): TreeActivity | null {
   try {
     const threads = new Map<string, ThreadActivity>();
-    for (const hostPid of listTreePids(initHostPid)) {
+    for (const hostPid of listPids(initHostPid)) {
       if (!observeProcess(hostPid, threads)) return null;
     }
     if (threads.size === 0) return null;

@@ -52,7 +52,7 @@ export class SessionShares {
   readonly #storeDir: string;
   readonly #groups: QuotaGroups;
   readonly #groupsDir: string;
-  /** Whose share each incarnation counts for, of those that this daemon has charged. */
+  /** Whose share each instance counts for, of those that this daemon has charged. */
   readonly #chargedTo = new Map<string, bigint>();
 
   constructor({ storeDir, storeImagePath }: StateLayout, health: StoreHealth) {

@@ -254,7 +254,7 @@ export class Catalog implements Disposable {
     this.verifications.deleteOf(id);
   }
 
-  /** Returns the checkpoints that frozen incarnations hold. */
+  /** Returns the checkpoints that frozen instances hold. */
   heldCheckpoints(): CheckpointRow[] {
     return this.#file
       .all<Stored<CheckpointRow>>("SELECT * FROM checkpoints WHERE heldBy IS NOT NULL")

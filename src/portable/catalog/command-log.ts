@@ -1,6 +1,6 @@
 import type { SqliteFile } from "./sqlite-file.ts";
 
-/** Commands of one incarnation that are kept; older ones are in the stories that follow them. */
+/** Commands of one instance that are kept; older ones are in the stories that follow them. */
 const KEPT_MAX = 500;
 
 /** A command that was run in a session. */
@@ -62,7 +62,7 @@ export class CommandLog {
     return this.#file.get<{ last: number }>(sql)?.last ?? 0;
   }
 
-  /** Returns the commands of an incarnation that ended after one and until another. */
+  /** Returns the commands of an instance that ended after one and until another. */
   between(instance: string, after: number, until: number): CommandRow[] {
     return this.#file.all<CommandRow>(
       `SELECT session, instance, command, by, startedAt, durationMs, exitCode, output, outputBytes
@@ -93,7 +93,7 @@ export class CommandLog {
     this.deleteForgotten();
   }
 
-  /** Deletes the commands of incarnations that are gone and that no checkpoint was taken of. */
+  /** Deletes the commands of instances that are gone and that no checkpoint was taken of. */
   deleteForgotten(): void {
     this.#file.run(
       `DELETE FROM commands WHERE instance NOT IN (SELECT id FROM instances)

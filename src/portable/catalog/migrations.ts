@@ -46,7 +46,7 @@ export const MIGRATIONS: readonly string[] = [
      toSession TEXT NOT NULL, toPort INTEGER NOT NULL, session TEXT NOT NULL, port INTEGER NOT NULL,
      PRIMARY KEY (toSession, toPort), UNIQUE (session, port, toSession)
    ) STRICT;`,
-  // What an incarnation had come up against when it ended.
+  // What an instance had come up against when it ended.
   `ALTER TABLE instances ADD COLUMN memoryHits INTEGER;
    ALTER TABLE instances ADD COLUMN pidsHits INTEGER;
    ALTER TABLE instances ADD COLUMN cpuHeldBackMs INTEGER;`,

@@ -31,7 +31,7 @@ export interface SessionRow extends ExtraMounts {
   createdAt: string;
   head: string | null;
   forkedFrom: string | null;
-  /** The live or last incarnation: its subvolume, its mount, its network. */
+  /** The live or last instance: its subvolume, its mount, its network. */
   instance: string | null;
   /** Incarnations made so far; names the next one. */
   instanceCount: number;
@@ -62,7 +62,7 @@ export interface ForwardRow {
   to: string | null;
 }
 
-/** One incarnation of a session: a row from before it is made until all of it is gone. */
+/** One instance of a session: a row from before it is made until all of it is gone. */
 export interface InstanceRow {
   id: string;
   session: string;
@@ -113,7 +113,7 @@ export interface CheckpointRow extends ExtraMounts {
   unchangedSince: string | null;
   /** Digest of the sums of its images; `null` while there are none to compare with. */
   imagesSums: string | null;
-  /** The frozen incarnation that is this checkpoint until it has been dumped. */
+  /** The frozen instance that is this checkpoint until it has been dumped. */
   heldBy: string | null;
   /** Why it could not be dumped; `null` before it was tried. */
   heldWhy: string | null;

@@ -4,8 +4,8 @@ import { checkpointRef } from "./inputs.ts";
 import { describe } from "./operation-contract.ts";
 import {
   type FullVerification,
-  verifyAtOnce,
   verifyCommand,
+  verifyConcurrency,
   verifyTimeoutMs,
 } from "./verification.ts";
 
@@ -18,7 +18,7 @@ const bisectInput = z.strictObject({
     .enum(["bad", "skip"])
     .default("bad")
     .describe("What it says when it took too long"),
-  atOnce: verifyAtOnce,
+  concurrency: verifyConcurrency,
   trust: z.boolean().default(false).describe("Do not run the command at `good` and at `bad`"),
   record: z
     .boolean()
@@ -62,7 +62,7 @@ export interface BisectBegin {
   event: "begin";
   checkpoints: number;
   roundsMax: number;
-  atOnce: number;
+  concurrency: number;
 }
 
 /** What became of one checkpoint; of one that was given up in the middle nothing is told. */

@@ -51,7 +51,7 @@ export const verifyTimeoutMs = z
   .default(VERIFY_TIMEOUT_MS_DEFAULT);
 
 /** How many forks at once. */
-export const verifyAtOnce = z
+export const verifyConcurrency = z
   .number()
   .int()
   .min(1)
@@ -75,7 +75,7 @@ export const verifyInput = z.strictObject({
   session: sessionRef.optional().describe("Also all checkpoints of this session's timeline"),
   command: verifyCommand,
   timeoutMs: verifyTimeoutMs.describe("End the command after this time, for each checkpoint"),
-  atOnce: verifyAtOnce,
+  concurrency: verifyConcurrency,
 });
 
 /** Why a checkpoint could not be verified; as errors are elsewhere. */

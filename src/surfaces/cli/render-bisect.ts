@@ -12,9 +12,9 @@ const LISTED_MAX = 20;
 /** Returns what a person is told while the search goes on. */
 export function renderBisectEvent(event: BisectEvent, paint: Paint): string[] {
   if (event.event === "begin") {
-    const { checkpoints, roundsMax, atOnce } = event;
+    const { checkpoints, roundsMax, concurrency } = event;
     const among = `Looking for the first bad one of ${counted(checkpoints, "checkpoint")}`;
-    return [`${among}: at most ${counted(roundsMax, "round")}, ${atOnce} at once.`];
+    return [`${among}: at most ${counted(roundsMax, "round")}, ${concurrency} at once.`];
   }
   if (event.event === "test") return [`  ${describeTest(event, paint)}`];
   const { round, left, good, bad } = event;

@@ -5,6 +5,7 @@ import type {
   OperationOutput,
   Session as SessionInfo,
 } from "../../shared/protocol/index.ts";
+import { type ApplyOptions, applyWork } from "./apply-work.ts";
 import { type BisectOptions, bisectCheckpoints } from "./bisect.ts";
 import { callOperation } from "./call-operation.ts";
 import type { Checkpoint } from "./checkpoint.ts";
@@ -38,7 +39,6 @@ import {
 } from "./require-arguments.ts";
 import { forkCheckpoint, Session } from "./session.ts";
 import { resolveStateDir } from "./state-dir.ts";
-import { type ApplyOptions, applyWork } from "./take-over.ts";
 import { verifyCheckpoints } from "./verify.ts";
 
 /** How to open Waypoint. */

@@ -1,7 +1,8 @@
 import process from "node:process";
 import { isInMemory, type Logger, type StateLayout } from "../../base/index.ts";
 import { captureAllHeld } from "../../engine/checkpoint/index.ts";
-import type { EnginePorts, StreamPeer } from "../../engine/session/index.ts";
+import type { Engine } from "../../engine/ports/index.ts";
+import type { StreamPeer } from "../../engine/session/index.ts";
 import { type EngineOperations, HANDLERS, type OperationHandler } from "../../operations/index.ts";
 import { ERROR_REGISTRY, WaypointError } from "../../shared/errors/index.ts";
 import {
@@ -22,7 +23,7 @@ const STARTED_AT = new Date().toISOString();
 
 /** The daemon's server on its socket. */
 export class Daemon {
-  readonly #ports: EnginePorts;
+  readonly #engine: Engine;
   readonly #layout: StateLayout;
   readonly #logger: Logger;
   readonly #socket: ListeningSocket;
@@ -31,21 +32,25 @@ export class Daemon {
   readonly #connections = new Set<Connection>();
   readonly #memory = new OwnMemory();
 
-  constructor(ports: EnginePorts) {
-    this.#ports = ports;
-    this.#layout = ports.settings.layout;
-    this.#logger = ports.logger;
+  constructor(engine: Engine) {
+    this.#engine = engine;
+    this.#layout = engine.settings.layout;
+    this.#logger = engine.logger;
     const own = {
       "daemon.status": () => Promise.resolve(this.#status()),
       "daemon.stop": (input: { sessions: boolean }) => this.#stop(input.sessions),
     };
     this.#handlers = { ...(HANDLERS satisfies EngineOperations), ...own };
-    this.#socket = new ListeningSocket(ports.settings.layout.socketPath, this.#logger, (socket) => {
-      const connection = new Connection(socket);
-      this.#connections.add(connection);
-      const serving = connection.serve((request, peer) => this.#answer(request, peer));
-      void serving.finally(() => this.#connections.delete(connection));
-    });
+    this.#socket = new ListeningSocket(
+      engine.settings.layout.socketPath,
+      this.#logger,
+      (socket) => {
+        const connection = new Connection(socket);
+        this.#connections.add(connection);
+        const serving = connection.serve((request, peer) => this.#answer(request, peer));
+        void serving.finally(() => this.#connections.delete(connection));
+      },
+    );
   }
 
   /** Listens on the state directory's socket; resolves when clients can connect. */
@@ -64,19 +69,19 @@ export class Daemon {
    * @param stepTimeoutMs  goes on without what takes longer. @defaultValue all is waited for
    */
   async shutDown(stepTimeoutMs?: number): Promise<void> {
-    const ports = this.#ports;
+    const engine = this.#engine;
     this.#stopListening();
     this.#memory.close();
-    const steps = new Steps(ports.logger, stepTimeoutMs);
-    await steps.run("end what is under way", () => endUnderWay(ports));
-    await steps.run("finish operations", () => ports.leases.idle());
-    await steps.run("capture what is held", () => captureAllHeld(ports));
-    await steps.run("end standbys", () => ports.standbys.close());
-    await steps.run("end the copying of images", () => ports.memoryImages.close());
-    await steps.run("finish in the background", () => ports.background.idle());
-    await steps.run("stop reading stories", () => ports.stories.stop());
-    await steps.run("end the builder of stories", () => ports.storyBuilder.close());
-    ports.catalog[Symbol.dispose]();
+    const steps = new Steps(engine.logger, stepTimeoutMs);
+    await steps.run("end what is under way", () => endUnderWay(engine));
+    await steps.run("finish operations", () => engine.leases.idle());
+    await steps.run("capture what is held", () => captureAllHeld(engine));
+    await steps.run("end standbys", () => engine.standbys.close());
+    await steps.run("end the copying of images", () => engine.memoryImages.close());
+    await steps.run("finish in the background", () => engine.background.idle());
+    await steps.run("stop reading stories", () => engine.stories.stop());
+    await steps.run("end the builder of stories", () => engine.storyBuilder.close());
+    engine.catalog[Symbol.dispose]();
     this.#stopped.resolve();
   }
 
@@ -87,14 +92,14 @@ export class Daemon {
     if (!parsed.success) throw invalidInput(name, parsed.error.issues);
     const handler = this.#handlers[name] as (
       input: unknown,
-      ports: EnginePorts,
+      engine: Engine,
       peer: StreamPeer,
     ) => Promise<OperationOutput<OperationName>>;
     this.#memory.noteWork();
     try {
-      return await handler(parsed.data, this.#ports, peer);
+      return await handler(parsed.data, this.#engine, peer);
     } catch (thrown) {
-      const error = this.#ports.store.health.explain(thrown);
+      const error = this.#engine.store.health.explain(thrown);
       this.#logFailure(name, error);
       throw error;
     } finally {
@@ -117,19 +122,19 @@ export class Daemon {
   }
 
   #status(): OperationOutput<"daemon.status"> {
-    const { usedBytes, freeBytes } = this.#ports.store.space.usage();
-    const images = this.#ports.store.images.usage();
+    const { usedBytes, freeBytes } = this.#engine.store.space.usage();
+    const images = this.#engine.store.images.usage();
     return {
       version: WAYPOINT_VERSION,
       pid: process.pid,
       stateDir: this.#layout.stateDir,
       isStateInMemory: isInMemory(this.#layout.stateDir),
       startedAt: STARTED_AT,
-      sessionsRunning: this.#ports.live.all().length,
+      sessionsRunning: this.#engine.live.all().length,
       memoryBytes: process.memoryUsage.rss(),
       storeUsedBytes: usedBytes,
       storeFreeBytes: freeBytes,
-      storeHealth: this.#ports.store.health.now(),
+      storeHealth: this.#engine.store.health.now(),
       imagesUsedBytes: images.usedBytes,
       imagesBudgetBytes: images.budgetBytes,
       standbys: this.#standbyStatus(),
@@ -137,7 +142,7 @@ export class Daemon {
   }
 
   #standbyStatus() {
-    const { standbys, settings } = this.#ports;
+    const { standbys, settings } = this.#engine;
     const { policy, budgetBytes } = settings.standby;
     return { ...standbys.status(), policy, budgetBytes };
   }
@@ -146,7 +151,7 @@ export class Daemon {
     // Whoever comes from now on finds no daemon, and starts the next one.
     this.#stopListening();
     try {
-      if (withSessions) await releaseEverything(this.#ports);
+      if (withSessions) await releaseEverything(this.#engine);
       return { stopped: true };
     } finally {
       // The answer must leave before this process ends, whatever could not be ended.

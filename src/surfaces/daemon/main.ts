@@ -41,7 +41,7 @@ async function main(): Promise<void> {
   const logger = createLogger((line) => writeLog(logFd, line));
   surviveDefects(logger);
   mountRun();
-  const ports = await openEngine({
+  const engine = await openEngine({
     layout,
     packageRoot,
     limits: limitsFromEnvironment(),
@@ -59,7 +59,7 @@ async function main(): Promise<void> {
   });
   // What libraries have made, the catalog above all.
   closeToOthers(layout.stateDir, [layout.failedLogsDir]);
-  const daemon = new Daemon(ports);
+  const daemon = new Daemon(engine);
   await daemon.listen();
   for (const signal of ["SIGTERM", "SIGINT"] as const) {
     process.on(signal, () => void daemon.shutDown());

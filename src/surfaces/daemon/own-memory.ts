@@ -26,7 +26,7 @@ export class OwnMemory {
   /** Notes that an operation has begun or ended. */
   noteWork(): void {
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#giveBack(), REST_MS);
+    this.#timer = setTimeout(() => this.#returnFreeMemory(), REST_MS);
     this.#timer.unref();
   }
 
@@ -34,7 +34,7 @@ export class OwnMemory {
     clearTimeout(this.#timer);
   }
 
-  #giveBack(): void {
+  #returnFreeMemory(): void {
     collectGarbage();
     trimHeap();
   }

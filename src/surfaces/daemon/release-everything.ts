@@ -1,6 +1,7 @@
 import { type Logger, withDeadline } from "../../base/index.ts";
 import { releaseHeld } from "../../engine/checkpoint/index.ts";
-import { cutShort, type EnginePorts, endInstance, workDirOf } from "../../engine/session/index.ts";
+import type { Engine } from "../../engine/ports/index.ts";
+import { cutShort, endInstance, workDirOf } from "../../engine/session/index.ts";
 import type { SessionRow } from "../../portable/catalog/index.ts";
 import { WaypointError } from "../../shared/errors/index.ts";
 import { releaseNamespace } from "./enter-namespace.ts";
@@ -30,10 +31,10 @@ export class Steps {
 }
 
 /** Begins nothing by itself any more, and ends what only this daemon can go on with. */
-export async function endUnderWay(ports: EnginePorts): Promise<void> {
-  await ports.automatic.close();
-  await ports.verifications.stop();
-  await ports.browses.endAll();
+export async function endUnderWay(engine: Engine): Promise<void> {
+  await engine.automatic.close();
+  await engine.verifications.stop();
+  await engine.browses.endAll();
 }
 
 /**
@@ -42,29 +43,29 @@ export async function endUnderWay(ports: EnginePorts): Promise<void> {
  *
  * @throws DEADLINE_EXCEEDED  processes of a session did not end; all else was done.
  */
-export async function releaseEverything(ports: EnginePorts): Promise<void> {
-  const steps = new Steps(ports.logger, STEP_TIMEOUT_MS);
-  const running = ports.catalog.sessions().filter(({ state }) => state === "running");
-  const pids = new Map(running.map((session) => [session.id, pidOf(session, ports)]));
-  for (const session of running) cutShort(session, "stopped", ports);
-  endRunsOfNobody(ports);
-  await steps.run("end what is under way", () => endUnderWay(ports));
+export async function releaseEverything(engine: Engine): Promise<void> {
+  const steps = new Steps(engine.logger, STEP_TIMEOUT_MS);
+  const running = engine.catalog.sessions().filter(({ state }) => state === "running");
+  const pids = new Map(running.map((session) => [session.id, pidOf(session, engine)]));
+  for (const session of running) cutShort(session, "stopped", engine);
+  endRunsOfNobody(engine);
+  await steps.run("end what is under way", () => endUnderWay(engine));
   await Promise.all(
-    running.map((session) => steps.run("end a session", () => endSession(session, ports))),
+    running.map((session) => steps.run("end a session", () => endSession(session, engine))),
   );
-  await steps.run("end what is held", () => releaseHeld(ports));
-  await steps.run("end standbys", () => ports.standbys.close());
-  await steps.run("end the copying of images", () => ports.memoryImages.close());
-  await steps.run("end what no session is noted for", () => endStrays(ports));
-  await steps.run("finish in the background", () => ports.background.idle());
-  await steps.run("stop reading stories", () => ports.stories.stop());
-  await steps.run("end the builder of stories", () => ports.storyBuilder.close());
-  await steps.run("release the network", () => ports.network.releaseHost());
-  await steps.run("release the mounts", () => releaseNamespace(ports.settings.layout));
+  await steps.run("end what is held", () => releaseHeld(engine));
+  await steps.run("end standbys", () => engine.standbys.close());
+  await steps.run("end the copying of images", () => engine.memoryImages.close());
+  await steps.run("end what no session is noted for", () => endStrays(engine));
+  await steps.run("finish in the background", () => engine.background.idle());
+  await steps.run("stop reading stories", () => engine.stories.stop());
+  await steps.run("end the builder of stories", () => engine.storyBuilder.close());
+  await steps.run("release the network", () => engine.network.releaseHost());
+  await steps.run("release the mounts", () => releaseNamespace(engine.settings.layout));
   for (const { id, name, instance } of running) {
     const pid = pids.get(id) ?? null;
     // Its row has no process any more when that has ended.
-    if (pid !== null && ports.catalog.instance(instance ?? "")?.pid === pid) throw left(name, pid);
+    if (pid !== null && engine.catalog.instance(instance ?? "")?.pid === pid) throw left(name, pid);
   }
 }
 
@@ -72,27 +73,27 @@ export async function releaseEverything(ports: EnginePorts): Promise<void> {
  * Ends trees that the catalog does not lead to: on a store that broke, a session may be noted as ended
  * while it lives, and what lives holds the store.
  */
-async function endStrays({ sandbox, settings, logger }: EnginePorts): Promise<void> {
+async function endStrays({ sandbox, settings, logger }: Engine): Promise<void> {
   for (const pid of sandbox.findInitsBelow(settings.layout.storeDir)) {
     logger.warn("a session that was not noted is ended", { pid });
     await sandbox.killTree(pid, sandbox.startTicks(pid) ?? 0);
   }
 }
 
-function pidOf({ instance }: SessionRow, { catalog }: EnginePorts): number | null {
+function pidOf({ instance }: SessionRow, { catalog }: Engine): number | null {
   return instance === null ? null : (catalog.instance(instance)?.pid ?? null);
 }
 
-async function endSession({ id }: SessionRow, ports: EnginePorts): Promise<void> {
-  await ports.leases.run(id, async () => {
-    ports.catalog.updateSession(id, { state: "stopped" });
-    const instance = ports.catalog.session(id)?.instance ?? null;
-    if (instance !== null) await endInstance(instance, ports);
+async function endSession({ id }: SessionRow, engine: Engine): Promise<void> {
+  await engine.leases.run(id, async () => {
+    engine.catalog.updateSession(id, { state: "stopped" });
+    const instance = engine.catalog.session(id)?.instance ?? null;
+    if (instance !== null) await endInstance(instance, engine);
   });
 }
 
 /** Restores of forks and standbys that are being made: what is held is dumped yet. */
-function endRunsOfNobody({ catalog, criu }: EnginePorts): void {
+function endRunsOfNobody({ catalog, criu }: Engine): void {
   const held = new Set(catalog.heldCheckpoints().map(({ heldBy }) => heldBy));
   const known = new Set(catalog.sessions().map(({ id }) => id));
   for (const { id, session } of catalog.instances()) {

@@ -6,10 +6,11 @@ import { openWithMounts } from "../../../linux/kernel/index.ts";
 import { resolveMoment } from "../../../portable/lineage/index.ts";
 import { WaypointError } from "../../../shared/errors/index.ts";
 import type { Browse } from "../../../shared/protocol/index.ts";
-import type { EnginePorts, StreamPeer } from "../../session/index.ts";
+import type { Engine } from "../../ports/index.ts";
+import type { StreamPeer } from "../../session/index.ts";
 import { type Moment, openMoment } from "../../story/index.ts";
 import { Root, requireDirectory } from "../copy/root.ts";
-import { unmountIn } from "./left-mounts.ts";
+import { unmountIn } from "./unmount-in.ts";
 
 /** A mount that is there, and what it holds. */
 interface Browsing {
@@ -30,11 +31,11 @@ interface Browsing {
  * daemon has left.
  */
 export class Browses {
-  readonly #ports: EnginePorts;
+  readonly #engine: Engine;
   readonly #browsing = new Map<string, Browsing>();
 
-  constructor(ports: EnginePorts) {
-    this.#ports = ports;
+  constructor(engine: Engine) {
+    this.#engine = engine;
   }
 
   list(): Browse[] {
@@ -53,10 +54,10 @@ export class Browses {
     { moment: reference, directory }: { moment: string; directory?: string | undefined },
     peer: StreamPeer,
   ): Promise<Browse> {
-    const { newId, catalog } = this.#ports;
+    const { newId, catalog } = this.#engine;
     const id = newId();
     await using rollback = new Rollback();
-    const moment = await openMoment(resolveMoment(reference, catalog), this.#ports);
+    const moment = await openMoment(resolveMoment(reference, catalog), this.#engine);
     rollback.defer("close the moment", async () => await moment[Symbol.asyncDispose]());
     const madeDir = directory === undefined ? this.#makeDir(id) : null;
     if (madeDir !== null) rollback.defer("remove its directory", () => rmdirSync(madeDir));
@@ -97,14 +98,14 @@ export class Browses {
   async endAll(): Promise<void> {
     for (const id of [...this.#browsing.keys()]) {
       await this.#end(id).catch((error: unknown) => {
-        this.#ports.logger.error("end a browse", error, { id });
+        this.#engine.logger.error("end a browse", error, { id });
       });
     }
   }
 
   /** Ends what a killed daemon has left, on the machine as the starter of this daemon sees it. */
   async endLeft(): Promise<void> {
-    const { settings, logger } = this.#ports;
+    const { settings, logger } = this.#engine;
     const start = this.#source("");
     try {
       if (settings.hostNamespacePath !== null) {
@@ -128,7 +129,7 @@ export class Browses {
     using root = Root.of(peer.pid);
     using directory = requireDirectory(root, fromText(target), "on this machine");
     await requireEmpty(directory.fd, target);
-    const { sandbox, settings } = this.#ports;
+    const { sandbox, settings } = this.#engine;
     const viewDir = sandbox.mountView(id, layersOf(moment), this.#source(id));
     try {
       const treeFd = openWithMounts(viewDir);
@@ -159,13 +160,13 @@ export class Browses {
   }
 
   #makeDir(id: string): string {
-    const madeDir = path.join(this.#ports.settings.layout.browseDir, id);
+    const madeDir = path.join(this.#engine.settings.layout.browseDir, id);
     mkdirSync(madeDir, { recursive: true, mode: 0o700 });
     return madeDir;
   }
 
   #source(id: string): string {
-    return `waypoint-${this.#ports.settings.layout.key}-${id}`;
+    return `waypoint-${this.#engine.settings.layout.key}-${id}`;
   }
 }
 

@@ -7,7 +7,8 @@ import type {
   OperationParsedInput,
   Place,
 } from "../../../shared/protocol/index.ts";
-import { type EnginePorts, requireLive, type StreamPeer } from "../../session/index.ts";
+import type { Engine } from "../../ports/index.ts";
+import { requireLive, type StreamPeer } from "../../session/index.ts";
 import { type MomentPlace, OpenMoments } from "../open-moments.ts";
 import { absolutePath, findEntry, givenPath } from "../place.ts";
 import { CopyJob } from "./copy-job.ts";
@@ -22,7 +23,7 @@ const THERE = "where it is to go";
 /** Who asked, and what it takes to do it. */
 interface CopyContext {
   peer: StreamPeer;
-  ports: EnginePorts;
+  engine: Engine;
   moments: OpenMoments;
 }
 
@@ -39,9 +40,9 @@ interface Source {
  *
  * @throws FILE_REFUSED  a checkpoint never changes.
  */
-export function copyTargetOf(to: Place, ports: EnginePorts): SessionRow | null {
+export function copyTargetOf(to: Place, engine: Engine): SessionRow | null {
   if (to.moment === undefined) return null;
-  const ref = resolveMoment(to.moment, ports.catalog);
+  const ref = resolveMoment(to.moment, engine.catalog);
   if ("session" in ref) return ref.session;
   throw new WaypointError("FILE_REFUSED", `Checkpoint ${ref.checkpoint.id} never changes.`, {
     hint: `Copy into a live session, for instance of \`waypoint fork ${ref.checkpoint.id}\`.`,
@@ -65,17 +66,17 @@ export async function copyFiles(
   input: OperationParsedInput<"cp">,
   session: SessionRow | null,
   peer: StreamPeer,
-  ports: EnginePorts,
+  engine: Engine,
 ): Promise<OperationOutput<"cp">> {
   if (session === null && input.from.some(({ moment }) => moment === undefined)) {
     throw new WaypointError("USAGE_INVALID", "Both sides are of this machine.", {
       hint: "Write a side of a checkpoint or session as NAME:PATH; `cp` copies on one machine.",
     });
   }
-  await using moments = new OpenMoments(ports);
-  const context = { peer, ports, moments };
+  await using moments = new OpenMoments(engine);
+  const context = { peer, engine, moments };
   using open = new DisposableStack();
-  const root = open.use(Root.of(session === null ? peer.pid : requireLive(session, ports).pid));
+  const root = open.use(Root.of(session === null ? peer.pid : requireLive(session, engine).pid));
   const sources: Source[] = [];
   for (const place of input.from) sources.push(await openSource(place, open, context));
   const targetPath = await pathOfTarget(input.to, session, context);
@@ -87,7 +88,7 @@ export async function copyFiles(
     dropsPrivileges: session === null,
   };
   const target = into ?? open.use(requireParent(root, targetPath));
-  const job = new CopyJob(target.fd, rules, { id: ports.newId(), signal: peer.cancelled });
+  const job = new CopyJob(target.fd, rules, { id: engine.newId(), signal: peer.cancelled });
   for (const source of sources) {
     job.rules = source.isOfMachine ? { ...rules, owner: rules.owner ?? ROOT_OWNER } : rules;
     const name = into === null ? splitPath(targetPath).name : source.name;
@@ -111,11 +112,11 @@ async function copySource(
 async function openSource(
   place: Place,
   open: DisposableStack,
-  { peer, ports, moments }: CopyContext,
+  { peer, engine, moments }: CopyContext,
 ): Promise<Source> {
   if (place.moment !== undefined) {
     const { moment, files } = await moments.open((place as MomentPlace).moment);
-    const rawPath = await absolutePath(place, moment, ports);
+    const rawPath = await absolutePath(place, moment, engine);
     const found = findEntry(files, rawPath, moment, { followsLast: false });
     const { name } = splitPath(rawPath);
     return {
@@ -143,11 +144,11 @@ function nameIn(rawPath: RawPath, name: RawPath): RawPath {
 async function pathOfTarget(
   to: Place,
   session: SessionRow | null,
-  { ports, moments }: CopyContext,
+  { engine, moments }: CopyContext,
 ): Promise<RawPath> {
   const given = givenPath(to);
   if (session === null || given.startsWith("/")) return requireAbsolute(given);
-  return await absolutePath(to, (await moments.open(session.id)).moment, ports);
+  return await absolutePath(to, (await moments.open(session.id)).moment, engine);
 }
 
 function requireParent(root: Root, rawPath: RawPath): OpenDirectory {

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { fromText, isAtOrBelow, joinRaw, type RawPath } from "../../../base/index.ts";
-import type { EnginePorts } from "../../session/index.ts";
+import type { Engine } from "../../ports/index.ts";
 import {
   findFileChanges,
   type Moment,
@@ -39,10 +39,10 @@ export interface NewVersions {
  */
 export async function withNewVersions(
   { row, before }: Searched,
-  { ports, signal }: { ports: EnginePorts; signal: AbortSignal },
+  { engine, signal }: { engine: Engine; signal: AbortSignal },
   use: (found: NewVersions) => Promise<void>,
 ): Promise<void> {
-  await using to = await openMoment({ checkpoint: row }, ports);
+  await using to = await openMoment({ checkpoint: row }, engine);
   using files = new MomentFiles(to);
   if (before === null) {
     const versions: FileVersion[] = [];
@@ -50,11 +50,11 @@ export async function withNewVersions(
     const touched = versions.map(({ rawPath }) => rawPath);
     return await use({ versions, touched, moved: [], unknown: {} });
   }
-  await using from = await openMoment({ checkpoint: before }, ports);
+  await using from = await openMoment({ checkpoint: before }, engine);
   using filesBefore = new MomentFiles(from);
   const pair = { from, to };
   const both = { from: filesBefore, to: files };
-  const { changes, unknown } = await findFileChanges(pair, { ports, signal }, both);
+  const { changes, unknown } = await findFileChanges(pair, { engine, signal }, both);
   const found: NewVersions = { versions: [], touched: [], moved: [], unknown };
   for (const { change, path: rawPath, from: earlier, after, what } of changes) {
     found.touched.push(rawPath, ...(earlier === null ? [] : [earlier]));

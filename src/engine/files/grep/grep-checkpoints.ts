@@ -7,12 +7,13 @@ import type {
   OperationOutput,
   OperationParsedInput,
 } from "../../../shared/protocol/index.ts";
-import type { EnginePorts, StreamPeer } from "../../session/index.ts";
+import type { Engine } from "../../ports/index.ts";
+import type { StreamPeer } from "../../session/index.ts";
 import { type FileVersion, pathFilter, withNewVersions } from "./file-versions.ts";
 import { recordedOutputs } from "./recorded-outputs.ts";
 import { Grep } from "./run-grep.ts";
 import { type Searched, selectCheckpoints } from "./select-checkpoints.ts";
-import { Standing } from "./standing.ts";
+import { VersionLifetimes } from "./version-lifetimes.ts";
 
 /** What one process searches at most, so that its matches come soon. */
 const BATCH_FILES_MAX = 500;
@@ -74,8 +75,8 @@ class Search {
   }
 
   /** Searches what programs printed. */
-  async outputs(searched: Searched, ports: EnginePorts): Promise<void> {
-    const outputs = await recordedOutputs(searched, ports);
+  async outputs(searched: Searched, engine: Engine): Promise<void> {
+    const outputs = await recordedOutputs(searched, engine);
     const origins = outputs.flatMap((output) => output.lines.map((line) => ({ ...line, output })));
     if (origins.length === 0) return;
     const lines = await this.grep.linesIn(`${origins.map(({ text }) => text).join("\n")}\n`);
@@ -120,42 +121,46 @@ class Search {
 export async function grepCheckpoints(
   input: Input,
   peer: StreamPeer,
-  ports: EnginePorts,
+  engine: Engine,
 ): Promise<OperationOutput<"grep">> {
   if (input.pattern.includes("\0")) {
     throw new WaypointError("USAGE_INVALID", "A pattern cannot have the byte 0 in it.");
   }
   const search = new Search(input, peer);
-  const selection = selectCheckpoints(input, ports);
+  const selection = selectCheckpoints(input, engine);
   // Among all others one is told of at the end; who names it wants this one.
   if (input.checkpoints.length > 0)
-    for (const { row } of selection.searched) ports.store.requireKnown(row.id);
+    for (const { row } of selection.searched) engine.store.requireKnown(row.id);
   await search.grep.check();
   // Outputs are at no path.
   const isOutputWanted =
     input.in === "outputs" || (input.in === "both" && input.path === undefined);
-  const standing = new Standing(selection);
+  const lifetimes = new VersionLifetimes(selection);
   for (const [place, searched] of selection.searched.entries()) {
     peer.cancelled.throwIfAborted();
     search.result.checkpoints += 1;
     if (input.in !== "outputs")
-      await searchFiles(search, { searched, place, standing }, peer, ports);
-    if (isOutputWanted) await search.outputs(searched, ports);
+      await searchFiles(search, { searched, place, lifetimes }, peer, engine);
+    if (isOutputWanted) await search.outputs(searched, engine);
   }
   return search.result;
 }
 
 async function searchFiles(
   search: Search,
-  { searched, place, standing }: { searched: Searched; place: number; standing: Standing },
+  {
+    searched,
+    place,
+    lifetimes,
+  }: { searched: Searched; place: number; lifetimes: VersionLifetimes },
   peer: StreamPeer,
-  ports: EnginePorts,
+  engine: Engine,
 ): Promise<void> {
   const { id } = searched.row;
   try {
-    await withNewVersions(searched, { ports, signal: peer.cancelled }, async (found) => {
-      await search.files(searched.row, found.versions, ({ rawPath }) => standing.until(rawPath));
-      standing.note(found, place);
+    await withNewVersions(searched, { engine, signal: peer.cancelled }, async (found) => {
+      await search.files(searched.row, found.versions, ({ rawPath }) => lifetimes.until(rawPath));
+      lifetimes.note(found, place);
       for (const [what, why] of Object.entries(found.unknown)) {
         search.unread(`${what} of ${id}: ${why}`);
       }

@@ -1,6 +1,6 @@
 import type { CheckpointRow } from "../../../portable/catalog/index.ts";
 import type { GrepMatch, Story } from "../../../shared/protocol/index.ts";
-import type { EnginePorts } from "../../session/index.ts";
+import type { Engine } from "../../ports/index.ts";
 import { readStory } from "../../story/index.ts";
 import type { Searched } from "./select-checkpoints.ts";
 
@@ -23,17 +23,17 @@ interface OutputLine {
  */
 export async function recordedOutputs(
   { row, before }: Searched,
-  ports: EnginePorts,
+  engine: Engine,
 ): Promise<RecordedOutput[]> {
-  const story = await readStory(row, ports);
+  const story = await readStory(row, engine);
   return [
     ...outputsOfCommands(story),
-    ...(await newOnScreen(story, before, ports)),
-    ...outputsOfVerifications(row, ports),
+    ...(await newOnScreen(story, before, engine)),
+    ...outputsOfVerifications(row, engine),
   ];
 }
 
-function outputsOfVerifications({ id }: CheckpointRow, { catalog }: EnginePorts): RecordedOutput[] {
+function outputsOfVerifications({ id }: CheckpointRow, { catalog }: Engine): RecordedOutput[] {
   return catalog.verifications
     .of(id)
     .map(({ command, output }) => ({ kind: "verification", command, lines: linesOf(output) }));
@@ -49,10 +49,10 @@ function outputsOfCommands({ commands }: Story): RecordedOutput[] {
 async function newOnScreen(
   { terminal }: Story,
   before: CheckpointRow | null,
-  ports: EnginePorts,
+  engine: Engine,
 ): Promise<RecordedOutput[]> {
   if (terminal === null) return [];
-  const earlier = before === null ? null : (await readStory(before, ports)).terminal;
+  const earlier = before === null ? null : (await readStory(before, engine)).terminal;
   const known = new Set(earlier?.lines ?? []);
   const lines = numbered(terminal.lines).filter(({ text }) => !known.has(text));
   return [{ kind: "screen", command: null, lines }];

@@ -2,7 +2,7 @@ import type { CheckpointRow } from "../../../portable/catalog/index.ts";
 import { ancestry, resolveCheckpoint, resolveSession } from "../../../portable/lineage/index.ts";
 import { WaypointError } from "../../../shared/errors/index.ts";
 import type { OperationParsedInput } from "../../../shared/protocol/index.ts";
-import type { EnginePorts } from "../../session/index.ts";
+import type { Engine } from "../../ports/index.ts";
 
 /** A checkpoint that is searched. */
 export interface Searched {
@@ -25,7 +25,7 @@ export interface Selection {
  */
 export function selectCheckpoints(
   { checkpoints, session }: Pick<OperationParsedInput<"grep">, "checkpoints" | "session">,
-  { catalog }: EnginePorts,
+  { catalog }: Engine,
 ): Selection {
   const rows = new Map(choose().map((row) => [row.id, row]));
   const newestFirst = [...rows.values()].sort((one, other) =>

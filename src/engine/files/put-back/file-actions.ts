@@ -15,7 +15,7 @@ export interface FileAction {
 }
 
 /** The files as they are, and the moment that they are put back to. */
-export interface FilesNowAndThen {
+export interface ComparedFiles {
   now: MomentFiles;
   past: MomentFiles;
 }
@@ -42,7 +42,7 @@ export function touchedPaths(
  *
  * Directories on the way that are missing now come along.
  */
-export function actionsFor(paths: Iterable<RawPath>, { now, past }: FilesNowAndThen): FileAction[] {
+export function actionsFor(paths: Iterable<RawPath>, { now, past }: ComparedFiles): FileAction[] {
   const actions = new Map<RawPath, FileAction>();
   for (const rawPath of paths) {
     const action = { rawPath, have: now.find(rawPath), want: past.find(rawPath) };
@@ -82,7 +82,7 @@ export function refuseOtherKinds(actions: readonly FileAction[]): void {
 
 function addMissingParents(
   rawPath: RawPath,
-  { now, past }: FilesNowAndThen,
+  { now, past }: ComparedFiles,
   actions: Map<RawPath, FileAction>,
 ): void {
   for (let at = parentOf(rawPath); at !== "/" && !actions.has(at); at = parentOf(at)) {

@@ -3,7 +3,8 @@ import type { CheckpointRow } from "../../../portable/catalog/index.ts";
 import { resolveCheckpoint } from "../../../portable/lineage/index.ts";
 import type { OperationOutput, OperationParsedInput } from "../../../shared/protocol/index.ts";
 import { CopyJob, Root, requireDirectory } from "../../files/index.ts";
-import type { EnginePorts, StreamPeer } from "../../session/index.ts";
+import type { Engine } from "../../ports/index.ts";
+import type { StreamPeer } from "../../session/index.ts";
 import {
   FirstViews,
   findFileChanges,
@@ -15,14 +16,14 @@ import {
 import { carryOut } from "../carry-out.ts";
 import { refuseConflicts } from "../conflicts.ts";
 import { describePlan } from "../describe-plan.ts";
+import { type PathChange, splitChanges } from "../desired-changes.ts";
 import { type Destination, Journal } from "../journal.ts";
 import { makePlan } from "../make-plan.ts";
 import { noteDone } from "../note-done.ts";
-import type { Plan, Wish } from "../plan.ts";
+import type { DesiredChange, Plan } from "../plan.ts";
 import { requireNoneUnfinished } from "../recover.ts";
 import { Target } from "../target.ts";
 import { type Version, versionOfEntry } from "../version.ts";
-import { type PathChange, splitChanges } from "../wished-paths.ts";
 import { type Applied, findApplied } from "./find-applied.ts";
 import { type Mapping, mapPaths } from "./map-paths.ts";
 import { sendPatch } from "./send-patch.ts";
@@ -44,17 +45,17 @@ type Input = OperationParsedInput<"apply">;
 export async function applyCheckpoint(
   input: Input,
   peer: StreamPeer,
-  ports: EnginePorts,
+  engine: Engine,
 ): Promise<OperationOutput<"apply">> {
-  const journal = new Journal(ports.settings.layout.storeDir);
-  await requireNoneUnfinished(journal, peer, ports);
-  const row = resolveCheckpoint(input.checkpoint, ports.catalog);
+  const journal = new Journal(engine.settings.layout.storeDir);
+  await requireNoneUnfinished(journal, peer, engine);
+  const row = resolveCheckpoint(input.checkpoint, engine.catalog);
   const mapping = mapPaths(input, row);
   using root = Root.of(peer.pid);
   using directory = requireDirectory(root, mapping.directory, "on this machine");
   const target = new Target(directory.fd);
-  await using to = await openCheckpoint(row, ports);
-  await using from = await openFresh(row, ports);
+  await using to = await openCheckpoint(row, engine);
+  await using from = await openFresh(row, engine);
   using files = { ...bothFiles(from, to) };
   for (const each of mapping.under) {
     requirePath(toText(each), [
@@ -62,11 +63,11 @@ export async function applyCheckpoint(
       { moment: to, files: files.to },
     ]);
   }
-  const found = await findFileChanges({ from, to }, { ports, signal: peer.cancelled }, files);
+  const found = await findFileChanges({ from, to }, { engine, signal: peer.cancelled }, files);
   const changes = splitChanges(found.changes, files, mapping.under);
-  const applied = await findApplied(row, mapping, journal, ports.catalog);
-  const wishes = await wishesOf(changes, { mapping, row, applied }, ports);
-  const id = ports.newId();
+  const applied = await findApplied(row, mapping, journal, engine.catalog);
+  const wishes = await wishesOf(changes, { mapping, row, applied }, engine);
+  const id = engine.newId();
   await journal.make(id);
   try {
     const plan = await makePlan(wishes, target, {
@@ -93,7 +94,7 @@ export async function applyCheckpoint(
     const operation = await carryOutApply(
       plan,
       { row, id, undoes: null, destination, target, journal, job },
-      ports,
+      engine,
     );
     return { ...describePlan(plan, job.result.leftOut), ...result, isDone: true, operation };
   } finally {
@@ -114,7 +115,7 @@ export async function carryOutApply(
     journal: Journal;
     job: CopyJob;
   },
-  { catalog, store }: EnginePorts,
+  { catalog, store }: Engine,
 ): Promise<number> {
   const { row, id, undoes, destination, target, journal, job } = what;
   const at = new Date().toISOString();
@@ -145,10 +146,10 @@ function bothFiles(
 async function wishesOf(
   changes: readonly PathChange[],
   { mapping, row, applied }: { mapping: Mapping; row: CheckpointRow; applied: Applied },
-  ports: EnginePorts,
-): Promise<Wish[]> {
-  const views = new FirstViews(row, ports);
-  const wishes: Wish[] = [];
+  engine: Engine,
+): Promise<DesiredChange[]> {
+  const views = new FirstViews(row, engine);
+  const wishes: DesiredChange[] = [];
   for (const change of changes) {
     const { before, after, path } = change;
     // The directory that is written to is there, and stays as it is.
@@ -169,7 +170,7 @@ async function baseOf(
   change: PathChange,
   views: FirstViews,
   { isBase }: Mapping,
-): Promise<Wish["base"]> {
+): Promise<DesiredChange["base"]> {
   const { before, path } = change;
   const view = views.of(path, before, change);
   if (view === "unchanged") return isBase || before === null ? "ours" : versionOfEntry(before);

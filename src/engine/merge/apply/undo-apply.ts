@@ -2,12 +2,13 @@ import { fromText, toText } from "../../../base/index.ts";
 import { WaypointError } from "../../../shared/errors/index.ts";
 import type { Applied, OperationParsedInput } from "../../../shared/protocol/index.ts";
 import { CopyJob } from "../../files/index.ts";
-import type { EnginePorts, StreamPeer } from "../../session/index.ts";
+import type { Engine } from "../../ports/index.ts";
+import type { StreamPeer } from "../../session/index.ts";
 import { refuseConflicts } from "../conflicts.ts";
 import { describePlan } from "../describe-plan.ts";
 import { Journal, type JournalRecord, type KeptStep } from "../journal.ts";
 import { makePlan } from "../make-plan.ts";
-import type { Wish } from "../plan.ts";
+import type { DesiredChange } from "../plan.ts";
 import { requireNoneUnfinished, withTarget } from "../recover.ts";
 import type { Version } from "../version.ts";
 import { carryOutApply } from "./apply-checkpoint.ts";
@@ -24,13 +25,13 @@ import { carryOutApply } from "./apply-checkpoint.ts";
 export async function undoApply(
   input: OperationParsedInput<"apply.undo">,
   peer: StreamPeer,
-  ports: EnginePorts,
+  engine: Engine,
 ): Promise<Applied> {
-  const journal = new Journal(ports.settings.layout.storeDir);
-  await requireNoneUnfinished(journal, peer, ports);
+  const journal = new Journal(engine.settings.layout.storeDir);
+  await requireNoneUnfinished(journal, peer, engine);
   const record = await findApply(journal, input.operation);
-  return await withTarget(record.destination, peer, ports, async (target) => {
-    const id = ports.newId();
+  return await withTarget(record.destination, peer, engine, async (target) => {
+    const id = engine.newId();
     await journal.make(id);
     try {
       const plan = await makePlan(wishesOf(record, journal), target, {
@@ -53,7 +54,7 @@ export async function undoApply(
       const row = { id: checkpoint, session: record.session };
       const undoes = record.operation;
       const what = { row, id, undoes, destination, target, journal, job };
-      const operation = await carryOutApply(plan, what, ports);
+      const operation = await carryOutApply(plan, what, engine);
       return { ...describePlan(plan), ...facts, isDone: true, operation };
     } finally {
       await journal.removeUnused(id);
@@ -74,8 +75,8 @@ async function findApply(journal: Journal, operation: number | undefined): Promi
   });
 }
 
-function wishesOf({ id, steps }: JournalRecord, journal: Journal): Wish[] {
-  const byPath = new Map<string, Wish>();
+function wishesOf({ id, steps }: JournalRecord, journal: Journal): DesiredChange[] {
+  const byPath = new Map<string, DesiredChange>();
   for (const step of steps) {
     const { path } = step;
     const known = byPath.get(path);

@@ -5,18 +5,19 @@ import { WaypointError } from "../../../shared/errors/index.ts";
 import type { OperationOutput } from "../../../shared/protocol/index.ts";
 import { createCheckpoint } from "../../checkpoint/index.ts";
 import { CopyJob, Root } from "../../files/index.ts";
-import { type EnginePorts, requireLive, type StreamPeer } from "../../session/index.ts";
+import type { Engine } from "../../ports/index.ts";
+import { requireLive, type StreamPeer } from "../../session/index.ts";
 import { findFileChanges, MomentFiles, openCheckpoint } from "../../story/index.ts";
 import { carryOut } from "../carry-out.ts";
 import { refuseConflicts } from "../conflicts.ts";
 import { describePlan } from "../describe-plan.ts";
+import { splitChanges } from "../desired-changes.ts";
 import { Journal } from "../journal.ts";
 import { makePlan } from "../make-plan.ts";
-import type { Plan, Wish } from "../plan.ts";
+import type { DesiredChange, Plan } from "../plan.ts";
 import { requireNoneUnfinished } from "../recover.ts";
 import { Target } from "../target.ts";
 import { versionOfEntry } from "../version.ts";
-import { splitChanges } from "../wished-paths.ts";
 import { findHolders, type Holder } from "./find-holders.ts";
 
 /** What is merged, into what. */
@@ -43,29 +44,29 @@ export interface MergeRequest {
 export async function mergeCheckpoint(
   { session, checkpoint, dryRun }: MergeRequest,
   peer: StreamPeer,
-  ports: EnginePorts,
+  engine: Engine,
 ): Promise<OperationOutput<"merge">> {
-  const journal = new Journal(ports.settings.layout.storeDir);
-  await requireNoneUnfinished(journal, peer, ports);
-  const live = requireLive(session, ports);
-  const ancestor = requireCommon(session, checkpoint, ports);
-  const before = dryRun ? null : await captureBefore(session, ports);
-  await using from = await openCheckpoint(ancestor, ports);
-  await using to = await openCheckpoint(checkpoint, ports);
+  const journal = new Journal(engine.settings.layout.storeDir);
+  await requireNoneUnfinished(journal, peer, engine);
+  const live = requireLive(session, engine);
+  const ancestor = requireCommon(session, checkpoint, engine);
+  const before = dryRun ? null : await captureBefore(session, engine);
+  await using from = await openCheckpoint(ancestor, engine);
+  await using to = await openCheckpoint(checkpoint, engine);
   using open = new DisposableStack();
   const files = { from: open.use(new MomentFiles(from)), to: open.use(new MomentFiles(to)) };
-  const found = await findFileChanges({ from, to }, { ports, signal: peer.cancelled }, files);
+  const found = await findFileChanges({ from, to }, { engine, signal: peer.cancelled }, files);
   const shared = session.binds.map(({ target }) => fromText(target));
   const changes = splitChanges(found.changes, files, ["/"]).filter(
     ({ path }) => path !== "/" && !shared.some((bind) => isAtOrBelow(path, bind)),
   );
   const root = open.use(Root.of(live.pid));
   const target = new Target(root.fd);
-  const id = ports.newId();
+  const id = engine.newId();
   await journal.make(id);
   try {
     const wishes = changes.map(
-      (change): Wish => ({
+      (change): DesiredChange => ({
         path: change.path.slice(1),
         base: change.before === null ? null : versionOfEntry(change.before),
         ctimeNs: null,
@@ -83,7 +84,7 @@ export async function mergeCheckpoint(
       },
       signal: peer.cancelled,
     });
-    const holders = holdersOf(plan, live.pid, ports);
+    const holders = holdersOf(plan, live.pid, engine);
     const facts = {
       session: session.id,
       checkpoint: checkpoint.id,
@@ -102,9 +103,9 @@ export async function mergeCheckpoint(
       destination: { kind: "session", session: session.id } as const,
       ...{ before: before?.id ?? null, operation: null, undoes: null },
     };
-    const sync = () => ports.store.space.sync();
+    const sync = () => engine.store.space.sync();
     await carryOut({ record, plan, target, journal, job, sync });
-    const operation = ports.catalog.operations.insert({
+    const operation = engine.catalog.operations.insert({
       ...{ session: session.id, kind: "merge", checkpoint: checkpoint.id, at },
       ...{ undo: before?.id ?? null, readyMs: null, stateBefore: session.state },
     });
@@ -121,7 +122,7 @@ export async function mergeCheckpoint(
 function requireCommon(
   session: SessionRow,
   checkpoint: CheckpointRow,
-  { catalog }: EnginePorts,
+  { catalog }: Engine,
 ): CheckpointRow {
   const theirs = new Set(ancestry(checkpoint.id, catalog).map(({ id }) => id));
   const common = ancestry(session.head, catalog).find(({ id }) => theirs.has(id));
@@ -136,19 +137,19 @@ function requireCommon(
   );
 }
 
-async function captureBefore(session: SessionRow, ports: EnginePorts): Promise<CheckpointRow> {
+async function captureBefore(session: SessionRow, engine: Engine): Promise<CheckpointRow> {
   return await createCheckpoint(
     session,
     {
       ...({ trigger: "before-merge", intent: "before merge", name: null } as const),
       ...{ filesOnly: false, movesHead: true },
     },
-    ports,
+    engine,
   );
 }
 
-function holdersOf({ steps }: Plan, pid: number, { sandbox }: EnginePorts): Holder[] {
+function holdersOf({ steps }: Plan, pid: number, { sandbox }: Engine): Holder[] {
   const replaced = steps.filter(({ kind, identity }) => identity !== null && kind !== "attributes");
   const paths = new Set<RawPath>(replaced.map(({ path }) => `/${path}`));
-  return paths.size === 0 ? [] : findHolders(sandbox.listTree(pid), paths);
+  return paths.size === 0 ? [] : findHolders(sandbox.listProcesses(pid), paths);
 }

@@ -6,7 +6,7 @@ import type { CheckpointRow } from "../../../portable/catalog/index.ts";
 import { ancestry } from "../../../portable/lineage/index.ts";
 import type { TreeEntry } from "../files/overlay-tree.ts";
 import type { RawChange } from "../files/raw-change.ts";
-import type { StoryPorts } from "../story-ports.ts";
+import type { StoryEngine } from "../story-engine.ts";
 import { type BaseVersion, readBaseVersions } from "./base-versions.ts";
 
 const ORIGIN = "trusted.overlay.origin";
@@ -37,13 +37,13 @@ export type FirstView = "unchanged" | "absent" | "unknown";
 export class FirstViews {
   readonly #line: readonly CheckpointRow[];
   readonly #origin: CheckpointRow;
-  readonly #ports: StoryPorts;
+  readonly #engine: StoryEngine;
   readonly #recorded = new Map<string, Promise<Map<RawPath, BaseVersion>>>();
 
-  constructor(checkpoint: CheckpointRow, ports: StoryPorts) {
-    this.#line = ancestry(checkpoint.id, ports.catalog);
+  constructor(checkpoint: CheckpointRow, engine: StoryEngine) {
+    this.#line = ancestry(checkpoint.id, engine.catalog);
     this.#origin = checkpoint;
-    this.#ports = ports;
+    this.#engine = engine;
   }
 
   /** @param now  what the base has at the path now. */
@@ -72,7 +72,7 @@ export class FirstViews {
   async recorded(rawPath: RawPath): Promise<BaseVersion | null> {
     const first = this.#line[this.#touchedCount(rawPath) - 1];
     if (first === undefined) return null;
-    const versions = this.#recorded.get(first.id) ?? readBaseVersions(first.id, this.#ports);
+    const versions = this.#recorded.get(first.id) ?? readBaseVersions(first.id, this.#engine);
     this.#recorded.set(first.id, versions);
     return (await versions).get(rawPath) ?? null;
   }
@@ -109,7 +109,7 @@ export class FirstViews {
   }
 
   #snapshotOf({ id }: CheckpointRow): string {
-    return this.#ports.store.checkpointPaths(id).snapshotPath;
+    return this.#engine.store.checkpointPaths(id).snapshotPath;
   }
 
   #layerOf(rawPath: RawPath): { prefix: string; inLayer: RawPath } {

@@ -25,18 +25,18 @@ const PROBE_BYTES = 8000;
 export async function keepBaseVersions(
   row: CheckpointRow,
   found: Promise<FoundChanges>,
-  { ports, signal }: Pick<ReadContext, "ports" | "signal">,
+  { engine, signal }: Pick<ReadContext, "engine" | "signal">,
 ): Promise<void> {
   try {
     const { changes } = await found;
-    const views = new FirstViews(row, ports);
+    const views = new FirstViews(row, engine);
     const versions = new Map<RawPath, BaseVersion>();
     const pace = new Pace(signal);
     let bytesLeft = BYTES_MAX;
     for (const { path, from, change, before, after } of changes) {
       if (versions.size >= VERSIONS_MAX) break;
       if (before === null || before.upperInode !== null) continue;
-      await pace.breathe();
+      await pace.yieldOften();
       // What was moved away is gone from where it was.
       const at = from ?? path;
       const about = from === null ? { change, after } : { change, after: null };
@@ -45,10 +45,10 @@ export async function keepBaseVersions(
       bytesLeft -= version.content.text?.length ?? 0;
       versions.set(at, version);
     }
-    if (versions.size > 0) await writeBaseVersions(row.id, versions, ports);
+    if (versions.size > 0) await writeBaseVersions(row.id, versions, engine);
   } catch (error) {
     if (!signal.aborted)
-      ports.logger.warn("base not noted", { checkpoint: row.id, reason: String(error) });
+      engine.logger.warn("base not noted", { checkpoint: row.id, reason: String(error) });
   }
 }
 

@@ -99,7 +99,7 @@ export class TreeComparison {
     after: Lone & { touched: TouchedPaths },
     renamedFrom: RawPath | null,
   ): Promise<void> {
-    await this.#pace.breathe();
+    await this.#pace.yieldOften();
     const areDirectories = before.entry.directory !== null && after.entry.directory !== null;
     const isReplaced = before.entry.directory !== null || after.entry.directory !== null;
     if (isReplaced && !areDirectories) {
@@ -122,7 +122,7 @@ export class TreeComparison {
 
   async #compareDirectories(pair: DirectoryPair): Promise<void> {
     for (const name of this.#namesToCompare(pair)) {
-      await this.#pace.breathe();
+      await this.#pace.yieldOften();
       const before = this.#lookIn(this.#from, pair.before, name);
       const after = this.#lookIn(this.#to, pair.after, name);
       if (before === null) {
@@ -156,7 +156,7 @@ export class TreeComparison {
   }
 
   async #resolveAdded(added: Lone): Promise<void> {
-    await this.#pace.breathe();
+    await this.#pace.yieldOften();
     const source = this.#findSource(added);
     if (source !== null) {
       this.#renamedFrom.add(source.path);
@@ -184,7 +184,7 @@ export class TreeComparison {
   }
 
   async #resolveDeleted(deleted: Lone): Promise<void> {
-    await this.#pace.breathe();
+    await this.#pace.yieldOften();
     if (this.#renamedFrom.has(deleted.path)) return;
     const { path, entry } = deleted;
     this.#note({ change: "deleted", path, from: null, before: entry, after: null, what: [] });
@@ -195,7 +195,7 @@ export class TreeComparison {
     if (entry.directory === null) return;
     const side = { path, directory: entry.directory, inode: entry, touched: UNTOUCHED };
     for (const name of tree.namesIn(entry.directory)) {
-      await this.#pace.breathe();
+      await this.#pace.yieldOften();
       const child = this.#lookIn(tree, side, name);
       if (child !== null) this.#wait(waiting, child);
     }

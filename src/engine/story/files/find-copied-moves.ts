@@ -61,7 +61,7 @@ class MoveSearch {
 
   /** Looks for what `half` was before; an outer directory comes before an inner one. */
   async match(half: Half): Promise<void> {
-    await this.#pace.breathe();
+    await this.#pace.yieldOften();
     if (half.isTaken || !isTellable(half)) return;
     const candidates = (this.#bySignature.get(half.signature) ?? []).filter(isFree);
     const name = nameOf(half.change.path);

@@ -11,7 +11,7 @@ import { WaypointError } from "../../../shared/errors/index.ts";
 import { type Moment, openCheckpoint } from "../moment.ts";
 import { nearestAncestor } from "../nearest-ancestor.ts";
 import type { MomentPair, ReadContext } from "../section.ts";
-import type { StoryPorts } from "../story-ports.ts";
+import type { StoryEngine } from "../story-engine.ts";
 import { TreeComparison } from "./compare-trees.ts";
 import { findCopiedMoves } from "./find-copied-moves.ts";
 import type { MomentFiles } from "./moment-files.ts";
@@ -55,18 +55,18 @@ export interface FoundChanges {
  */
 export async function findFileChanges(
   pair: MomentPair,
-  { ports, signal }: Pick<ReadContext, "ports" | "signal">,
+  { engine, signal }: Pick<ReadContext, "engine" | "signal">,
   files: BothFiles,
 ): Promise<FoundChanges> {
   requireSameBase(pair);
   const pace = new Pace(signal);
-  const { changes, sharedInodeMax } = await compareSubvolumes(pair, ports, signal);
+  const { changes, sharedInodeMax } = await compareSubvolumes(pair, engine, signal);
   const { layers, unknown } = layersOf(pair);
   const found: RawChange[] = [];
   for (const layer of layers) {
     const guide = { ...changes, sharedInodeMax, ...guideOf(changes, layer.prefix) };
     if (guide.before.children.size + guide.after.children.size === 0) continue;
-    const isHidden = hiddenPaths(layer, pair, ports);
+    const isHidden = hiddenPaths(layer, pair, engine);
     try {
       const before = files.from.tree(layer.prefix, layer.baseDir);
       const after = files.to.tree(layer.prefix, layer.baseDir);
@@ -82,11 +82,15 @@ export async function findFileChanges(
 }
 
 /** Compares the subvolumes, and finds up to which number inodes are the same in both. */
-async function compareSubvolumes({ from, to }: MomentPair, ports: StoryPorts, signal: AbortSignal) {
-  await using ancestor = await openAncestor({ from, to }, ports);
+async function compareSubvolumes(
+  { from, to }: MomentPair,
+  engine: StoryEngine,
+  signal: AbortSignal,
+) {
+  await using ancestor = await openAncestor({ from, to }, engine);
   const ancestorPath = ancestor?.subvolumePath ?? null;
   const paths = { fromPath: from.subvolumePath, toPath: to.subvolumePath, ancestorPath };
-  const { snapshots } = ports.store;
+  const { snapshots } = engine.store;
   const changes = await snapshots.compare(paths, signal);
   return {
     changes,
@@ -97,13 +101,13 @@ async function compareSubvolumes({ from, to }: MomentPair, ports: StoryPorts, si
 /** Opens the newest moment that both descend from, perhaps one of them; `null` without a known one. */
 async function openAncestor(
   pair: MomentPair,
-  ports: StoryPorts,
+  engine: StoryEngine,
 ): Promise<(Pick<Moment, "subvolumePath"> & AsyncDisposable) | null> {
-  const row = nearestAncestor(pair, ports.catalog);
+  const row = nearestAncestor(pair, engine.catalog);
   if (row === null) return null;
   const itself = [pair.from, pair.to].find(({ checkpoint }) => checkpoint?.id === row.id);
   // Damage to the store costs time here, not the answer.
-  if (itself === undefined) return await openCheckpoint(row, ports).catch(() => null);
+  if (itself === undefined) return await openCheckpoint(row, engine).catch(() => null);
   return { subvolumePath: itself.subvolumePath, [Symbol.asyncDispose]: async () => {} };
 }
 
@@ -134,7 +138,7 @@ function layersOf({ from, to }: MomentPair): { layers: Layer[] } & Pick<FoundCha
 function hiddenPaths(
   { mountPath, baseDir }: Layer,
   { from, to }: MomentPair,
-  { sandbox, settings }: StoryPorts,
+  { sandbox, settings }: StoryEngine,
 ): (inLayer: RawPath) => boolean {
   const known = sandbox.findHidden(knownStateDirs(settings.layout.stateDir));
   const covered = sandbox.hiddenBelow(baseDir, known);

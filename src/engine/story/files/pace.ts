@@ -13,7 +13,7 @@ export class Pace {
   }
 
   /** Stands back when it is time. Rejects when the work was given up. */
-  async breathe(): Promise<void> {
+  async yieldOften(): Promise<void> {
     if (performance.now() < this.#sliceEndsAtMs) return;
     await nextTurn();
     this.#signal.throwIfAborted();

@@ -59,7 +59,7 @@ async function isRangeSame(
     const otherBytes = readSync(otherFd, other, 0, size, offset);
     if (oneBytes !== otherBytes) return false;
     if (!one.subarray(0, oneBytes).equals(other.subarray(0, otherBytes))) return false;
-    await pace.breathe();
+    await pace.yieldOften();
   }
   return true;
 }

@@ -30,7 +30,7 @@ export async function findRepositories(
 ): Promise<FoundRepositories> {
   const changed = new Set<RawPath>();
   for (const change of changes) {
-    await pace.breathe();
+    await pace.yieldOften();
     for (const at of [change.path, change.from ?? change.path]) {
       const [, top, worktree] = IN_REPOSITORY.exec(at) ?? [];
       if (top === undefined || changed.size >= REPOSITORIES_MAX) continue;

@@ -56,7 +56,7 @@ async function walk(
   let isWhole = true;
   const waiting: (string | GitCommit)[] = [...starts].sort();
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
-    await pace.breathe();
+    await pace.yieldOften();
     if (typeof next !== "string") {
       commits.set(next.id, next);
       continue;

@@ -1,11 +1,11 @@
 import { fromText, isAtOrBelow, normalText, type RawPath, toText } from "../../../base/index.ts";
 import { describeCommit, type GitCommit } from "../../../formats/git/index.ts";
 import type { GitChange } from "../../../shared/protocol/index.ts";
+import { AnswerBudget } from "../answer-budget.ts";
 import { Pace } from "../files/pace.ts";
 import type { RawChange } from "../files/raw-change.ts";
 import { shareFileChanges } from "../files/share-file-changes.ts";
 import { loadStory } from "../keep-story.ts";
-import { AnswerRoom } from "../keep-within.ts";
 import type { ChangesReader, MomentPair, ReadContext } from "../section.ts";
 import { shellDirectory } from "../shell-directory.ts";
 import { compareDirty, type DirtyAnswer } from "./compare-dirty.ts";
@@ -62,7 +62,7 @@ async function compareRepositories(
   using shared = shareFileChanges(pair, context);
   const { changes } = await shared.changes;
   const pace = new Pace(context.signal);
-  const cwd = await shellDirectory(pair.to, context.ports);
+  const cwd = await shellDirectory(pair.to, context.engine);
   const { changed, around, inside } = await findRepositories(changes, cwd, shared.files, pace);
   const found: ReadRepositories = { git: [], unknown: {}, newest: null };
   for (const top of [...new Set([...around, ...changed])].sort()) {
@@ -80,7 +80,7 @@ async function compareRepositories(
     }
   }
   const isTold = (told: GitChange) => around.has(fromText(told.path)) || isChanged(told);
-  const room = new AnswerRoom(LIST_BYTES_MAX);
+  const room = new AnswerBudget(LIST_BYTES_MAX);
   const git = tellOnce(found.git)
     .filter(isTold)
     .map((told) => ({ ...told, commits: room.keep(told.commits, `commits in ${told.path}`) }));
@@ -148,7 +148,7 @@ async function tellDirty(
   unknown: Record<string, string>,
 ): Promise<GitChange["dirty"]> {
   const earlier = pair.from.checkpoint;
-  const kept = earlier === null ? null : await loadStory(earlier.id, context.ports);
+  const kept = earlier === null ? null : await loadStory(earlier.id, context.engine);
   const known = kept?.changes.git?.find(({ path }) => path === toText(top))?.dirty.after ?? null;
   const told = await compareDirty({ top, changes, ...files, knownBefore: known }, pace);
   const orUnknown = (answer: DirtyAnswer) => {
@@ -163,6 +163,6 @@ async function tellDirty(
 function sinceSeconds({ pair, context }: Question): number | null {
   const { from, to } = pair;
   const sessionId = to.checkpoint?.session ?? to.session?.id ?? "";
-  const made = from.checkpoint ?? context.ports.catalog.session(sessionId);
+  const made = from.checkpoint ?? context.engine.catalog.session(sessionId);
   return made === undefined ? null : Date.parse(made.createdAt) / 1000 - SLACK_SECONDS;
 }

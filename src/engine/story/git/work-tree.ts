@@ -81,7 +81,7 @@ export class WorkTree {
     const hasModes = !/^\s*filemode\s*=\s*(?:false|no|off|0)\b/im.test(config);
     const written: { entry: IndexEntry; found: TreeEntry }[] = [];
     for (const entry of entries) {
-      await pace.breathe();
+      await pace.yieldOften();
       if (!entry.isWatched) continue;
       const found = this.#find(entry.path);
       if (found === null || differsInKind(entry, found, hasModes)) return true;
@@ -89,7 +89,7 @@ export class WorkTree {
       if (!this.#isAsNoted(entry, found)) written.push({ entry, found });
     }
     for (const { entry, found } of written) {
-      await pace.breathe();
+      await pace.yieldOften();
       if (await this.#hasContent(entry, found)) continue;
       // What git keeps may be another form of the same content, by rules that are not followed here.
       if (/autocrlf|\[\s*filter/i.test(config) || this.#hasAttributes()) {

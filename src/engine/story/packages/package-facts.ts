@@ -33,7 +33,7 @@ export async function listFacts(
 ): Promise<Iterable<PathFact>> {
   const facts = new Map<RawPath, PathFact>();
   for (const { path, from, before, after } of changes) {
-    await pace.breathe();
+    await pace.yieldOften();
     if (from === null) {
       facts.set(path, { path, before, after });
       continue;
@@ -63,7 +63,7 @@ async function listBelow(
     const here = files.directory(at);
     if (here === null) continue;
     for (const name of here.tree.namesIn(here.directory)) {
-      await pace.breathe();
+      await pace.yieldOften();
       const entry = here.tree.child(here.directory, name);
       if (entry === null) continue;
       const path = joinRaw(at, name);

@@ -13,12 +13,12 @@ import {
   type PackageFileFinder,
 } from "../../../formats/packages/index.ts";
 import type { Changes, PackageChange } from "../../../shared/protocol/index.ts";
+import { AnswerBudget } from "../answer-budget.ts";
 import type { BothFiles } from "../files/find-file-changes.ts";
 import { readEntry } from "../files/moment-files.ts";
 import type { TreeEntry } from "../files/overlay-tree.ts";
 import { Pace } from "../files/pace.ts";
 import { shareFileChanges } from "../files/share-file-changes.ts";
-import { AnswerRoom } from "../keep-within.ts";
 import type { ChangesReader, ReadContext } from "../section.ts";
 import { markDependencies } from "./mark-dependencies.ts";
 import { listFacts, type PathFact } from "./package-facts.ts";
@@ -72,7 +72,7 @@ async function findPackageFiles(
   const under = scope.under === null ? null : normalText(scope.under);
   const found: ChangedFile[] = [];
   for (const fact of facts) {
-    await pace.breathe();
+    await pace.yieldOften();
     if (under !== null && !isAtOrBelow(fact.path, under)) continue;
     const isLink = [fact.before, fact.after].some((entry) => entry?.type === "symlink");
     const path = isLink ? linkedPackageJson(fact.path) : fact.path;
@@ -106,7 +106,7 @@ async function readSlots(
   const room: ReadRoom = { bytesLeft: READ_BYTES_MAX };
   let unreadable = 0;
   for (const batch of batches(told)) {
-    await pace.breathe();
+    await pace.yieldOften();
     await Promise.all(
       batch.map(async (each) => {
         try {
@@ -178,7 +178,7 @@ function report(packages: PackageChange[], unknown: Record<string, string>): Par
     const [where, reason] = problem;
     return { unknown: { packages: `${where.replace(/^packages in /, "")}: ${reason}` } };
   }
-  const room = new AnswerRoom(LIST_BYTES_MAX);
+  const room = new AnswerBudget(LIST_BYTES_MAX);
   return { packages: room.keep(packages, "packages"), unknown: { ...unknown, ...room.leftOut } };
 }
 

@@ -1,6 +1,6 @@
 import type { ProcessFacts } from "../../../base/index.ts";
 import type { Moment } from "../moment.ts";
-import type { StoryPorts } from "../story-ports.ts";
+import type { StoryEngine } from "../story-engine.ts";
 
 /** A socket that a process waits at for others. */
 export interface PictureListener {
@@ -36,26 +36,26 @@ export interface ProcessPicture {
  *
  * @throws Error  there are no processes, or they cannot be read; the message says why.
  */
-export function readPicture(moment: Moment, ports: StoryPorts): Promise<ProcessPicture | null> {
+export function readPicture(moment: Moment, engine: StoryEngine): Promise<ProcessPicture | null> {
   return moment.once("process-picture", async () => {
     if (moment.kind === "fresh") return null;
     if (moment.kind === "live") {
-      return await ports.sandbox.readLiveTree(requireLivePid(moment, ports));
+      return await engine.sandbox.readProcessPicture(requireLivePid(moment, engine));
     }
-    return await fromImages(moment, (imagesDir) => ports.criu.readImageTree(imagesDir));
+    return await fromImages(moment, (imagesDir) => engine.criu.readImageTree(imagesDir));
   });
 }
 
 /** Returns the memory of a process of a moment. @throws Error */
-export async function readMemory(moment: Moment, pid: number, ports: StoryPorts) {
+export async function readMemory(moment: Moment, pid: number, engine: StoryEngine) {
   if (moment.kind === "live") {
-    return await ports.sandbox.readLiveMemory(requireLivePid(moment, ports), pid);
+    return await engine.sandbox.readLiveMemory(requireLivePid(moment, engine), pid);
   }
-  return await fromImages(moment, (imagesDir) => ports.criu.readImageMemory(imagesDir, pid));
+  return await fromImages(moment, (imagesDir) => engine.criu.readImageMemory(imagesDir, pid));
 }
 
-function requireLivePid({ session, name }: Moment, ports: StoryPorts): number {
-  const live = session === null ? undefined : ports.live.get(session.id);
+function requireLivePid({ session, name }: Moment, engine: StoryEngine): number {
+  const live = session === null ? undefined : engine.live.get(session.id);
   if (live === undefined) throw new Error(`session ${name} is not running`);
   return live.pid;
 }

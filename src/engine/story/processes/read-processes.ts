@@ -1,9 +1,9 @@
 import type { Changes } from "../../../shared/protocol/index.ts";
-import { AnswerRoom } from "../keep-within.ts";
+import { AnswerBudget } from "../answer-budget.ts";
 import type { Moment } from "../moment.ts";
 import { type ChangesReader, notBelowAPath } from "../section.ts";
 import { startOf } from "../start-of.ts";
-import type { StoryPorts } from "../story-ports.ts";
+import type { StoryEngine } from "../story-engine.ts";
 import {
   compareConnections,
   comparePorts,
@@ -21,7 +21,7 @@ const ANSWER_BYTES_MAX = 1024 * 1024;
 /** Processes, listening ports and connections to the outside, from the process images. */
 export const PROCESSES_READER: ChangesReader = {
   sections: ["processes", "ports", "connections"],
-  read: async (pair, { ports: engine, scope }): Promise<Partial<Changes>> => {
+  read: async (pair, { engine, scope }): Promise<Partial<Changes>> => {
     if (scope.under !== null) return notBelowAPath(PROCESSES_READER);
     const [before, after] = await Promise.all([read(pair.from, engine), read(pair.to, engine)]);
     if (after === null) throw new Error("nothing has run there yet");
@@ -29,7 +29,7 @@ export const PROCESSES_READER: ChangesReader = {
     const processes = compareProcesses(earlier, after);
     const ports = comparePorts(earlier, after);
     const connections = compareConnections(earlier, after);
-    const room = new AnswerRoom(ANSWER_BYTES_MAX);
+    const room = new AnswerBudget(ANSWER_BYTES_MAX);
     return {
       ports: {
         opened: room.keep(ports.opened, "ports opened"),
@@ -50,9 +50,9 @@ export const PROCESSES_READER: ChangesReader = {
   summarize: summarizeProcesses,
 };
 
-async function read(moment: Moment, ports: StoryPorts): Promise<NamedPicture | null> {
+async function read(moment: Moment, engine: StoryEngine): Promise<NamedPicture | null> {
   const [picture, userNames] = await Promise.all([
-    readPicture(moment, ports),
+    readPicture(moment, engine),
     readUserNames(moment),
   ]);
   return picture === null ? null : { ...picture, userNames };

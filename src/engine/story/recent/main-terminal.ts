@@ -1,7 +1,7 @@
 import type { KeptTerminal } from "../../../linux/terminal/index.ts";
 import type { Moment } from "../moment.ts";
 import { readMemory } from "../processes/process-picture.ts";
-import type { StoryPorts } from "../story-ports.ts";
+import type { StoryEngine } from "../story-engine.ts";
 
 const INIT_PID = 1;
 
@@ -11,9 +11,12 @@ const INIT_PID = 1;
  *
  * @throws Error  there is no memory, or it cannot be read; the message says why.
  */
-export function readMainTerminal(moment: Moment, ports: StoryPorts): Promise<KeptTerminal | null> {
+export function readMainTerminal(
+  moment: Moment,
+  engine: StoryEngine,
+): Promise<KeptTerminal | null> {
   return moment.once("main-terminal", async () => {
-    const terminals = ports.findTerminals(await readMemory(moment, INIT_PID, ports));
+    const terminals = engine.findTerminals(await readMemory(moment, INIT_PID, engine));
     const id = moment.checkpoint?.terminal ?? null;
     return terminals.find((each) => each.id === id) ?? terminals[0] ?? null;
   });

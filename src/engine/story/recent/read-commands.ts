@@ -1,5 +1,5 @@
 import type { StoryCommand } from "../../../shared/protocol/index.ts";
-import { AnswerRoom } from "../keep-within.ts";
+import { AnswerBudget } from "../answer-budget.ts";
 import type { MomentPair, MomentReader, ReadContext } from "../section.ts";
 import { listTyped } from "./read-typed.ts";
 
@@ -12,7 +12,7 @@ const LIST_BYTES_MAX = 6 * 1024 * 1024;
 export const COMMANDS_READER: MomentReader = {
   sections: ["commands"],
   read: async (pair, context) => {
-    const room = new AnswerRoom(LIST_BYTES_MAX);
+    const room = new AnswerBudget(LIST_BYTES_MAX);
     const { commands: all, unknown } = await listCommands(pair, context);
     const commands = room.keep(shorten(all), "commands").reverse();
     return { commands, unknown: { ...unknown, ...room.leftOut } };
@@ -28,7 +28,7 @@ interface ListedCommands {
 /**
  * Returns the commands that a checkpoint comes after and its parent does not, oldest first.
  *
- * After a restore or in a fork those are the commands of the new incarnation, so that each branch
+ * After a restore or in a fork those are the commands of the new instance, so that each branch
  * has its own.
  *
  * @throws Error  nobody knows; the message says why.
@@ -49,8 +49,8 @@ export function listCommands(pair: MomentPair, context: ReadContext): Promise<Li
 }
 
 /** Those of `exec` and `attach -- COMMAND`, as the catalog has them. */
-function listExecuted({ from, to }: MomentPair, { ports }: ReadContext): StoryCommand[] {
-  const { commands } = ports.catalog;
+function listExecuted({ from, to }: MomentPair, { engine }: ReadContext): StoryCommand[] {
+  const { commands } = engine.catalog;
   const capture = commands.capture(to.checkpoint?.id ?? "");
   if (capture === undefined) throw new Error("it was not noted what had been run");
   const earlier = from.checkpoint === null ? undefined : commands.capture(from.checkpoint.id);

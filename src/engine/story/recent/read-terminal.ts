@@ -13,12 +13,12 @@ const CUT_SEQUENCE_BYTES_MAX = 256;
  */
 export const TERMINAL_READER: MomentReader = {
   sections: ["terminal"],
-  read: async ({ to }, { ports }) => {
-    const kept = await readMainTerminal(to, ports);
+  read: async ({ to }, { engine }) => {
+    const kept = await readMainTerminal(to, engine);
     if (kept === null) throw new Error("the first process is of an older Waypoint");
     if (kept.columns === 0 || kept.rows === 0) throw new Error("the terminal has no size");
     const { columns, rows, output, outputStart } = kept;
-    const screen = ports.createScreen(columns, rows);
+    const screen = engine.createScreen(columns, rows);
     try {
       await screen.write(outputStart > 0 ? withoutCutSequence(output) : output);
       const terminal: Screen = {

@@ -22,17 +22,20 @@ const BLANK_END = / *\r$/;
  *
  * @throws Error  the moment has no images, or an older init does not note it.
  */
-export async function listTyped(pair: MomentPair, { ports }: ReadContext): Promise<StoryCommand[]> {
-  const terminal = await readMainTerminal(pair.to, ports);
+export async function listTyped(
+  pair: MomentPair,
+  { engine }: ReadContext,
+): Promise<StoryCommand[]> {
+  const terminal = await readMainTerminal(pair.to, engine);
   if (terminal?.typed == null) throw new Error("the first process is of an older Waypoint");
-  const isOld = await endedBefore(pair, { ports });
+  const isOld = await endedBefore(pair, { engine });
   return terminal.typed.filter((typed) => !isOld(typed)).map((typed) => tell(typed, terminal));
 }
 
 /** Tells which commands had ended at the first moment already. */
 async function endedBefore(
   { from }: MomentPair,
-  { ports }: Pick<ReadContext, "ports">,
+  { engine }: Pick<ReadContext, "engine">,
 ): Promise<(typed: TypedCommand) => boolean> {
   const { checkpoint } = from;
   if (from.kind === "fresh") return () => false;
@@ -40,13 +43,13 @@ async function endedBefore(
     const atMs = Date.parse(checkpoint.createdAt);
     return ({ startedAtMs, durationMs }) => durationMs !== null && startedAtMs + durationMs < atMs;
   }
-  const earlier = await readMainTerminal(from, ports);
+  const earlier = await readMainTerminal(from, engine);
   const ended = (earlier?.typed ?? []).filter(({ durationMs }) => durationMs !== null);
   const keys = new Set(ended.map(keyOf));
   return (typed) => keys.has(keyOf(typed));
 }
 
-/** A new incarnation of a session counts anew, at another time. */
+/** A new instance of a session counts anew, at another time. */
 function keyOf({ number, startedAtMs }: TypedCommand): string {
   return `${number} ${startedAtMs}`;
 }

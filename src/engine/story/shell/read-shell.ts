@@ -3,14 +3,14 @@ import { fromText, toBytes } from "../../../base/index.ts";
 import type { ShellState } from "../../../linux/shells/index.ts";
 import type { Changes } from "../../../shared/protocol/index.ts";
 import type { SessionStart } from "../../session/index.ts";
+import { AnswerBudget } from "../answer-budget.ts";
 import { MomentFiles } from "../files/moment-files.ts";
-import { AnswerRoom } from "../keep-within.ts";
 import type { Moment } from "../moment.ts";
 import { readMemory, readPicture } from "../processes/process-picture.ts";
 import { sessionShell } from "../processes/session-shell.ts";
 import { type ChangesReader, type MomentPair, notBelowAPath } from "../section.ts";
 import { startOf } from "../start-of.ts";
-import type { StoryPorts } from "../story-ports.ts";
+import type { StoryEngine } from "../story-engine.ts";
 import { compareNamed } from "./compare-named.ts";
 import { summarizeShell } from "./summarize-shell.ts";
 
@@ -35,13 +35,13 @@ const ATTEMPTS = 3;
 /** Variables, functions, directory and Python environment of the session's shell. */
 export const SHELL_READER: ChangesReader = {
   sections: ["env", "functions", "cwd", "virtualenv"],
-  read: async (pair, { ports, scope }) => {
+  read: async (pair, { engine, scope }) => {
     if (scope.under !== null) return notBelowAPath(SHELL_READER);
-    const after = await readShell(pair.to, ports);
+    const after = await readShell(pair.to, engine);
     const before =
       pair.from.kind === "fresh"
-        ? (after.started(await startOf(pair, ports)) ?? after.fresh(pair))
-        : await readShell(pair.from, ports);
+        ? (after.started(await startOf(pair, engine)) ?? after.fresh(pair))
+        : await readShell(pair.from, engine);
     return compare(before.view, after.view);
   },
   summarize: summarizeShell,
@@ -56,11 +56,11 @@ interface ReadShell {
 }
 
 /** @throws Error  there is no shell; the message says why. */
-export async function readShell(moment: Moment, ports: StoryPorts): Promise<ReadShell> {
-  const picture = await readPicture(moment, ports);
+export async function readShell(moment: Moment, engine: StoryEngine): Promise<ReadShell> {
+  const picture = await readPicture(moment, engine);
   const shell = picture === null ? null : sessionShell(picture);
   if (shell === null) throw new Error("the session had no shell then");
-  const state = await readState(moment, shell, ports);
+  const state = await readState(moment, shell, engine);
   return {
     view: { ...state, cwd: shell.cwd },
     started: (start) => viewOf(start, shell),
@@ -84,9 +84,9 @@ function viewOf(start: SessionStart | null, shell: ProcessFacts): { view: ShellV
   return { view: { cwd, environment: new Map(environment), functions: new Map(functions) } };
 }
 
-async function readState(moment: Moment, shell: ProcessFacts, ports: StoryPorts) {
+async function readState(moment: Moment, shell: ProcessFacts, engine: StoryEngine) {
   for (let attempt = 1; ; attempt += 1) {
-    const state = await readOnce(moment, shell, ports);
+    const state = await readOnce(moment, shell, engine);
     const isWhole = state.environment instanceof Map;
     if (isWhole || moment.kind !== "live" || attempt === ATTEMPTS) return state;
   }
@@ -95,17 +95,17 @@ async function readState(moment: Moment, shell: ProcessFacts, ports: StoryPorts)
 async function readOnce(
   moment: Moment,
   { pid, program }: ProcessFacts,
-  ports: StoryPorts,
+  engine: StoryEngine,
 ): Promise<ShellState> {
   try {
     using files = new MomentFiles(moment);
     const file = program === null ? null : files.find(fromText(program.path));
     if (program === null || file?.type !== "file") throw new Error("the shell's program is gone");
-    return await ports.shells.readShellMemory({
+    return await engine.shells.readShellMemory({
       programPath: program.path,
       filePath: toBytes(file.hostPath),
       address: program.address,
-      memory: await readMemory(moment, pid, ports),
+      memory: await readMemory(moment, pid, engine),
     });
   } catch (error) {
     const unknown = error instanceof Error ? error.message : String(error);
@@ -117,7 +117,7 @@ async function readOnce(
 function compare(before: ShellView, after: ShellView): Partial<Changes> {
   const unknown: Partial<Record<ShellSection, string>> = {};
   const changes: Partial<Changes> = {};
-  const room = new AnswerRoom(ANSWER_BYTES_MAX);
+  const room = new AnswerBudget(ANSWER_BYTES_MAX);
   const reason = (part: "environment" | "functions") =>
     [after[part], before[part]].flatMap((each) => ("unknown" in each ? [each.unknown] : []))[0];
   if (after.cwd === null || before.cwd === null) unknown.cwd = "the shell's directory is not known";

@@ -1,6 +1,6 @@
 import type { CheckpointRow } from "../../../portable/catalog/index.ts";
 import { openCheckpoint } from "../moment.ts";
-import type { StoryPorts } from "../story-ports.ts";
+import type { StoryEngine } from "../story-engine.ts";
 import { readShell } from "./read-shell.ts";
 
 /** What a command needs to run as if it were typed into the shell of a moment. */
@@ -14,11 +14,11 @@ export interface ShellContext {
 /** Returns the directory and the exported variables of the session's shell in a checkpoint. */
 export async function readShellContext(
   checkpoint: CheckpointRow,
-  ports: StoryPorts,
+  engine: StoryEngine,
 ): Promise<ShellContext> {
-  await using moment = await openCheckpoint(checkpoint, ports);
+  await using moment = await openCheckpoint(checkpoint, engine);
   try {
-    const { view, fresh } = await readShell(moment, ports);
+    const { view, fresh } = await readShell(moment, engine);
     const started = fresh({ from: moment, to: moment }).view.environment;
     const known = [view.environment, started].find((each) => each instanceof Map);
     return { cwd: view.cwd, environment: Object.fromEntries(known ?? []) };

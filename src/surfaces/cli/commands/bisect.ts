@@ -39,13 +39,13 @@ export async function run({
 function bisectInput(
   [good = "", bad = ""]: readonly (string | undefined)[],
   command: readonly string[],
-  { timeout: timeoutMs, timeoutMeans, jobs: atOnce, trust, record, reuse }: BisectOptions,
+  { timeout: timeoutMs, timeoutMeans, jobs: concurrency, trust, record, reuse }: BisectOptions,
 ): OperationInput<"bisect"> {
   if (command.length === 0) {
     throw new WaypointError("USAGE_INVALID", "There is no command to tell good from bad with.", {
       hint: "Put -- before the command: `waypoint bisect green web@ -- npm test`.",
     });
   }
-  const given = withoutUndefined({ timeoutMs, timeoutMeans, atOnce, trust });
+  const given = withoutUndefined({ timeoutMs, timeoutMeans, concurrency, trust });
   return { ...given, good, bad, command: [...command], record, reuse };
 }

@@ -42,7 +42,7 @@ export async function run({
 function verifyInput(
   words: readonly string[],
   command: readonly string[],
-  { session, timeout: timeoutMs, jobs: atOnce }: VerifyOptions,
+  { session, timeout: timeoutMs, jobs: concurrency }: VerifyOptions,
 ): OperationInput<"verify"> {
   if (command.length === 0) {
     throw new WaypointError("USAGE_INVALID", "There is no command to verify with.", {
@@ -50,6 +50,6 @@ function verifyInput(
     });
   }
   const checkpoints = words.slice(0, words.length - command.length);
-  const given = withoutUndefined({ session, timeoutMs, atOnce });
+  const given = withoutUndefined({ session, timeoutMs, concurrency });
   return { ...given, checkpoints, command: [...command] };
 }

@@ -14,8 +14,8 @@ import { describeOperation } from "./describe-operation.ts";
 import { drawBelow, drawNode, drawOpenings, drawPassing } from "./draw-tree.ts";
 import { type FittedLine, fitLines, type TimelineLine } from "./fit-lines.ts";
 import { assignLanes, type LaneRow } from "./lanes.ts";
+import { renderSkipped } from "./render-skipped.ts";
 import { shortenIds } from "./shorten-ids.ts";
-import { tellLeftOut } from "./tell-left-out.ts";
 import { titleOf } from "./title.ts";
 
 type Log = OperationOutput<"log">;
@@ -48,7 +48,7 @@ export function renderTimeline(log: Log, options: TimelineOptions): string[] {
   const told = tellAutomatic(log.sessions).flatMap((line) => wrap(line, options.columns));
   return [
     ...renderTimelineRows(log, options).flatMap(({ lines }) => lines),
-    ...tellLeftOut(log, options),
+    ...renderSkipped(log, options),
     ...told,
   ];
 }

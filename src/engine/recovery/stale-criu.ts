@@ -1,7 +1,7 @@
 import { killProcess, pollUntil } from "../../base/index.ts";
 import type { RunningCriu } from "../../linux/criu/index.ts";
 import { hasCode } from "../../shared/errors/index.ts";
-import type { EnginePorts } from "../session/index.ts";
+import type { Engine } from "../ports/index.ts";
 
 /** How long to wait for a dump of the last daemon; then it is taken to hang. */
 const LEFT_DUMP_TIMEOUT_MS = 60_000;
@@ -17,26 +17,26 @@ const FREE_LOOKS_MAX = 20;
  * What one in the middle of a restore has made is of use to nobody. When a CRIU has died as well,
  * its helpers and half restored processes wait for it for ever.
  */
-export async function settleLeftCriu(ports: EnginePorts): Promise<void> {
+export async function settleStaleCriu(engine: Engine): Promise<void> {
   const looks = new Map<number, number>();
   try {
     await pollUntil(
       "a CRIU of the last daemon to finish",
       { timeoutMs: LEFT_DUMP_TIMEOUT_MS, intervalMs: LOOK_INTERVAL_MS },
       () => {
-        const left = findLeft(ports);
-        for (const each of left) if (waitsForEver(each, looks, ports)) killProcess(each.pid);
+        const left = findLeft(engine);
+        for (const each of left) if (waitsForEver(each, looks, engine)) killProcess(each.pid);
         return left.length === 0 ? true : undefined;
       },
     );
   } catch (error) {
     if (!hasCode(error, "DEADLINE_EXCEEDED")) throw error;
-    ports.logger.error("a CRIU of the last daemon hangs", error);
+    engine.logger.error("a CRIU of the last daemon hangs", error);
   }
-  await ports.criu.removeLeftMountRoots();
+  await engine.criu.removeStaleMountRoots();
 }
 
-function findLeft({ criu, settings }: EnginePorts): RunningCriu[] {
+function findLeft({ criu, settings }: Engine): RunningCriu[] {
   const { imagesDir, storeDir } = settings.layout;
   return criu.findRunningCriu(
     (argument) => argument.startsWith(`${imagesDir}/`) || argument.startsWith(`${storeDir}/`),
@@ -47,7 +47,7 @@ function findLeft({ criu, settings }: EnginePorts): RunningCriu[] {
 function waitsForEver(
   { pid, treePid }: RunningCriu,
   looks: Map<number, number>,
-  { criu }: EnginePorts,
+  { criu }: Engine,
 ): boolean {
   if (treePid === null || criu.isTreeKilled(treePid)) return true;
   const freeLooks = criu.isTreeHeld(treePid) ? 0 : (looks.get(pid) ?? 0) + 1;

@@ -1,5 +1,5 @@
 /** Lists in one answer; what is left out is counted by its name. */
-export class AnswerRoom {
+export class AnswerBudget {
   readonly leftOut: Record<string, string> = {};
   #bytesLeft: number;
 

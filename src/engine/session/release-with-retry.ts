@@ -1,21 +1,21 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { hasCode, toWaypointError } from "../../shared/errors/index.ts";
-import type { EnginePorts } from "./ports.ts";
+import type { Engine } from "../ports/index.ts";
 
 const RETRY_INTERVAL_MS = 1_000;
 /** An hour; after that it is left to the next daemon, which looks for what nobody refers to. */
 const RETRIES_MAX = 3_600;
 
 /**
- * Gives back what an incarnation holds. It takes programs to do so, and the end of all its
+ * Gives back what an instance holds. It takes programs to do so, and the end of all its
  * processes: where none can be started, or one does not end, it is done as soon as that changes, and
  * the caller goes on.
  *
  * **Requires** `work` is idempotent.
  */
-export async function giveBack(
+export async function releaseWithRetry(
   instanceId: string,
-  ports: EnginePorts,
+  engine: Engine,
   work: () => Promise<void>,
 ): Promise<void> {
   try {
@@ -23,9 +23,9 @@ export async function giveBack(
   } catch (error) {
     if (!passes(error)) throw error;
     const reason = toWaypointError(error).message;
-    ports.logger.warn("an incarnation is given back later", { instanceId, reason });
+    engine.logger.warn("an instance is given back later", { instanceId, reason });
     void giveBackLater(work).catch((later: unknown) =>
-      ports.logger.error("an incarnation could not be given back", later, { instanceId }),
+      engine.logger.error("an instance could not be given back", later, { instanceId }),
     );
   }
 }

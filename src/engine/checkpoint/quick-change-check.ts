@@ -1,5 +1,6 @@
 import type { SessionRow } from "../../portable/catalog/index.ts";
-import { autoPolicyOf, type EnginePorts, type LiveInstance } from "../session/index.ts";
+import type { Engine } from "../ports/index.ts";
+import { autoPolicyOf, type LiveInstance } from "../session/index.ts";
 
 /**
  * What was seen of a session when it was last captured, or when it was first looked at: cheap to
@@ -7,7 +8,7 @@ import { autoPolicyOf, type EnginePorts, type LiveInstance } from "../session/in
  * that): memory is not looked at.
  */
 interface Mark {
-  files: ReturnType<EnginePorts["store"]["filesState"]>;
+  files: ReturnType<Engine["store"]["filesState"]>;
   /** Which processes there were, each with its directory. */
   processes: string;
   /** How long they had run, in clock ticks. */
@@ -37,43 +38,43 @@ const marks = new WeakMap<LiveInstance, Mark>();
 export function markCapture(
   session: SessionRow,
   live: LiveInstance,
-  ports: EnginePorts,
+  engine: Engine,
 ): { take: (checkpointId: string) => void } {
-  if (autoPolicyOf(session, ports.settings).text === "manual") return { take: () => {} };
-  const { processes } = ports.sandbox.lookAtTree(live.pid);
+  if (autoPolicyOf(session, engine.settings).text === "manual") return { take: () => {} };
+  const { processes } = engine.sandbox.treeFingerprint(live.pid);
   const at = Date.now();
   return {
     take: (checkpointId) => {
-      const files = ports.store.filesStateOf(checkpointId);
+      const files = engine.store.filesStateOf(checkpointId);
       // The dump itself makes each process run.
-      const { ranTicks } = ports.sandbox.lookAtTree(live.pid);
+      const { ranTicks } = engine.sandbox.treeFingerprint(live.pid);
       marks.set(live, { files, processes, ranTicks, at, isOfStart: false });
     },
   };
 }
 
 /** Takes a session as it is now for the mark, unless it has one. */
-export function markAsItIs(live: LiveInstance, ports: EnginePorts): void {
+export function markAsItIs(live: LiveInstance, engine: Engine): void {
   if (marks.has(live)) return;
   const at = Date.now();
-  const { transaction } = ports.store.filesState(live.instanceId);
+  const { transaction } = engine.store.filesState(live.instanceId);
   // More may be changed in the same transaction, so what it has changed is told by the time alone,
   // and what a start or a restore has just written is nothing that anybody has changed.
   const files = { transaction: transaction - 1n, changedAtMs: at + START_MS };
-  marks.set(live, { ...ports.sandbox.lookAtTree(live.pid), files, at, isOfStart: true });
+  marks.set(live, { ...engine.sandbox.treeFingerprint(live.pid), files, at, isOfStart: true });
 }
 
 /** Returns what has become of a session since its mark; without one, all has changed. */
 export async function changesSinceMark(
   live: LiveInstance,
-  ports: EnginePorts,
+  engine: Engine,
 ): Promise<ChangesSinceMark> {
   const mark = marks.get(live);
   if (mark === undefined) return { hasChanged: true, hasRun: true };
-  const { processes, ranTicks } = ports.sandbox.lookAtTree(live.pid);
-  const lastKeyAtMs = ports.typing.lastKeyAtMs(live.sessionId) ?? 0;
+  const { processes, ranTicks } = engine.sandbox.treeFingerprint(live.pid);
+  const lastKeyAtMs = engine.typing.lastKeyAtMs(live.sessionId) ?? 0;
   return {
-    hasChanged: hasOtherProcesses(mark, processes) || (await hasChangedFiles(live, mark, ports)),
+    hasChanged: hasOtherProcesses(mark, processes) || (await hasChangedFiles(live, mark, engine)),
     hasRun: ranTicks !== mark.ranTicks || lastKeyAtMs > mark.at,
   };
 }
@@ -87,7 +88,7 @@ function hasOtherProcesses(mark: Mark, processes: string): boolean {
 async function hasChangedFiles(
   { instanceId }: LiveInstance,
   mark: Mark,
-  { store }: EnginePorts,
+  { store }: Engine,
 ): Promise<boolean> {
   const { transaction } = store.filesState(instanceId);
   if (transaction === mark.files.transaction) return false;
@@ -103,7 +104,7 @@ async function hasChangedFiles(
  * Returns when a file was touched last, in milliseconds since the epoch; `null` where none was since
  * the mark, as far as that is on its way to the disk.
  */
-export function touchedSinceMark(live: LiveInstance, { store }: EnginePorts): number | null {
+export function touchedSinceMark(live: LiveInstance, { store }: Engine): number | null {
   const { transaction, changedAtMs } = store.filesState(live.instanceId);
   return transaction === marks.get(live)?.files.transaction ? null : changedAtMs;
 }

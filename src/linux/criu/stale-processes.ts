@@ -26,7 +26,7 @@ export interface RunPlace {
  *
  * @throws DEADLINE_EXCEEDED  one of them does not end.
  */
-export async function endLeftProcesses(place: RunPlace, ending: readonly number[]): Promise<void> {
+export async function endStaleProcesses(place: RunPlace, ending: readonly number[]): Promise<void> {
   const seen = new Set(ending);
   await pollUntil("what CRIU has left to end", { timeoutMs: END_TIMEOUT_MS }, () => {
     for (const pid of findProcesses(place)) {

@@ -1,8 +1,8 @@
 import { readlinkSync } from "node:fs";
-import { listTreePids, readStat } from "./process-tree.ts";
+import { listPids, readStat } from "./process-tree.ts";
 
 /** What is cheap to see of a session's processes. */
-export interface TreeLook {
+export interface TreeFingerprint {
   /** Which processes there are, and the directory that each is in. */
   processes: string;
   /** Time for which they have run, those that have ended too, in clock ticks. */
@@ -10,10 +10,10 @@ export interface TreeLook {
 }
 
 /** Looks at a session's processes; those that end meanwhile are left out. */
-export function lookAtTree(initHostPid: number): TreeLook {
+export function treeFingerprint(initHostPid: number): TreeFingerprint {
   const processes: string[] = [];
   let ranTicks = 0;
-  for (const hostPid of listTreePids(initHostPid)) {
+  for (const hostPid of listPids(initHostPid)) {
     const fields = readStat(hostPid);
     if (fields === null) continue;
     // Of itself and of the children that it has collected, in user mode and in the kernel.

@@ -1,5 +1,6 @@
 import { touchedSinceMark } from "../checkpoint/index.ts";
-import type { EnginePorts, LiveInstance } from "../session/index.ts";
+import type { Engine } from "../ports/index.ts";
+import type { LiveInstance } from "../session/index.ts";
 import type { SessionState } from "./session-state.ts";
 
 /** Files that nobody has changed for this long have come to rest. */
@@ -14,12 +15,8 @@ const RESTLESS_MS_MAX = 30_000;
  * files. Notices of the kernel (fanotify) would cost something with every write of the session, and
  * tell nothing of what is written through memory.
  */
-export function hasComeToRest(
-  live: LiveInstance,
-  state: SessionState,
-  ports: EnginePorts,
-): boolean {
-  const touchedAtMs = touchedSinceMark(live, ports);
+export function areFilesSettled(live: LiveInstance, state: SessionState, engine: Engine): boolean {
+  const touchedAtMs = touchedSinceMark(live, engine);
   if (touchedAtMs === null) {
     state.writtenSinceMs = null;
     return false;

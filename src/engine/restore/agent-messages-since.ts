@@ -1,16 +1,16 @@
 import type { CheckpointRow, SessionRow } from "../../portable/catalog/index.ts";
 import { ancestry } from "../../portable/lineage/index.ts";
 import type { RestorePlan } from "../../shared/protocol/index.ts";
-import type { EnginePorts } from "../session/index.ts";
+import type { Engine } from "../ports/index.ts";
 
 /**
  * Returns what an agent handed over with the checkpoints that came after one, oldest first: its
  * messages, and the tasks that it said were done.
  */
-export function toldSince(
+export function agentMessagesSince(
   session: SessionRow,
   target: CheckpointRow,
-  { catalog }: EnginePorts,
+  { catalog }: Engine,
 ): RestorePlan["told"] {
   const behind = new Set(ancestry(target.id, catalog).map(({ id }) => id));
   const since = ancestry(session.head, catalog).filter(({ id }) => !behind.has(id));

@@ -1,17 +1,18 @@
 import type { AutoPolicy } from "../../shared/protocol/index.ts";
 import { changesSinceMark } from "../checkpoint/index.ts";
-import type { EnginePorts, LiveInstance } from "../session/index.ts";
+import type { Engine } from "../ports/index.ts";
+import type { LiveInstance } from "../session/index.ts";
 import type { Trigger } from "./trigger.ts";
 
 /** Tells whether there is something to capture: a look around is no change. */
-export async function isWorthIt(
+export async function isWorthCapturing(
   { cause, mayHaveChangedShell }: Trigger,
   policy: AutoPolicy,
   live: LiveInstance,
-  ports: EnginePorts,
+  engine: Engine,
 ): Promise<boolean> {
   if (cause === "task" || mayHaveChangedShell) return true;
   if (cause === "command" && policy.commands === "each") return true;
-  const { hasChanged, hasRun } = await changesSinceMark(live, ports);
+  const { hasChanged, hasRun } = await changesSinceMark(live, engine);
   return hasChanged || (cause === "every" && hasRun);
 }

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { expect, test } from "vitest";
-import { withMountRoot } from "./left-mount-roots.ts";
+import { withMountRoot } from "./stale-mount-roots.ts";
 
 test("what a failed restore left is removed, and nothing else", async () => {
   const rootsDir = mkdtempSync(path.join(os.tmpdir(), "waypoint-roots-"));

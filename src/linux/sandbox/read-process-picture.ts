@@ -2,7 +2,7 @@ import { readFileSync, readlinkSync } from "node:fs";
 import { open } from "node:fs/promises";
 import type { ProcessFacts } from "../../base/index.ts";
 import { type LiveConnection, type LiveListener, readLiveSockets } from "./live-sockets.ts";
-import { listTree, type TreeProcess } from "./process-tree.ts";
+import { listProcesses, type TreeProcess } from "./process-tree.ts";
 
 /** The processes of a live session, parents before children, and their sockets. */
 export interface LiveTree {
@@ -28,8 +28,8 @@ const RANDOM_BYTES = 16;
 const WHOLE_BYTES_MAX = 64 * 1024 * 1024;
 
 /** Reads what runs in a session now; what ends meanwhile is left out. */
-export async function readLiveTree(initHostPid: number): Promise<LiveTree> {
-  const processes = listTree(initHostPid).filter(isRunning);
+export async function readProcessPicture(initHostPid: number): Promise<LiveTree> {
+  const processes = listProcesses(initHostPid).filter(isRunning);
   return { tasks: await readTasks(processes), ...readLiveSockets(processes) };
 }
 
@@ -39,7 +39,7 @@ export async function readLiveTree(initHostPid: number): Promise<LiveTree> {
  * @throws Error  there are more than `countMax` processes.
  */
 export async function readLiveTasks(initHostPid: number, countMax: number): Promise<LiveTask[]> {
-  const processes = listTree(initHostPid, countMax + 1);
+  const processes = listProcesses(initHostPid, countMax + 1);
   if (processes.length > countMax) throw new Error(`it has more than ${countMax} processes`);
   return await readTasks(processes.filter(isRunning));
 }
@@ -52,7 +52,7 @@ export async function readLiveTasks(initHostPid: number, countMax: number): Prom
  * @throws Error  it has ended, or has too much.
  */
 export async function readLiveMemory(initHostPid: number, pid: number): Promise<LiveStretch[]> {
-  const process = listTree(initHostPid).find((each) => each.pid === pid);
+  const process = listProcesses(initHostPid).find((each) => each.pid === pid);
   if (process === undefined) throw new Error(`process ${pid} has ended`);
   return await readProcessMemory(process.hostPid, WHOLE_BYTES_MAX);
 }

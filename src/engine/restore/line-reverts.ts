@@ -5,7 +5,7 @@ import { fromText, type RawPath, toBytes } from "../../base/index.ts";
 import { hasCode } from "../../shared/errors/index.ts";
 import { CopyJob, copyAttributes } from "../files/index.ts";
 import { isText, mergeTexts, TEXT_BYTES_MAX } from "../merge/index.ts";
-import type { EnginePorts } from "../session/index.ts";
+import type { Engine } from "../ports/index.ts";
 import { readEntry, type TreeEntry } from "../story/index.ts";
 
 /** So many files are tried; each starts a program. */
@@ -29,19 +29,19 @@ export interface ThreeEntries {
  * Takes back changed lines of texts and keeps those that were changed since.
  *
  * What comes out lies in the store until this is disposed of; a daemon that died leaves it to the
- * next one ({@link removeLeftJoins}).
+ * next one ({@link removeStaleLineReverts}).
  */
-export class LineJoins implements AsyncDisposable {
+export class LineReverts implements AsyncDisposable {
   readonly #directory: string;
-  readonly #ports: EnginePorts;
+  readonly #engine: Engine;
   readonly #signal: AbortSignal;
   /** What came out for files that have several names, by the inode that they have now. */
   readonly #ofLinked = new Map<string, TreeEntry>();
   #tried = 0;
 
-  constructor(ports: EnginePorts, signal: AbortSignal) {
-    this.#directory = path.join(joinsDir(ports), ports.newId());
-    this.#ports = ports;
+  constructor(engine: Engine, signal: AbortSignal) {
+    this.#directory = path.join(joinsDir(engine), engine.newId());
+    this.#engine = engine;
     this.#signal = signal;
   }
 
@@ -66,7 +66,7 @@ export class LineJoins implements AsyncDisposable {
       return isSame ? is : await this.#keep(rawPath, text, { ...is, ...rights });
     } catch (error) {
       if (!hasCode(error, "TOOL_FAILED")) throw error;
-      this.#ports.logger.warn("lines were not joined", { reason: error.message });
+      this.#engine.logger.warn("lines were not joined", { reason: error.message });
       return null;
     }
   }
@@ -105,8 +105,8 @@ export class LineJoins implements AsyncDisposable {
 }
 
 /** Removes what a daemon that died has left. */
-export async function removeLeftJoins(ports: EnginePorts): Promise<void> {
-  await rm(joinsDir(ports), { recursive: true, force: true });
+export async function removeStaleLineReverts(engine: Engine): Promise<void> {
+  await rm(joinsDir(engine), { recursive: true, force: true });
 }
 
 async function isSameFile(one: TreeEntry, other: TreeEntry, text: Buffer): Promise<boolean> {
@@ -137,6 +137,6 @@ async function readTexts(
   return texts as [Buffer, Buffer, Buffer];
 }
 
-function joinsDir(ports: EnginePorts): string {
-  return path.join(ports.settings.layout.storeDir, "joins");
+function joinsDir(engine: Engine): string {
+  return path.join(engine.settings.layout.storeDir, "joins");
 }

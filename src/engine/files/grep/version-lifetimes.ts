@@ -9,7 +9,7 @@ const PATHS_MAX = 1_000_000;
  * Knows how long a version of a file stands: until the next change at its path. Works only where the
  * checkpoints are one line and are looked at from the newest to the oldest.
  */
-export class Standing {
+export class VersionLifetimes {
   readonly #ids: readonly string[];
   readonly #isKnown: boolean;
   /** At each path: the place in the list of the oldest change that was seen so far. */

@@ -1,4 +1,4 @@
-import type { EnginePorts } from "../engine/session/index.ts";
+import type { Engine } from "../engine/ports/index.ts";
 import { type Checkpoint, type OperationParsedInput, verdictOf } from "../shared/protocol/index.ts";
 
 type Asked = Pick<OperationParsedInput<"log">, "path" | "package" | "grep" | "verified">;
@@ -14,12 +14,12 @@ interface Answer {
  *
  * `notSearched` counts those left out of which nobody can say whether they would fit.
  */
-export async function findTold(
+export async function filterTimeline(
   checkpoints: readonly Checkpoint[],
   asked: Asked,
-  ports: EnginePorts,
+  engine: Engine,
 ): Promise<{ told: Checkpoint[]; notSearched: number }> {
-  const answers = await Promise.all(ANSWERS.map((answer) => answer(asked, ports)));
+  const answers = await Promise.all(ANSWERS.map((answer) => answer(asked, engine)));
   const given = answers.filter((answer) => answer !== null);
   const told = checkpoints.filter((each) => given.every(({ fits }) => fits(each)));
   const unknown = checkpoints.filter(
@@ -30,7 +30,7 @@ export async function findTold(
   return { told, notSearched: unknown.length };
 }
 
-type Question = (asked: Asked, ports: EnginePorts) => Promise<Answer | null>;
+type Question = (asked: Asked, engine: Engine) => Promise<Answer | null>;
 
 const byPath: Question = async ({ path }, { catalog: { stories } }) => {
   if (path === undefined) return null;

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type { EnginePorts, LiveInstance } from "../session/index.ts";
+import type { Engine } from "../ports/index.ts";
+import type { LiveInstance } from "../session/index.ts";
 
 /** A next command that comes within this time after one goes first. */
 const QUIET_MS = 100;
@@ -14,10 +15,10 @@ const YIELD_MS_MAX = 2_000;
  *
  * @throws Error  `signal` was aborted.
  */
-export async function untilQuiet(
+export async function waitForIdle(
   sessionId: string,
   signal: AbortSignal,
-  { live, journal }: EnginePorts,
+  { live, journal }: Engine,
 ): Promise<void> {
   const endsAtMs = performance.now() + YIELD_MS_MAX;
   const wait = (ms: number) => delay(ms, undefined, { signal });

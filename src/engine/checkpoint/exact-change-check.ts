@@ -1,7 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { TreeActivity } from "../../linux/sandbox/index.ts";
 import type { CheckpointRow, SessionRow } from "../../portable/catalog/index.ts";
-import type { EnginePorts, LiveInstance } from "../session/index.ts";
+import type { Engine } from "../ports/index.ts";
+import type { LiveInstance } from "../session/index.ts";
 
 /** The threads of a session need this long to fall asleep again after a dump. */
 const SETTLE_TRIES_MAX = 10;
@@ -17,8 +18,8 @@ interface Baseline {
 }
 
 /**
- * The newest captures of each incarnation that this daemon has made itself. A restored or found
- * incarnation has none: nobody has watched it since its processes were captured.
+ * The newest captures of each instance that this daemon has made itself. A restored or found
+ * instance has none: nobody has watched it since its processes were captured.
  */
 const baselines = new WeakMap<LiveInstance, Promise<Baseline | null>>();
 
@@ -36,16 +37,16 @@ interface Watch {
  * after it, and where the daemon asked init for nothing in between: then nobody had a cause to do
  * anything. Otherwise there is no baseline, and the next checkpoint is captured in full.
  */
-export function watchForChange(session: SessionRow, live: LiveInstance, ports: EnginePorts): Watch {
+export function watchForChange(session: SessionRow, live: LiveInstance, engine: Engine): Watch {
   baselines.delete(live);
   // What comes through a network or a directory of the host is not seen from here.
   const isClosed = session.net !== "host" && session.binds.length === 0;
-  const before = isClosed ? ports.sandbox.observeTree(live.pid) : null;
+  const before = isClosed ? engine.sandbox.treeActivity(live.pid) : null;
   const { requestCount } = live.link;
   return {
     settle: (checkpointId) => {
       if (before === null) return;
-      const settled = settle(live, { before, requestCount, checkpointId }, ports);
+      const settled = settle(live, { before, requestCount, checkpointId }, engine);
       baselines.set(
         live,
         settled.catch(() => null),
@@ -57,26 +58,26 @@ export function watchForChange(session: SessionRow, live: LiveInstance, ports: E
 async function settle(
   live: LiveInstance,
   { before, requestCount, checkpointId }: SettleOptions,
-  ports: EnginePorts,
+  engine: Engine,
 ): Promise<Baseline | null> {
-  const { observeTree, isSameActivity, isSameWait } = ports.sandbox;
+  const { treeActivity, isSameActivity, isSameWait } = engine.sandbox;
   let last: TreeActivity | null = null;
   for (let tries = 0; tries < SETTLE_TRIES_MAX; tries += 1) {
     await delay(SETTLE_INTERVAL_MS);
-    const activity = observeTree(live.pid);
+    const activity = treeActivity(live.pid);
     if (live.link.requestCount !== requestCount) return null;
     const isSettled = last !== null && activity !== null && isSameActivity(last, activity);
     last = activity;
     if (!isSettled || activity === null) continue;
     if (!isSameWait(before, activity, live.pid)) return null;
-    if (await hasAlarm(checkpointId, ports)) return null;
-    const files = ports.store.filesOfCheckpoint(checkpointId);
+    if (await hasAlarm(checkpointId, engine)) return null;
+    const files = engine.store.filesOfCheckpoint(checkpointId);
     return { checkpoints: new Set([checkpointId]), activity, files };
   }
   return null;
 }
 
-async function hasAlarm(checkpointId: string, { criu, store }: EnginePorts): Promise<boolean> {
+async function hasAlarm(checkpointId: string, { criu, store }: Engine): Promise<boolean> {
   using held = store.images.hold(store.checkpointPaths(checkpointId), { isUse: false });
   return await criu.hasAlarm(held.imagesDir);
 }
@@ -87,7 +88,7 @@ interface SettleOptions {
   checkpointId: string;
 }
 
-/** Notes that one more checkpoint holds the baseline of an incarnation. */
+/** Notes that one more checkpoint holds the baseline of an instance. */
 export function noteBaseline(live: LiveInstance, checkpointId: string): void {
   void baselines.get(live)?.then((baseline) => baseline?.checkpoints.add(checkpointId));
 }
@@ -99,15 +100,15 @@ export function noteBaseline(live: LiveInstance, checkpointId: string): void {
 export async function findUnchanged(
   session: SessionRow,
   live: LiveInstance,
-  ports: EnginePorts,
+  engine: Engine,
 ): Promise<CheckpointRow | null> {
   const baseline = await baselines.get(live);
   if (baseline == null || session.head === null) return null;
-  const parent = ports.catalog.checkpoint(session.head);
+  const parent = engine.catalog.checkpoint(session.head);
   if (parent?.content !== "full" || !baseline.checkpoints.has(parent.id)) return null;
-  const now = ports.sandbox.observeTree(live.pid);
-  if (now === null || !ports.sandbox.isSameActivity(baseline.activity, now)) return null;
+  const now = engine.sandbox.treeActivity(live.pid);
+  if (now === null || !engine.sandbox.isSameActivity(baseline.activity, now)) return null;
   // The files last: this takes a moment, in which a thread may begin to run and to write.
-  const files = await ports.store.filesOfInstance(live.instanceId);
+  const files = await engine.store.filesOfInstance(live.instanceId);
   return files === baseline.files ? parent : null;
 }

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { AnswerRoom } from "./keep-within.ts";
+import { AnswerBudget } from "./answer-budget.ts";
 
 test("lists are kept as long as there is room, and what is missing is counted", () => {
-  const room = new AnswerRoom(20);
+  const room = new AnswerBudget(20);
 
   expect(room.keep(["12345678"], "first")).toEqual(["12345678"]);
   expect(room.keep(["1", "12345678", "1"], "second")).toEqual(["1"]);

@@ -1,11 +1,11 @@
-import type { EnginePorts, EngineSettings } from "../session/index.ts";
+import type { Engine, EngineSettings } from "../ports/index.ts";
 
 /** What the process that builds stories is told when it starts, beside the state directory. */
 export type StorySettings = Pick<EngineSettings, "resolvConf" | "initBinaryPath">;
 
 /** What reading a story needs of the engine; the process that builds stories has no more. */
-export type StoryPorts = Pick<
-  EnginePorts,
+export type StoryEngine = Pick<
+  Engine,
   | ("catalog" | "store" | "criu" | "shells" | "sandbox" | "live")
   | ("findTerminals" | "createScreen" | "logger" | "newId")
 > & { settings: Pick<EngineSettings, "layout" | "shellFiles" | keyof StorySettings> };

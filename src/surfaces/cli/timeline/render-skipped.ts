@@ -3,7 +3,7 @@ import { wrap } from "../text/display-width.ts";
 import type { Paint } from "../text/style.ts";
 
 /** Returns sentences about the checkpoints that were left out, if there are any. */
-export function tellLeftOut(
+export function renderSkipped(
   { checkpoints, notShown, notSearched }: OperationOutput<"log">,
   { columns, paint }: { columns: number; paint: Paint },
 ): string[] {

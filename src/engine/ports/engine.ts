@@ -9,12 +9,15 @@ import type { findTerminals, InitLink, ScreenModel } from "../../linux/terminal/
 import type { Catalog } from "../../portable/catalog/index.ts";
 import type { AutomaticCheckpoints } from "../automatic/index.ts";
 import type { Browses } from "../files/index.ts";
+import type {
+  CommandJournal,
+  LiveSessions,
+  StandbyPool,
+  StandbySettings,
+  Typing,
+} from "../session/index.ts";
 import type { StoryBuilder, StoryQueue } from "../story/index.ts";
 import type { VerificationRuns } from "../verify/index.ts";
-import type { CommandJournal } from "./command-journal.ts";
-import type { LiveSessions } from "./live-sessions.ts";
-import type { StandbyPool, StandbySettings } from "./standby-pool.ts";
-import type { Typing } from "./typing.ts";
 
 /** Facts about this daemon and its machine that operations need. */
 export interface EngineSettings {
@@ -53,7 +56,7 @@ export interface MemoryBudget {
 }
 
 /** Everything the engine works with; made once, in the composition root. */
-export interface EnginePorts {
+export interface Engine {
   settings: EngineSettings;
   catalog: Catalog;
   store: Store;
@@ -76,7 +79,7 @@ export interface EnginePorts {
   automatic: AutomaticCheckpoints;
   /** What is run in sessions, for the stories of checkpoints. */
   journal: CommandJournal;
-  /** Live incarnations, by id, whose memory is still on its way: how it ends. */
+  /** Live instances, by id, whose memory is still on its way: how it ends. */
   filling: Map<string, Promise<criu.PagesState>>;
   standbys: StandbyPool;
   /** Moments that are mounted for users. */

@@ -8,7 +8,7 @@ const TABLE_PREFIX = "waypoint_silence_";
 const CRIU_MARK = "0xc114";
 
 /** Name of the nft table, in a namespace or on the host, that keeps an instance's senders silent. */
-export function silenceTableName(ownerKey: string, instanceId: string): string {
+export function egressHoldTableName(ownerKey: string, instanceId: string): string {
   return `${TABLE_PREFIX}${ownerKey}_${instanceId.replaceAll("-", "_")}`;
 }
 
@@ -16,7 +16,7 @@ export function silenceTableName(ownerKey: string, instanceId: string): string {
  * Returns the nft commands that drop what these connections send. It is sent again later; CRIU's
  * own packets, which rebuild the end of a connection, have a mark.
  */
-export function buildSilence(table: string, senders: readonly Connection[]): string {
+export function buildEgressHold(table: string, senders: readonly Connection[]): string {
   const rules = senders.map(({ local, remote }) => {
     const family = isIPv4(remote.address) ? "ip" : "ip6";
     const addresses = `${family} saddr ${local.address} ${family} daddr ${remote.address}`;
@@ -33,9 +33,9 @@ ${rules.join("\n")}
 }
 
 /** Ends silences on the host that a killed daemon left; none of its restores lives on. */
-export async function endLeftSilences(ownerKey: string): Promise<void> {
+export async function removeStaleEgressHolds(ownerKey: string): Promise<void> {
   const { stdout } = await runProcess(["nft", "list", "tables", "inet"]);
-  const prefix = silenceTableName(ownerKey, "");
+  const prefix = egressHoldTableName(ownerKey, "");
   const tables = stdout.split(/\s+/).filter((word) => word.startsWith(prefix));
   for (const table of tables) await runProcess(["nft", "delete", "table", "inet", table]);
 }

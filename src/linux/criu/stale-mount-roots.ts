@@ -29,7 +29,7 @@ export async function withMountRoot<T extends { exitCode: number | null }>(
  *
  * **Requires** the daemon's own mount namespace, and that no restore runs in it.
  */
-export async function removeLeftMountRoots(): Promise<void> {
+export async function removeStaleMountRoots(): Promise<void> {
   const names = await readdir(MOUNT_ROOTS_DIR);
   for (const name of names.filter((each) => each.startsWith(MOUNT_ROOT_PREFIX))) {
     await rmdir(join(MOUNT_ROOTS_DIR, name)).catch(() => {});
