@@ -1,6 +1,6 @@
 import process from "node:process";
-import { isInMemory, type Logger, type StateLayout } from "../../base/index.ts";
-import { captureAllHeld } from "../../engine/checkpoint/index.ts";
+import { isInMemory, type Logger, type StateLayout, withDeadline } from "../../base/index.ts";
+import { closeEngine, releaseEngine, STEP_TIMEOUT_MS } from "../../engine/close-engine.ts";
 import type { Engine } from "../../engine/ports/index.ts";
 import type { StreamPeer } from "../../engine/session/index.ts";
 import { type EngineOperations, HANDLERS, type OperationHandler } from "../../operations/index.ts";
@@ -13,9 +13,9 @@ import {
   WAYPOINT_VERSION,
 } from "../../shared/protocol/index.ts";
 import { Connection } from "./connection.ts";
+import { releaseNamespace } from "./enter-namespace.ts";
 import { ListeningSocket } from "./listening-socket.ts";
 import { OwnMemory } from "./own-memory.ts";
-import { endUnderWay, releaseEverything, STEP_TIMEOUT_MS, Steps } from "./release-everything.ts";
 
 /** What a client of another version may ask for: it must be able to look at the daemon and end it. */
 const ANY_VERSION: ReadonlySet<string> = new Set(["daemon.status", "daemon.stop"]);
@@ -69,19 +69,9 @@ export class Daemon {
    * @param stepTimeoutMs  goes on without what takes longer. @defaultValue all is waited for
    */
   async shutDown(stepTimeoutMs?: number): Promise<void> {
-    const engine = this.#engine;
     this.#stopListening();
     this.#memory.close();
-    const steps = new Steps(engine.logger, stepTimeoutMs);
-    await steps.run("end what is under way", () => endUnderWay(engine));
-    await steps.run("finish operations", () => engine.leases.idle());
-    await steps.run("capture what is held", () => captureAllHeld(engine));
-    await steps.run("end standbys", () => engine.standbys.close());
-    await steps.run("end the copying of images", () => engine.memoryImages.close());
-    await steps.run("finish in the background", () => engine.background.idle());
-    await steps.run("stop reading stories", () => engine.stories.stop());
-    await steps.run("end the builder of stories", () => engine.storyBuilder.close());
-    engine.catalog[Symbol.dispose]();
+    await closeEngine(this.#engine, stepTimeoutMs);
     this.#stopped.resolve();
   }
 
@@ -114,6 +104,18 @@ export class Daemon {
     if (isUsers)
       this.#logger.info(`operation ${name}`, { code: error.code, message: error.message });
     else this.#logger.error(`operation ${name}`, error);
+  }
+
+  async #releaseAll(): Promise<void> {
+    try {
+      await releaseEngine(this.#engine);
+    } finally {
+      await withDeadline(
+        "release the mounts",
+        STEP_TIMEOUT_MS,
+        releaseNamespace(this.#layout),
+      ).catch((error: unknown) => this.#logger.error("release the mounts", error));
+    }
   }
 
   #stopListening(): void {
@@ -151,7 +153,7 @@ export class Daemon {
     // Whoever comes from now on finds no daemon, and starts the next one.
     this.#stopListening();
     try {
-      if (withSessions) await releaseEverything(this.#engine);
+      if (withSessions) await this.#releaseAll();
       return { stopped: true };
     } finally {
       // The answer must leave before this process ends, whatever could not be ended.

@@ -1,16 +1,15 @@
-import { type Logger, withDeadline } from "../../base/index.ts";
-import { releaseHeld } from "../../engine/checkpoint/index.ts";
-import type { Engine } from "../../engine/ports/index.ts";
-import { cutShort, endInstance, workDirOf } from "../../engine/session/index.ts";
-import type { SessionRow } from "../../portable/catalog/index.ts";
-import { WaypointError } from "../../shared/errors/index.ts";
-import { releaseNamespace } from "./enter-namespace.ts";
+import { type Logger, withDeadline } from "../base/index.ts";
+import type { SessionRow } from "../portable/catalog/index.ts";
+import { WaypointError } from "../shared/errors/index.ts";
+import { captureAllHeld, releaseHeld } from "./checkpoint/index.ts";
+import type { Engine } from "./ports/index.ts";
+import { cutShort, endInstance, workDirOf } from "./session/index.ts";
 
-/** What hangs must not keep the daemon from ending, nor the sessions that come after it. */
+/** What hangs must not keep an engine from being released, nor the sessions that come after it. */
 export const STEP_TIMEOUT_MS = 15_000;
 
 /** Steps of an end: each is tried, whatever became of those before. */
-export class Steps {
+class Steps {
   readonly #logger: Logger;
   readonly #timeoutMs: number | undefined;
 
@@ -25,25 +24,33 @@ export class Steps {
       const work = step();
       await (this.#timeoutMs === undefined ? work : withDeadline(what, this.#timeoutMs, work));
     } catch (error) {
-      this.#logger.error(`the daemon's end: ${what}`, error);
+      this.#logger.error(`the engine's end: ${what}`, error);
     }
   }
 }
 
-/** Begins nothing by itself any more, and ends what only this daemon can go on with. */
-export async function endUnderWay(engine: Engine): Promise<void> {
-  await engine.automatic.close();
-  await engine.verifications.stop();
-  await engine.browses.endAll();
+/**
+ * Finishes the operations under way and ends all parts of an engine; the sessions live on.
+ *
+ * @param stepTimeoutMs  goes on without what takes longer. @defaultValue all is waited for
+ */
+export async function closeEngine(engine: Engine, stepTimeoutMs?: number): Promise<void> {
+  const steps = new Steps(engine.logger, stepTimeoutMs);
+  await steps.run("end what is under way", () => endUnderWay(engine));
+  await steps.run("finish operations", () => engine.leases.idle());
+  await steps.run("capture what is held", () => captureAllHeld(engine));
+  await endMakers(steps, engine);
+  await endBackground(steps, engine);
+  engine.catalog[Symbol.dispose]();
 }
 
 /**
- * Ends all sessions, whatever is under way in them, and gives back what this state directory holds
- * of the machine.
+ * Ends all sessions, whatever is under way in them, and gives back what the engine holds of the machine
+ * but for its mounts. The engine is to be closed after that.
  *
  * @throws DEADLINE_EXCEEDED  processes of a session did not end; all else was done.
  */
-export async function releaseEverything(engine: Engine): Promise<void> {
+export async function releaseEngine(engine: Engine): Promise<void> {
   const steps = new Steps(engine.logger, STEP_TIMEOUT_MS);
   const running = engine.catalog.sessions().filter(({ state }) => state === "running");
   const pids = new Map(running.map((session) => [session.id, pidOf(session, engine)]));
@@ -54,19 +61,33 @@ export async function releaseEverything(engine: Engine): Promise<void> {
     running.map((session) => steps.run("end a session", () => endSession(session, engine))),
   );
   await steps.run("end what is held", () => releaseHeld(engine));
-  await steps.run("end standbys", () => engine.standbys.close());
-  await steps.run("end the copying of images", () => engine.memoryImages.close());
+  await endMakers(steps, engine);
   await steps.run("end what no session is noted for", () => endStrays(engine));
-  await steps.run("finish in the background", () => engine.background.idle());
-  await steps.run("stop reading stories", () => engine.stories.stop());
-  await steps.run("end the builder of stories", () => engine.storyBuilder.close());
+  await endBackground(steps, engine);
   await steps.run("release the network", () => engine.network.releaseHost());
-  await steps.run("release the mounts", () => releaseNamespace(engine.settings.layout));
   for (const { id, name, instance } of running) {
     const pid = pids.get(id) ?? null;
     // Its row has no process any more when that has ended.
     if (pid !== null && engine.catalog.instance(instance ?? "")?.pid === pid) throw left(name, pid);
   }
+}
+
+/** Begins nothing by itself any more, and ends what only this engine can go on with. */
+async function endUnderWay(engine: Engine): Promise<void> {
+  await engine.automatic.close();
+  await engine.verifications.stop();
+  await engine.browses.endAll();
+}
+
+async function endMakers(steps: Steps, engine: Engine): Promise<void> {
+  await steps.run("end standbys", () => engine.standbys.close());
+  await steps.run("end the copying of images", () => engine.memoryImages.close());
+}
+
+async function endBackground(steps: Steps, engine: Engine): Promise<void> {
+  await steps.run("finish in the background", () => engine.background.idle());
+  await steps.run("stop reading stories", () => engine.stories.stop());
+  await steps.run("end the builder of stories", () => engine.storyBuilder.close());
 }
 
 /**
