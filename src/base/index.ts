@@ -42,4 +42,5 @@ export {
 export { STATE_DIR_DEFAULT, type StateLayout, stateLayout } from "./state-dir.ts";
 export { knownStateDirs, noteStateDir } from "./state-dirs.ts";
 export { isSystemError } from "./system-error.ts";
+export { TailOutput } from "./tail-output.ts";
 export { withDeadline } from "./with-deadline.ts";

@@ -15,18 +15,18 @@ import { ID_LENGTH } from "../shared/protocol/index.ts";
 import { AutomaticCheckpoints } from "./automatic/index.ts";
 import { MemoryImages } from "./checkpoint/index.ts";
 import { Browses } from "./files/index.ts";
-import type { Engine } from "./ports/index.ts";
+import {
+  CommandJournal,
+  LiveSessions,
+  StoryQueue,
+  Typing,
+  VerificationRuns,
+} from "./live/index.ts";
+import type { Engine, StandbySettings } from "./ports/index.ts";
 import { recover } from "./recovery/index.ts";
 import { settleInterrupted } from "./restore/index.ts";
-import { CommandJournal, LiveSessions, type StandbySettings, Typing } from "./session/index.ts";
 import { Standbys } from "./standby/index.ts";
-import {
-  STORY_SCRATCH_START,
-  StoryProcess,
-  StoryQueue,
-  type StorySettings,
-} from "./story/index.ts";
-import { VerificationRuns } from "./verify/index.ts";
+import { STORY_SCRATCH_START, StoryProcess, type StorySettings } from "./story/index.ts";
 
 /** Below it a restore that brings all memory at once answers as soon (docs/performance.md). */
 const LAZY_BYTES_MIN_DEFAULT = 64 * 1024 ** 2;

@@ -10,7 +10,7 @@ import * as shells from "../linux/shells/index.ts";
 import { openStoreForReading } from "../linux/store/index.ts";
 import { findTerminals, ScreenModel, SHELL_FILES } from "../linux/terminal/index.ts";
 import { Catalog } from "../portable/catalog/index.ts";
-import { LiveSessions } from "./session/index.ts";
+import { LiveSessions } from "./live/index.ts";
 import {
   STORY_BYTES_MAX,
   STORY_SCRATCH_START,

@@ -1,7 +1,6 @@
 import { availableParallelism } from "node:os";
 import { bisectCheckpoints } from "../engine/bisect/index.ts";
-import type { Engine } from "../engine/ports/index.ts";
-import type { StreamPeer } from "../engine/session/index.ts";
+import type { Engine, StreamPeer } from "../engine/ports/index.ts";
 import { pathBetween, resolveCheckpoint } from "../portable/lineage/index.ts";
 import type { OperationOutput, OperationParsedInput } from "../shared/protocol/index.ts";
 import { sendLine } from "./send-line.ts";

@@ -1,6 +1,5 @@
 import { catFiles, copyFiles, copyTargetOf, grepCheckpoints } from "../engine/files/index.ts";
-import type { Engine } from "../engine/ports/index.ts";
-import type { StreamPeer } from "../engine/session/index.ts";
+import type { Engine, StreamPeer } from "../engine/ports/index.ts";
 import { WaypointError } from "../shared/errors/index.ts";
 import type {
   OperationName,

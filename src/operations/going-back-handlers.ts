@@ -1,4 +1,4 @@
-import type { Engine } from "../engine/ports/index.ts";
+import type { Engine, StreamPeer } from "../engine/ports/index.ts";
 import {
   listOperations,
   planRestore,
@@ -8,7 +8,7 @@ import {
   revertChanges,
   undoOperation,
 } from "../engine/restore/index.ts";
-import { requireIdleTerminal, type StreamPeer } from "../engine/session/index.ts";
+import { requireIdleTerminal } from "../engine/session/index.ts";
 import type { CheckpointRow, SessionRow } from "../portable/catalog/index.ts";
 import { requireOwnHistory, resolveCheckpoint, resolveSession } from "../portable/lineage/index.ts";
 import type { OperationOutput, OperationParsedInput } from "../shared/protocol/index.ts";

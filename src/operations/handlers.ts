@@ -4,7 +4,7 @@ import {
   removeCheckpoints,
   showCheckpoint,
 } from "../engine/checkpoint/index.ts";
-import type { Engine } from "../engine/ports/index.ts";
+import type { Engine, StreamPeer } from "../engine/ports/index.ts";
 import {
   attachSession,
   createSession,
@@ -19,7 +19,6 @@ import {
   requireLive,
   requireUsablePids,
   requireValidName,
-  type StreamPeer,
   stopForward,
   stopSession,
 } from "../engine/session/index.ts";

@@ -5,8 +5,7 @@ import {
   mergeCheckpoint,
   undoApply,
 } from "../engine/merge/index.ts";
-import type { Engine } from "../engine/ports/index.ts";
-import type { StreamPeer } from "../engine/session/index.ts";
+import type { Engine, StreamPeer } from "../engine/ports/index.ts";
 import { resolveCheckpoint } from "../portable/lineage/index.ts";
 import type {
   OperationName,

@@ -1,6 +1,6 @@
 import { removeCheckpoints, toManifest } from "../engine/checkpoint/index.ts";
-import type { Engine } from "../engine/ports/index.ts";
-import { describeSession, removeInstance, type StreamPeer } from "../engine/session/index.ts";
+import type { Engine, StreamPeer } from "../engine/ports/index.ts";
+import { describeSession, removeInstance } from "../engine/session/index.ts";
 import { scheduleStory } from "../engine/story/index.ts";
 import type { CheckpointRow } from "../portable/catalog/index.ts";
 import { lineWithout, resolveCheckpoint } from "../portable/lineage/index.ts";

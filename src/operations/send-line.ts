@@ -1,4 +1,4 @@
-import type { StreamPeer } from "../engine/session/index.ts";
+import type { StreamPeer } from "../engine/ports/index.ts";
 
 /** Sends one result before the operation's own, as a line of JSON. */
 export async function sendLine(peer: StreamPeer, message: object): Promise<void> {

@@ -1,6 +1,6 @@
 import { createCheckpoint, describeCheckpoint, makeDurable } from "../engine/checkpoint/index.ts";
-import type { Engine } from "../engine/ports/index.ts";
-import { requireLive, requireValidName, type StreamPeer } from "../engine/session/index.ts";
+import type { Engine, StreamPeer } from "../engine/ports/index.ts";
+import { requireLive, requireValidName } from "../engine/session/index.ts";
 import { verifyInBackground, verifyMany } from "../engine/verify/index.ts";
 import type { CheckpointRow, SessionRow } from "../portable/catalog/index.ts";
 import { WaypointError } from "../shared/errors/index.ts";

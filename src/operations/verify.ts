@@ -1,6 +1,6 @@
 import { availableParallelism } from "node:os";
-import type { Engine } from "../engine/ports/index.ts";
-import { type StreamPeer, TailOutput } from "../engine/session/index.ts";
+import { TailOutput } from "../base/index.ts";
+import type { Engine, StreamPeer } from "../engine/ports/index.ts";
 import { verifyMany } from "../engine/verify/index.ts";
 import type { CheckpointRow } from "../portable/catalog/index.ts";
 import { historyOf, resolveCheckpoint, resolveSession } from "../portable/lineage/index.ts";

@@ -1,5 +1,4 @@
-import type { Engine } from "../engine/ports/index.ts";
-import type { StreamPeer } from "../engine/session/index.ts";
+import type { Engine, StreamPeer } from "../engine/ports/index.ts";
 import type { SessionRow } from "../portable/catalog/index.ts";
 import { resolveSession } from "../portable/lineage/index.ts";
 

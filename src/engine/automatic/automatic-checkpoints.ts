@@ -3,8 +3,9 @@ import type { SessionRow } from "../../portable/catalog/index.ts";
 import { toWaypointError } from "../../shared/errors/index.ts";
 import type { OperationOutput } from "../../shared/protocol/index.ts";
 import { createCheckpoint, markAsItIs } from "../checkpoint/index.ts";
-import type { Engine } from "../ports/index.ts";
-import { autoPolicyOf, describeAutomatic, type LiveInstance } from "../session/index.ts";
+import type { LiveInstance } from "../live/index.ts";
+import type { Automatic, CommandEnd, Engine } from "../ports/index.ts";
+import { autoPolicyOf, describeAutomatic } from "../session/index.ts";
 import { mayChangeShell } from "./changes-shell.ts";
 import { areFilesSettled } from "./files-settled.ts";
 import { isWorthCapturing } from "./is-worth-capturing.ts";
@@ -17,21 +18,13 @@ const LOOK_INTERVAL_MS = 1_000;
 
 const NOTHING_SAID = { intent: null, mayHaveChangedShell: false } as const;
 
-/** The end of a command, whoever ran it. */
-interface CommandEnd {
-  session: string;
-  instance: string;
-  /** What was run in the session's own shell; `null` where it is not known, or ran elsewhere. */
-  liveShellLine: string | null;
-}
-
 /**
  * Captures sessions by themselves, as the policy of each says.
  *
  * A trigger only notes that something has happened; the checkpoint is taken in the background. At
  * most one is under way per session, and what happens meanwhile joins into one more.
  */
-export class AutomaticCheckpoints {
+export class AutomaticCheckpoints implements Automatic {
   readonly #engine: Engine;
   readonly #states = new Map<string, SessionState>();
   readonly #closing = new AbortController();

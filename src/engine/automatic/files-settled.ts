@@ -1,6 +1,6 @@
 import { touchedSinceMark } from "../checkpoint/index.ts";
+import type { LiveInstance } from "../live/index.ts";
 import type { Engine } from "../ports/index.ts";
-import type { LiveInstance } from "../session/index.ts";
 import type { SessionState } from "./session-state.ts";
 
 /** Files that nobody has changed for this long have come to rest. */

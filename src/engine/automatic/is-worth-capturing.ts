@@ -1,7 +1,7 @@
 import type { AutoPolicy } from "../../shared/protocol/index.ts";
 import { changesSinceMark } from "../checkpoint/index.ts";
+import type { LiveInstance } from "../live/index.ts";
 import type { Engine } from "../ports/index.ts";
-import type { LiveInstance } from "../session/index.ts";
 import type { Trigger } from "./trigger.ts";
 
 /** Tells whether there is something to capture: a look around is no change. */

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
+import type { LiveInstance } from "../live/index.ts";
 import type { Engine } from "../ports/index.ts";
-import type { LiveInstance } from "../session/index.ts";
 
 /** A next command that comes within this time after one goes first. */
 const QUIET_MS = 100;

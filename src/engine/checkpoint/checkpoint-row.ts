@@ -1,7 +1,7 @@
 import type { CheckpointRow, SessionRow } from "../../portable/catalog/index.ts";
 import type { AutoCause, CheckpointTrigger } from "../../shared/protocol/index.ts";
+import type { LiveInstance } from "../live/index.ts";
 import type { Engine } from "../ports/index.ts";
-import type { LiveInstance } from "../session/index.ts";
 
 /** What a checkpoint is taken for. */
 export interface CheckpointOptions {

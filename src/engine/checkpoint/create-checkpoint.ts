@@ -1,8 +1,9 @@
 import { Rollback } from "../../base/index.ts";
 import type { CheckpointRow, SessionRow } from "../../portable/catalog/index.ts";
 import { hasCode, WaypointError } from "../../shared/errors/index.ts";
+import type { LiveInstance } from "../live/index.ts";
 import type { Engine } from "../ports/index.ts";
-import { type LiveInstance, requireRestorableBinds, untilWhole } from "../session/index.ts";
+import { requireRestorableBinds, untilWhole } from "../session/index.ts";
 import { scheduleStory } from "../story/index.ts";
 import { type CheckpointOptions, checkpointRow } from "./checkpoint-row.ts";
 import { dumpInstance } from "./dump-instance.ts";

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { TreeActivity } from "../../linux/sandbox/index.ts";
 import type { CheckpointRow, SessionRow } from "../../portable/catalog/index.ts";
+import type { LiveInstance } from "../live/index.ts";
 import type { Engine } from "../ports/index.ts";
-import type { LiveInstance } from "../session/index.ts";
 
 /** The threads of a session need this long to fall asleep again after a dump. */
 const SETTLE_TRIES_MAX = 10;

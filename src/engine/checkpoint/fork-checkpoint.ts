@@ -1,6 +1,7 @@
 import type { CheckpointRow, SessionRow } from "../../portable/catalog/index.ts";
 import { WaypointError } from "../../shared/errors/index.ts";
 import type { Bind } from "../../shared/protocol/index.ts";
+import type { LiveInstance } from "../live/index.ts";
 import type { Engine } from "../ports/index.ts";
 import {
   adoptInstance,
@@ -12,7 +13,6 @@ import {
   findMissingBinds,
   type InstanceSource,
   isFreeToMakeUp,
-  type LiveInstance,
   numberedNames,
   removeInstance,
   removeSession,

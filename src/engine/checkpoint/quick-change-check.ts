@@ -1,6 +1,7 @@
 import type { SessionRow } from "../../portable/catalog/index.ts";
+import type { LiveInstance } from "../live/index.ts";
 import type { Engine } from "../ports/index.ts";
-import { autoPolicyOf, type LiveInstance } from "../session/index.ts";
+import { autoPolicyOf } from "../session/index.ts";
 
 /**
  * What was seen of a session when it was last captured, or when it was first looked at: cheap to

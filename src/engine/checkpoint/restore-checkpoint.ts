@@ -2,6 +2,7 @@ import { Rollback } from "../../base/index.ts";
 import type { CheckpointRow, SessionRow } from "../../portable/catalog/index.ts";
 import { WaypointError } from "../../shared/errors/index.ts";
 import type { OperationDetail, OperationOutput } from "../../shared/protocol/index.ts";
+import type { LiveInstance } from "../live/index.ts";
 import type { Engine } from "../ports/index.ts";
 import {
   adoptInstance,
@@ -9,7 +10,6 @@ import {
   endInstance,
   findMissingBinds,
   haltInstance,
-  type LiveInstance,
   removeInstance,
   requireUndamaged,
 } from "../session/index.ts";

@@ -1,8 +1,9 @@
 import type { CheckpointRow, SessionRow } from "../../portable/catalog/index.ts";
 import { WaypointError } from "../../shared/errors/index.ts";
 import type { OperationDetail } from "../../shared/protocol/index.ts";
+import type { LiveInstance } from "../live/index.ts";
 import type { Engine } from "../ports/index.ts";
-import { adoptInstance, callInit, type LiveInstance, removeInstance } from "../session/index.ts";
+import { adoptInstance, callInit, removeInstance } from "../session/index.ts";
 import { unpark, unparkFor } from "../standby/index.ts";
 import { type CheckpointOptions, checkpointRow } from "./checkpoint-row.ts";
 import { captureHeldFiles, scheduleHeld } from "./held-checkpoints.ts";

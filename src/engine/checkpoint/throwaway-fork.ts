@@ -1,13 +1,8 @@
 import type { CheckpointRow, SessionRow } from "../../portable/catalog/index.ts";
 import { WaypointError } from "../../shared/errors/index.ts";
+import type { LiveInstance } from "../live/index.ts";
 import type { Engine } from "../ports/index.ts";
-import {
-  chargeInstance,
-  hasLostMemory,
-  type LiveInstance,
-  removeInstance,
-  untilFilled,
-} from "../session/index.ts";
+import { chargeInstance, hasLostMemory, removeInstance, untilFilled } from "../session/index.ts";
 import { buildFrom, refuseSharedPorts, sessionFrom } from "./fork-checkpoint.ts";
 import { requireCaptured } from "./held-checkpoints.ts";
 

@@ -1,7 +1,6 @@
 import { WaypointError } from "../../shared/errors/index.ts";
 import type { OperationOutput } from "../../shared/protocol/index.ts";
-import type { Engine } from "../ports/index.ts";
-import type { StreamPeer } from "../session/index.ts";
+import type { Engine, StreamPeer } from "../ports/index.ts";
 import { openEntry } from "../story/index.ts";
 import { fileFailure } from "./file-failure.ts";
 import { type MomentPlace, OpenMoments } from "./open-moments.ts";

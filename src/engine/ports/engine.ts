@@ -7,17 +7,17 @@ import type * as shells from "../../linux/shells/index.ts";
 import type { Store } from "../../linux/store/index.ts";
 import type { findTerminals, InitLink, ScreenModel } from "../../linux/terminal/index.ts";
 import type { Catalog } from "../../portable/catalog/index.ts";
-import type { AutomaticCheckpoints } from "../automatic/index.ts";
-import type { Browses } from "../files/index.ts";
 import type {
   CommandJournal,
   LiveSessions,
-  StandbyPool,
-  StandbySettings,
+  StoryQueue,
   Typing,
-} from "../session/index.ts";
-import type { StoryBuilder, StoryQueue } from "../story/index.ts";
-import type { VerificationRuns } from "../verify/index.ts";
+  VerificationRuns,
+} from "../live/index.ts";
+import type { Automatic } from "./automatic.ts";
+import type { BrowseMounts } from "./browse-mounts.ts";
+import type { StandbyPool, StandbySettings } from "./standby-pool.ts";
+import type { StoryBuilder } from "./story-builder.ts";
 
 /** Facts about this daemon and its machine that operations need. */
 export interface EngineSettings {
@@ -76,14 +76,14 @@ export interface Engine {
   /** Who types at attached terminals. */
   typing: Typing;
   /** Checkpoints that nobody has to ask for. */
-  automatic: AutomaticCheckpoints;
+  automatic: Automatic;
   /** What is run in sessions, for the stories of checkpoints. */
   journal: CommandJournal;
   /** Live instances, by id, whose memory is still on its way: how it ends. */
   filling: Map<string, Promise<criu.PagesState>>;
   standbys: StandbyPool;
   /** Moments that are mounted for users. */
-  browses: Browses;
+  browses: BrowseMounts;
   /** One queue per session: operations that change it run one after the other. */
   leases: SerialQueues;
   /** Work that goes on after an answer: flushing, cleaning. */

@@ -4,4 +4,14 @@
  * Types alone: src/engine/open-engine.ts builds what they name, a test may bring its own.
  */
 
+export type { Automatic, CommandEnd } from "./automatic.ts";
+export type { BrowseMounts, BrowseRequest } from "./browse-mounts.ts";
 export type { Engine, EngineSettings, MemoryBudget } from "./engine.ts";
+export type {
+  ParkedInstance,
+  StandbyPool,
+  StandbySettings,
+  StandbyStatus,
+} from "./standby-pool.ts";
+export type { StoryBuilder } from "./story-builder.ts";
+export type { StreamPeer } from "./stream-peer.ts";

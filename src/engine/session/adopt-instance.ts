@@ -1,9 +1,9 @@
+import type { LiveInstance } from "../live/index.ts";
 import type { Engine } from "../ports/index.ts";
 import { chargeInstance } from "./charge-instance.ts";
 import { openForwardsIn } from "./forward-ports.ts";
 import { endInstance } from "./instance.ts";
 import { followFilling, hasLostMemory } from "./lazy-memory.ts";
-import type { LiveInstance } from "./live-sessions.ts";
 import { restoreAgain } from "./restore-again.ts";
 
 /**

@@ -7,13 +7,12 @@ import type {
 import type { SessionRow } from "../../portable/catalog/index.ts";
 import { hasCode, WaypointError } from "../../shared/errors/index.ts";
 import type { OperationOutput, OperationParsedInput } from "../../shared/protocol/index.ts";
-import type { Engine } from "../ports/index.ts";
+import type { LiveInstance, TerminalSize } from "../live/index.ts";
+import type { Engine, StreamPeer } from "../ports/index.ts";
 import { requireLive } from "./describe-session.ts";
 import { keepShellAlive } from "./keep-shell-alive.ts";
-import type { LiveInstance, TerminalSize } from "./live-sessions.ts";
 import { quoteCommand } from "./quote-command.ts";
 import { sessionShell } from "./shell.ts";
-import type { StreamPeer } from "./stream-peer.ts";
 import { TypedLines } from "./typed-lines.ts";
 
 type AttachInput = OperationParsedInput<"attach">;

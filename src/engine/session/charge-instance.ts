@@ -1,5 +1,5 @@
+import type { LiveInstance } from "../live/index.ts";
 import type { Engine } from "../ports/index.ts";
-import type { LiveInstance } from "./live-sessions.ts";
 
 /**
  * Counts an instance's files for its session's share of the store from now on.

@@ -2,9 +2,9 @@ import { findStandstill, tellStandstill, unresponsive } from "../../base/index.t
 import type { SessionRow } from "../../portable/catalog/index.ts";
 import { WaypointError } from "../../shared/errors/index.ts";
 import type { Session, SessionProcess } from "../../shared/protocol/index.ts";
+import type { LiveInstance } from "../live/index.ts";
 import type { Engine } from "../ports/index.ts";
 import { describeAutomatic } from "./automatic-of.ts";
-import type { LiveInstance } from "./live-sessions.ts";
 import { endAtLimit, hitsOf, limitsOf } from "./session-limits.ts";
 
 /** Returns a session as the outside sees it, with what its processes use now. */

@@ -2,18 +2,16 @@ import type { CommandReader, EndReason, InitLink } from "../../linux/terminal/in
 import type { SessionRow } from "../../portable/catalog/index.ts";
 import { hasCode } from "../../shared/errors/index.ts";
 import type { OperationOutput, OperationParsedInput } from "../../shared/protocol/index.ts";
-import type { Engine } from "../ports/index.ts";
+import type { JournalEntry, LiveInstance } from "../live/index.ts";
+import type { Engine, StreamPeer } from "../ports/index.ts";
 import { BoundedOutput } from "./bounded-output.ts";
-import type { JournalEntry } from "./command-journal.ts";
 import { requireLive } from "./describe-session.ts";
 import { EXIT_CODE_TIMED_OUT, Interruption } from "./interruption.ts";
 import { keepShellAlive } from "./keep-shell-alive.ts";
-import type { LiveInstance } from "./live-sessions.ts";
 import { quoteCommand } from "./quote-command.ts";
 import { isLimited, tellHits, withEndReason } from "./session-limits.ts";
 import { sessionShell } from "./shell.ts";
 import { startInTime } from "./start-command.ts";
-import type { StreamPeer } from "./stream-peer.ts";
 import { waitForPrompt } from "./wait-for-prompt.ts";
 
 /** Shells that end one after the other are somebody's doing. */

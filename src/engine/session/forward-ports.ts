@@ -2,9 +2,9 @@ import type { ForwardPlace } from "../../linux/network/index.ts";
 import type { ForwardRow, SessionRow } from "../../portable/catalog/index.ts";
 import { toWaypointError, WaypointError } from "../../shared/errors/index.ts";
 import type { Forward } from "../../shared/protocol/index.ts";
+import type { LiveInstance } from "../live/index.ts";
 import type { Engine } from "../ports/index.ts";
 import { requireLive } from "./describe-session.ts";
-import type { LiveInstance } from "./live-sessions.ts";
 
 /** Which port is to lead where. */
 export interface WantedForward {

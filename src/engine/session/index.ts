@@ -3,12 +3,13 @@
  * them, and the instances that a restore swaps.
  * It does not capture or restore (checkpoint) and knows adapters only as types.
  */
+
+export { findActiveTypist, requireIdleTerminal } from "./active-typist.ts";
 export { adoptInstance } from "./adopt-instance.ts";
 export { attachSession } from "./attach-session.ts";
 export { automaticOf, autoPolicyOf, describeAutomatic } from "./automatic-of.ts";
 export { callInit } from "./call-init.ts";
 export { chargeInstance } from "./charge-instance.ts";
-export { CommandJournal, type CommandsSoFar } from "./command-journal.ts";
 export { claimName, createSession, isFreeToMakeUp, requireFreeName } from "./create-session.ts";
 export { describeSession, listProcesses, requireLive } from "./describe-session.ts";
 export { removeSession, stopSession } from "./end-session.ts";
@@ -32,7 +33,6 @@ export {
 export { workDirOf } from "./instance-paths.ts";
 export { cutShort, haltInstance } from "./kill-instance.ts";
 export { hasLostMemory, untilFilled, untilWhole } from "./lazy-memory.ts";
-export { type LiveInstance, LiveSessions } from "./live-sessions.ts";
 export { numberedNames, requireValidName } from "./names.ts";
 export { buildParkedInstance, enlistInstance } from "./parked-instance.ts";
 export { quoteCommand } from "./quote-command.ts";
@@ -41,13 +41,4 @@ export type { InstanceSource } from "./restore-tree.ts";
 export { limitsOf, requireUsablePids } from "./session-limits.ts";
 export { type SessionStart, sessionStart } from "./session-start.ts";
 export { shellEnvironment } from "./shell.ts";
-export type {
-  ParkedInstance,
-  StandbyPool,
-  StandbySettings,
-  StandbyStatus,
-} from "./standby-pool.ts";
 export { runInLiveShell } from "./start-command.ts";
-export type { StreamPeer } from "./stream-peer.ts";
-export { TailOutput } from "./tail-output.ts";
-export { findActiveTypist, requireIdleTerminal, Typing } from "./typing.ts";

@@ -3,8 +3,8 @@ import { withDeadline } from "../../base/index.ts";
 import type { InitLink, ProgramResult } from "../../linux/terminal/index.ts";
 import { hasCode } from "../../shared/errors/index.ts";
 import type { OperationParsedInput } from "../../shared/protocol/index.ts";
-import type { LiveInstance } from "./live-sessions.ts";
-import type { StreamPeer } from "./stream-peer.ts";
+import type { LiveInstance } from "../live/index.ts";
+import type { StreamPeer } from "../ports/index.ts";
 
 const { SIGINT, SIGTERM, SIGKILL } = constants.signals;
 

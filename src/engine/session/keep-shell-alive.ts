@@ -1,6 +1,6 @@
 import { toWaypointError } from "../../shared/errors/index.ts";
+import type { LiveInstance } from "../live/index.ts";
 import type { Engine } from "../ports/index.ts";
-import type { LiveInstance } from "./live-sessions.ts";
 
 /** A command such as `exit` ends the shell itself; the session goes on with a fresh one. */
 export async function keepShellAlive(live: LiveInstance, engine: Engine): Promise<void> {

@@ -2,9 +2,9 @@ import { totalmem } from "node:os";
 import type { PagesState } from "../../linux/criu/index.ts";
 import type { CheckpointRow, SessionRow } from "../../portable/catalog/index.ts";
 import { WaypointError } from "../../shared/errors/index.ts";
+import type { LiveInstance } from "../live/index.ts";
 import type { Engine } from "../ports/index.ts";
 import { workDirOf } from "./instance-paths.ts";
-import type { LiveInstance } from "./live-sessions.ts";
 
 /** How long filling may take, whatever its size, and how much of it must come in a millisecond. */
 const FILL_TIMEOUT_MS = 60_000;

@@ -1,9 +1,9 @@
 import { Rollback } from "../../base/index.ts";
 import type { CheckpointRow } from "../../portable/catalog/index.ts";
 import { WaypointError } from "../../shared/errors/index.ts";
+import type { LiveInstance } from "../live/index.ts";
 import type { Engine } from "../ports/index.ts";
 import { beginInstance } from "./instance.ts";
-import type { LiveInstance } from "./live-sessions.ts";
 import { restoreTree } from "./restore-tree.ts";
 import { withSoundImages } from "./with-sound-images.ts";
 

@@ -1,9 +1,9 @@
 import type { CheckpointRow, SessionRow } from "../../portable/catalog/index.ts";
 import { hasCode } from "../../shared/errors/index.ts";
+import type { LiveInstance } from "../live/index.ts";
 import type { Engine } from "../ports/index.ts";
 import { buildInstanceFrom, clearInstance } from "./instance.ts";
 import { killInstance } from "./kill-instance.ts";
-import type { LiveInstance } from "./live-sessions.ts";
 
 /**
  * Brings a session back from the checkpoint it was restored from, after its memory was lost.

@@ -9,8 +9,7 @@ import {
   PIDS_MIN,
   type SessionLimits,
 } from "../../shared/protocol/index.ts";
-import type { Engine } from "../ports/index.ts";
-import type { StreamPeer } from "./stream-peer.ts";
+import type { Engine, StreamPeer } from "../ports/index.ts";
 
 const { EAGAIN } = constants.errno;
 

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { withDeadline } from "../../base/index.ts";
+import type { LiveInstance } from "../live/index.ts";
 import type { Engine } from "../ports/index.ts";
-import type { LiveInstance } from "./live-sessions.ts";
 
 /** Version of a session's start file; one of another version is as none. */
 const FORMAT = 1;

@@ -4,13 +4,12 @@ import type { RunInShellOptions } from "../../linux/terminal/index.ts";
 import type { SessionRow } from "../../portable/catalog/index.ts";
 import { hasCode, WaypointError } from "../../shared/errors/index.ts";
 import type { OperationParsedInput } from "../../shared/protocol/index.ts";
-import type { Engine } from "../ports/index.ts";
+import type { LiveInstance } from "../live/index.ts";
+import type { Engine, StreamPeer } from "../ports/index.ts";
 import { keepShellAlive } from "./keep-shell-alive.ts";
-import type { LiveInstance } from "./live-sessions.ts";
 import { quoteCommand } from "./quote-command.ts";
 import { withSpawnReason } from "./session-limits.ts";
 import { requireDirectory, sessionShell, shellEnvironment } from "./shell.ts";
-import type { StreamPeer } from "./stream-peer.ts";
 
 const { ESRCH } = constants.errno;
 

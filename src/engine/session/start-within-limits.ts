@@ -1,8 +1,8 @@
 import { pollUntil } from "../../base/index.ts";
 import type { SessionRow } from "../../portable/catalog/index.ts";
 import { hasCode } from "../../shared/errors/index.ts";
+import type { LiveInstance } from "../live/index.ts";
 import type { Engine } from "../ports/index.ts";
-import type { LiveInstance } from "./live-sessions.ts";
 import { mebibytes, tooSmall } from "./session-limits.ts";
 
 /** With a small share of a processor even a shell takes long; then it is not waited for. */

@@ -1,5 +1,5 @@
+import type { LiveInstance } from "../live/index.ts";
 import type { Engine } from "../ports/index.ts";
-import type { LiveInstance } from "./live-sessions.ts";
 
 /** A shell that has printed nothing for this long has come to its prompt, if it is about to. */
 const PRINTED_MS = 100;

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { WaypointError } from "../../shared/errors/index.ts";
-import type { LiveInstance } from "./live-sessions.ts";
+import type { LiveInstance } from "../live/index.ts";
 
 /** What a shell does before a prompt is its user's own doing; nobody waits longer for it. */
 const PROMPT_TIMEOUT_MS = 1_000;

@@ -1,14 +1,6 @@
 import type { CheckpointRow } from "../../portable/catalog/index.ts";
-import type { Engine } from "../ports/index.ts";
-import {
-  buildParkedInstance,
-  callInit,
-  enlistInstance,
-  type ParkedInstance,
-  removeInstance,
-  type StandbyPool,
-  type StandbyStatus,
-} from "../session/index.ts";
+import type { Engine, ParkedInstance, StandbyPool, StandbyStatus } from "../ports/index.ts";
+import { buildParkedInstance, callInit, enlistInstance, removeInstance } from "../session/index.ts";
 import { findPressure } from "./find-pressure.ts";
 import { wantedCheckpoints, wantsStandby } from "./wanted-checkpoints.ts";
 

@@ -1,7 +1,8 @@
 import { withDeadline } from "../../base/index.ts";
 import type { CheckpointRow } from "../../portable/catalog/index.ts";
-import type { Engine } from "../ports/index.ts";
-import { type LiveInstance, type ParkedInstance, removeInstance } from "../session/index.ts";
+import type { LiveInstance } from "../live/index.ts";
+import type { Engine, ParkedInstance } from "../ports/index.ts";
+import { removeInstance } from "../session/index.ts";
 
 const ANSWER_TIMEOUT_MS = 10_000;
 

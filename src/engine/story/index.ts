@@ -24,5 +24,4 @@ export { readShellContext } from "./shell/shell-context.ts";
 export { shellDirectory } from "./shell-directory.ts";
 export { STORY_BYTES_MAX, STORY_SCRATCH_START } from "./story-budget.ts";
 export type { StoryEngine, StorySettings } from "./story-engine.ts";
-export { type StoryBuilder, StoryProcess } from "./story-process.ts";
-export { StoryQueue } from "./story-queue.ts";
+export { StoryProcess } from "./story-process.ts";

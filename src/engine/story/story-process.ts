@@ -4,6 +4,7 @@ import type { Readable, Writable } from "node:stream";
 import type { Logger } from "../../base/index.ts";
 import { WaypointError } from "../../shared/errors/index.ts";
 import type { Story } from "../../shared/protocol/index.ts";
+import type { StoryBuilder } from "../ports/index.ts";
 import type { StoryAnswer, StoryRequest } from "./serve-stories.ts";
 import { STORY_TIME_MS_MAX, StoryOverBudget } from "./story-budget.ts";
 
@@ -11,20 +12,6 @@ import { STORY_TIME_MS_MAX, StoryOverBudget } from "./story-budget.ts";
 const IDLE_MS = 20_000;
 /** How long what is given up may take to come to its end. */
 const GIVE_UP_MS = 2_000;
-
-/** Builds the stories of checkpoints. */
-export interface StoryBuilder {
-  /**
-   * Builds the story of a checkpoint.
-   *
-   * When `signal` aborts nothing is read any more once this has rejected.
-   *
-   * @throws StoryOverBudget  it took too long or too much memory.
-   * @throws CHECKPOINT_INCOMPLETE | CANCELLED | STORE_FULL
-   */
-  build: (checkpointId: string, signal: AbortSignal) => Promise<Story>;
-  close: () => Promise<void>;
-}
 
 interface Request {
   resolve: (story: Story) => void;

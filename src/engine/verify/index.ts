@@ -5,6 +5,5 @@
  */
 export { keepVerification, readVerifications } from "./keep-verification.ts";
 export { runInFork } from "./run-in-fork.ts";
-export { VerificationRuns } from "./verification-runs.ts";
 export { verifyInBackground } from "./verify-checkpoint.ts";
 export { verifyMany } from "./verify-many.ts";

@@ -1,11 +1,12 @@
+import { TailOutput } from "../../base/index.ts";
 import type { CheckpointRow } from "../../portable/catalog/index.ts";
 import { hasCode, WaypointError } from "../../shared/errors/index.ts";
 import type { AskedBy, FullVerification } from "../../shared/protocol/index.ts";
 import { openThrowawayFork, type ThrowawayFork } from "../checkpoint/index.ts";
+import type { RunHandle } from "../live/index.ts";
 import type { Engine } from "../ports/index.ts";
-import { quoteCommand, TailOutput } from "../session/index.ts";
+import { quoteCommand } from "../session/index.ts";
 import { startBeside, startInFork } from "./start-in-fork.ts";
-import type { RunHandle } from "./verification-runs.ts";
 
 /** The end of a command's output that is kept. */
 const OUTPUT_BYTES_MAX = 64 * 1024;

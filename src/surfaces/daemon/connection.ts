@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import type { StreamPeer } from "../../engine/session/index.ts";
+import type { StreamPeer } from "../../engine/ports/index.ts";
 import { toWaypointError, WaypointError } from "../../shared/errors/index.ts";
 import {
   encodeFrame,

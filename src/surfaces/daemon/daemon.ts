@@ -1,8 +1,7 @@
 import process from "node:process";
 import { isInMemory, type Logger, type StateLayout, withDeadline } from "../../base/index.ts";
 import { closeEngine, releaseEngine, STEP_TIMEOUT_MS } from "../../engine/close-engine.ts";
-import type { Engine } from "../../engine/ports/index.ts";
-import type { StreamPeer } from "../../engine/session/index.ts";
+import type { Engine, StreamPeer } from "../../engine/ports/index.ts";
 import { type EngineOperations, HANDLERS, type OperationHandler } from "../../operations/index.ts";
 import { ERROR_REGISTRY, WaypointError } from "../../shared/errors/index.ts";
 import {

@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import type { StreamPeer } from "../../engine/session/index.ts";
+import type { StreamPeer } from "../../engine/ports/index.ts";
 import { peerPid } from "../../linux/kernel/index.ts";
 import { WaypointError } from "../../shared/errors/index.ts";
 import {

@@ -1,4 +1,4 @@
-import type { StandbySettings } from "../../engine/session/index.ts";
+import type { StandbySettings } from "../../engine/ports/index.ts";
 import { WaypointError } from "../../shared/errors/index.ts";
 import { standbyPolicySchema } from "../../shared/protocol/index.ts";
 

@@ -6,8 +6,7 @@ import { openWithMounts } from "../../../linux/kernel/index.ts";
 import { resolveMoment } from "../../../portable/lineage/index.ts";
 import { WaypointError } from "../../../shared/errors/index.ts";
 import type { Browse } from "../../../shared/protocol/index.ts";
-import type { Engine } from "../../ports/index.ts";
-import type { StreamPeer } from "../../session/index.ts";
+import type { BrowseMounts, BrowseRequest, Engine, StreamPeer } from "../../ports/index.ts";
 import { type Moment, openMoment } from "../../story/index.ts";
 import { Root, requireDirectory } from "../copy/root.ts";
 import { unmountIn } from "./unmount-in.ts";
@@ -30,7 +29,7 @@ interface Browsing {
  * names its daemon's state directory, so that nothing else must be noted to find what a killed
  * daemon has left.
  */
-export class Browses {
+export class Browses implements BrowseMounts {
   readonly #engine: Engine;
   readonly #browsing = new Map<string, Browsing>();
 
@@ -50,10 +49,7 @@ export class Browses {
    * @throws FILE_NOT_FOUND | FILE_REFUSED  the directory is not there, or not empty.
    * @throws CHECKPOINT_NOT_FOUND | CHECKPOINT_INCOMPLETE | SANDBOX_FAILED | TOOL_FAILED
    */
-  async begin(
-    { moment: reference, directory }: { moment: string; directory?: string | undefined },
-    peer: StreamPeer,
-  ): Promise<Browse> {
+  async begin({ moment: reference, directory }: BrowseRequest, peer: StreamPeer): Promise<Browse> {
     const { newId, catalog } = this.#engine;
     const id = newId();
     await using rollback = new Rollback();

@@ -7,8 +7,8 @@ import type {
   OperationParsedInput,
   Place,
 } from "../../../shared/protocol/index.ts";
-import type { Engine } from "../../ports/index.ts";
-import { requireLive, type StreamPeer } from "../../session/index.ts";
+import type { Engine, StreamPeer } from "../../ports/index.ts";
+import { requireLive } from "../../session/index.ts";
 import { type MomentPlace, OpenMoments } from "../open-moments.ts";
 import { absolutePath, findEntry, givenPath } from "../place.ts";
 import { CopyJob } from "./copy-job.ts";

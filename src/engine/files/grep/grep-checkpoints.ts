@@ -7,8 +7,7 @@ import type {
   OperationOutput,
   OperationParsedInput,
 } from "../../../shared/protocol/index.ts";
-import type { Engine } from "../../ports/index.ts";
-import type { StreamPeer } from "../../session/index.ts";
+import type { Engine, StreamPeer } from "../../ports/index.ts";
 import { type FileVersion, pathFilter, withNewVersions } from "./file-versions.ts";
 import { recordedOutputs } from "./recorded-outputs.ts";
 import { Grep } from "./run-grep.ts";

@@ -3,8 +3,7 @@ import type { CheckpointRow } from "../../../portable/catalog/index.ts";
 import { resolveCheckpoint } from "../../../portable/lineage/index.ts";
 import type { OperationOutput, OperationParsedInput } from "../../../shared/protocol/index.ts";
 import { CopyJob, Root, requireDirectory } from "../../files/index.ts";
-import type { Engine } from "../../ports/index.ts";
-import type { StreamPeer } from "../../session/index.ts";
+import type { Engine, StreamPeer } from "../../ports/index.ts";
 import {
   FirstViews,
   findFileChanges,

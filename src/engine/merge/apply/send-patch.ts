@@ -3,7 +3,7 @@ import { chmod, copyFile, mkdir, open, symlink, writeFile } from "node:fs/promis
 import path from "node:path";
 import { fromText, type RawPath, runProcess, toBytes } from "../../../base/index.ts";
 import { hasCode, WaypointError } from "../../../shared/errors/index.ts";
-import type { StreamPeer } from "../../session/index.ts";
+import type { StreamPeer } from "../../ports/index.ts";
 import type { Plan, Step } from "../plan.ts";
 import { parentOf, type Target } from "../target.ts";
 import { linkTargetOf, type Version } from "../version.ts";

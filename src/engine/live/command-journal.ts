@@ -1,7 +1,7 @@
 import type { Logger } from "../../base/index.ts";
+import { TailOutput } from "../../base/index.ts";
 import type { CaptureRow, CommandLog, CommandRow } from "../../portable/catalog/index.ts";
 import type { LiveInstance } from "./live-sessions.ts";
-import { TailOutput } from "./tail-output.ts";
 
 /** The end of a command's output that is kept. */
 const OUTPUT_BYTES_MAX = 64 * 1024;

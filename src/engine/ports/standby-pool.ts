@@ -1,6 +1,6 @@
 import type { InitLink } from "../../linux/terminal/index.ts";
 import type { StandbyPolicy } from "../../shared/protocol/index.ts";
-import type { LiveInstance } from "./live-sessions.ts";
+import type { LiveInstance } from "../live/index.ts";
 
 /** What the daemon keeps on standby. */
 export interface StandbySettings {

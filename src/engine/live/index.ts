@@ -1,0 +1,12 @@
+/**
+ * live owns what an engine keeps in memory while it runs: live sessions, who types, what runs in them, and
+ * the queues of stories and verifications.
+ *
+ * It knows no engine: each part stands alone.
+ */
+
+export { CommandJournal, type CommandsSoFar, type JournalEntry } from "./command-journal.ts";
+export { type LiveInstance, LiveSessions, type TerminalSize } from "./live-sessions.ts";
+export { StoryQueue } from "./story-queue.ts";
+export { Typing } from "./typing.ts";
+export { type RunHandle, VerificationRuns } from "./verification-runs.ts";
