@@ -22,11 +22,12 @@ import {
   Typing,
   VerificationRuns,
 } from "./live/index.ts";
+import type { ReadingSettings } from "./moment/index.ts";
 import type { Engine, StandbySettings } from "./ports/index.ts";
 import { recover } from "./recovery/index.ts";
 import { settleInterrupted } from "./restore/index.ts";
 import { Standbys } from "./standby/index.ts";
-import { STORY_SCRATCH_START, StoryProcess, type StorySettings } from "./story/index.ts";
+import { STORY_SCRATCH_START, StoryProcess } from "./story/index.ts";
 
 /** Below it a restore that brings all memory at once answers as soon (docs/performance.md). */
 const LAZY_BYTES_MIN_DEFAULT = 64 * 1024 ** 2;
@@ -90,7 +91,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     netnsDir: "/run/netns",
     sparesMax: SPARE_NETWORKS,
   });
-  const storySettings: StorySettings = { resolvConf: network.resolvConf, initBinaryPath };
+  const storySettings: ReadingSettings = { resolvConf: network.resolvConf, initBinaryPath };
   const limitsHost = LimitsHost.open({ ownerKey: layout.key });
   const pidsOnly = { memoryLimitBytes: null, cpuLimit: null, pidsLimit: options.pidsDefault };
   const engine: Engine = {

@@ -11,13 +11,8 @@ import { openStoreForReading } from "../linux/store/index.ts";
 import { findTerminals, ScreenModel, SHELL_FILES } from "../linux/terminal/index.ts";
 import { Catalog } from "../portable/catalog/index.ts";
 import { LiveSessions } from "./live/index.ts";
-import {
-  STORY_BYTES_MAX,
-  STORY_SCRATCH_START,
-  type StoryEngine,
-  type StorySettings,
-  serveStories,
-} from "./story/index.ts";
+import type { ReadingEngine, ReadingSettings } from "./moment/index.ts";
+import { STORY_BYTES_MAX, STORY_SCRATCH_START, serveStories } from "./story/index.ts";
 
 /**
  * The program of the process that builds stories: the second composition root, of what reading a
@@ -28,7 +23,7 @@ const SCRATCH_ID_BYTES = 6;
 const NICENESS = 10;
 const FIRST_TO_BE_ENDED = "1000";
 
-function openStoryEngine(layout: StateLayout, settings: StorySettings): StoryEngine {
+function openStoryEngine(layout: StateLayout, settings: ReadingSettings): ReadingEngine {
   return {
     settings: { layout, shellFiles: SHELL_FILES, ...settings },
     catalog: Catalog.openForReading(layout.catalogPath),
@@ -49,7 +44,7 @@ endWithParent();
 os.setPriority(NICENESS);
 writeFileSync("/proc/self/oom_score_adj", FIRST_TO_BE_ENDED);
 const layout = stateLayout(process.env["WAYPOINT_DIR"] ?? STATE_DIR_DEFAULT);
-const engine = openStoryEngine(layout, JSON.parse(process.argv[2] ?? "") as StorySettings);
+const engine = openStoryEngine(layout, JSON.parse(process.argv[2] ?? "") as ReadingSettings);
 limitFurtherMemory(STORY_BYTES_MAX);
 await serveStories(engine, { input: process.stdin, output: process.stdout });
 process.exit(0);

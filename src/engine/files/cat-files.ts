@@ -1,7 +1,7 @@
 import { WaypointError } from "../../shared/errors/index.ts";
 import type { OperationOutput } from "../../shared/protocol/index.ts";
+import { openEntry } from "../moment/index.ts";
 import type { Engine, StreamPeer } from "../ports/index.ts";
-import { openEntry } from "../story/index.ts";
 import { fileFailure } from "./file-failure.ts";
 import { type MomentPlace, OpenMoments } from "./open-moments.ts";
 import { absolutePath, type FoundEntry, findEntry, shownPath } from "./place.ts";

@@ -1,7 +1,7 @@
 import { resolveMoment } from "../../portable/lineage/index.ts";
 import type { Place } from "../../shared/protocol/index.ts";
+import { type Moment, MomentFiles, openMoment } from "../moment/index.ts";
 import type { Engine } from "../ports/index.ts";
-import { type Moment, MomentFiles, openMoment } from "../story/index.ts";
 
 /** A place at a moment that the caller named. */
 export type MomentPlace = Place & { moment: string };

@@ -2,8 +2,9 @@ import path from "node:path";
 import { fromText, isAtOrBelow, joinRaw, type RawPath, toText } from "../../base/index.ts";
 import { WaypointError } from "../../shared/errors/index.ts";
 import type { Place } from "../../shared/protocol/index.ts";
+import type { Moment, MomentFiles, TreeEntry } from "../moment/index.ts";
 import type { Engine } from "../ports/index.ts";
-import { type Moment, type MomentFiles, shellDirectory, type TreeEntry } from "../story/index.ts";
+import { shellDirectory } from "../story/index.ts";
 
 /** Something that is there at a moment. */
 export interface FoundEntry {

@@ -1,5 +1,5 @@
 import { isAtOrBelow, joinRaw, type RawPath } from "../../base/index.ts";
-import type { MomentFiles, RawChange } from "../story/index.ts";
+import type { MomentFiles, RawChange } from "../moment/index.ts";
 
 /** A change of one path by itself: what was moved is gone here and new there. */
 export type PathChange = Pick<RawChange, "path" | "before" | "after" | "change">;

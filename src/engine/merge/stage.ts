@@ -3,7 +3,7 @@ import { chmod, chown, type FileHandle, lchown, open, symlink, unlink } from "no
 import { isSystemError, type RawPath, toBytes } from "../../base/index.ts";
 import { linkOpenFile, makeFifo, openBelow } from "../../linux/kernel/index.ts";
 import { type CopyJob, copyAttributes, copyContent } from "../files/index.ts";
-import { openEntry } from "../story/index.ts";
+import { openEntry } from "../moment/index.ts";
 import type { Journal, KeptStep } from "./journal.ts";
 import { identityOf, isIdentical, type Plan, type Step } from "./plan.ts";
 import { nameOf, parentOf, statusOf, type Target, type TargetPath } from "./target.ts";

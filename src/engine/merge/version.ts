@@ -3,7 +3,7 @@ import { type BigIntStats, lstatSync, readlinkSync } from "node:fs";
 import { type RawPath, toBytes } from "../../base/index.ts";
 import { fileTypeOf } from "../../linux/kernel/index.ts";
 import type { FileType } from "../../shared/protocol/index.ts";
-import { haveSameAttributes, openEntry, type TreeEntry } from "../story/index.ts";
+import { haveSameAttributes, openEntry, type TreeEntry } from "../moment/index.ts";
 
 const CHUNK_BYTES = 1024 * 1024;
 

@@ -1,8 +1,9 @@
 import type { RawPath } from "../../base/index.ts";
 import type { CheckpointRow, SessionRow } from "../../portable/catalog/index.ts";
 import type { ChangesSection, RestoreCheck, RestoreParts } from "../../shared/protocol/index.ts";
+import { openMoment } from "../moment/index.ts";
 import type { Engine } from "../ports/index.ts";
-import { compareMoments, openMoment, WHOLE_SCOPE } from "../story/index.ts";
+import { compareMoments, WHOLE_SCOPE } from "../story/index.ts";
 import { scopeOf } from "./file-scope.ts";
 
 const PATHS_MAX = 20;

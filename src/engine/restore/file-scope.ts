@@ -3,14 +3,9 @@ import { fromText, isAtOrBelow, type RawPath } from "../../base/index.ts";
 import type { SessionRow } from "../../portable/catalog/index.ts";
 import { WaypointError } from "../../shared/errors/index.ts";
 import type { RestoreParts } from "../../shared/protocol/index.ts";
+import { type Moment, type MomentFiles, openMoment, requirePath } from "../moment/index.ts";
 import type { Engine } from "../ports/index.ts";
-import {
-  type Moment,
-  type MomentFiles,
-  openMoment,
-  requirePath,
-  shellDirectory,
-} from "../story/index.ts";
+import { shellDirectory } from "../story/index.ts";
 
 /** The parts that were asked for, as they were typed. */
 export interface AskedParts {

@@ -2,15 +2,15 @@ import { type RawPath, toText } from "../../base/index.ts";
 import type { CheckpointRow } from "../../portable/catalog/index.ts";
 import type { Conflict, RestoreParts } from "../../shared/protocol/index.ts";
 import { actionsFor, type FileAction, touchedPaths } from "../files/index.ts";
-import type { Engine } from "../ports/index.ts";
 import {
   findFileChanges,
   type Moment,
   MomentFiles,
   openMoment,
   type TreeEntry,
-  WHOLE_SCOPE,
-} from "../story/index.ts";
+} from "../moment/index.ts";
+import type { Engine } from "../ports/index.ts";
+import { WHOLE_SCOPE } from "../story/index.ts";
 import { requirePaths, scopeOf } from "./file-scope.ts";
 import type { ComparedMoments } from "./find-actions.ts";
 import type { LineReverts } from "./line-reverts.ts";

@@ -5,8 +5,8 @@ import { fromText, type RawPath, toBytes } from "../../base/index.ts";
 import { hasCode } from "../../shared/errors/index.ts";
 import { CopyJob, copyAttributes } from "../files/index.ts";
 import { isText, mergeTexts, TEXT_BYTES_MAX } from "../merge/index.ts";
+import { readEntry, type TreeEntry } from "../moment/index.ts";
 import type { Engine } from "../ports/index.ts";
-import { readEntry, type TreeEntry } from "../story/index.ts";
 
 /** So many files are tried; each starts a program. */
 const TRIED_MAX = 1_000;

@@ -3,9 +3,9 @@ import { WaypointError } from "../../shared/errors/index.ts";
 import type { FilesPut, OperationDetail, OperationRecord } from "../../shared/protocol/index.ts";
 import { captureBefore, type Loss, type Restored } from "../checkpoint/index.ts";
 import { type FileAction, putBack, refuseOtherKinds } from "../files/index.ts";
+import { openMoment } from "../moment/index.ts";
 import type { Engine } from "../ports/index.ts";
 import { requireLive } from "../session/index.ts";
-import { openMoment } from "../story/index.ts";
 import { ComparedMoments, findHolders } from "./find-actions.ts";
 
 /** Which files of which checkpoint to put back, and what the log says of it. */

@@ -1,13 +1,12 @@
 import type { CheckpointRow } from "../../portable/catalog/index.ts";
 import type { MomentSection, Story } from "../../shared/protocol/index.ts";
+import type { MomentPair, ReadContext, ReadingEngine } from "../moment/index.ts";
+import { type Moment, openCheckpoint, openFresh } from "../moment/index.ts";
 import { keepBaseVersions } from "./base/keep-base-versions.ts";
 import { compareMoments, WHOLE_SCOPE } from "./compare-moments.ts";
 import { shareFileChanges } from "./files/share-file-changes.ts";
-import { openFresh } from "./fresh-moment.ts";
-import { type Moment, openCheckpoint } from "./moment.ts";
-import type { MomentPair, MomentReader, ReadContext } from "./section.ts";
+import type { MomentReader } from "./section.ts";
 import { MOMENT_READERS } from "./sections.ts";
-import type { StoryEngine } from "./story-engine.ts";
 import { withDeadline } from "./with-deadline.ts";
 
 const MOMENT_SECTIONS: readonly MomentSection[] = ["intent", "terminal", "commands"];
@@ -24,7 +23,7 @@ type MomentPart = Awaited<ReturnType<MomentReader["read"]>>;
  */
 export async function buildStory(
   row: CheckpointRow,
-  engine: StoryEngine,
+  engine: ReadingEngine,
   signal: AbortSignal,
 ): Promise<Story> {
   const startedAtMs = performance.now();
@@ -48,7 +47,7 @@ export async function buildStory(
   };
 }
 
-async function openBefore(row: CheckpointRow, engine: StoryEngine): Promise<Moment> {
+async function openBefore(row: CheckpointRow, engine: ReadingEngine): Promise<Moment> {
   const parent = row.parent === null ? undefined : engine.catalog.checkpoint(row.parent);
   return parent === undefined ? await openFresh(row, engine) : await openCheckpoint(parent, engine);
 }

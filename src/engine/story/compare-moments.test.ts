@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
+import type { MomentPair, ReadContext } from "../moment/index.ts";
 import { compareMoments, WHOLE_SCOPE } from "./compare-moments.ts";
-import type { ChangesReader, MomentPair, ReadContext } from "./section.ts";
+import type { ChangesReader } from "./section.ts";
 
 const PAIR = { from: { name: "a" }, to: { name: "b" } } as MomentPair;
 const ENGINE = { logger: { warn: () => {} } } as unknown as ReadContext["engine"];

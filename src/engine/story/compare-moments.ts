@@ -1,5 +1,6 @@
 import type { Changes, ChangesSection } from "../../shared/protocol/index.ts";
-import type { ChangesReader, CompareScope, MomentPair, ReadContext } from "./section.ts";
+import type { CompareScope, MomentPair, ReadContext } from "../moment/index.ts";
+import type { ChangesReader } from "./section.ts";
 import { CHANGES_READERS } from "./sections.ts";
 import { withDeadline } from "./with-deadline.ts";
 

@@ -1,12 +1,9 @@
 import path from "node:path";
 import type { OperationOutput, OperationParsedInput } from "../../shared/protocol/index.ts";
+import type { MomentPair, ReadingEngine } from "../moment/index.ts";
+import { MomentFiles, type MomentRef, openMoment, requirePath } from "../moment/index.ts";
 import { compareMoments } from "./compare-moments.ts";
-import { MomentFiles } from "./files/moment-files.ts";
-import { type MomentRef, openMoment } from "./moment.ts";
-import { requirePath } from "./require-path.ts";
-import type { MomentPair } from "./section.ts";
 import { shellDirectory } from "./shell-directory.ts";
-import type { StoryEngine } from "./story-engine.ts";
 
 /** Entries of files that an answer holds at most; the totals count beyond it. */
 const FILES_MAX = 20_000;
@@ -21,7 +18,7 @@ const FILES_MAX = 20_000;
 export async function diffMoments(
   refs: { from: MomentRef; to: MomentRef },
   input: Pick<OperationParsedInput<"diff">, "path" | "expand" | "patch" | "sections">,
-  engine: StoryEngine,
+  engine: ReadingEngine,
   signal: AbortSignal,
 ): Promise<OperationOutput<"diff">> {
   const { expand, patch, sections } = input;
@@ -40,7 +37,7 @@ export async function diffMoments(
 async function wholePath(
   given: string,
   { from, to }: MomentPair,
-  engine: StoryEngine,
+  engine: ReadingEngine,
 ): Promise<string> {
   const directory = given.startsWith("/") ? "/" : ((await shellDirectory(to, engine)) ?? "/");
   const whole = path.posix.resolve(directory, given);

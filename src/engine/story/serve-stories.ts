@@ -2,9 +2,9 @@ import { createInterface } from "node:readline";
 import type { Readable, Writable } from "node:stream";
 import { type ErrorWire, toWaypointError, WaypointError } from "../../shared/errors/index.ts";
 import type { Story } from "../../shared/protocol/index.ts";
+import type { ReadingEngine } from "../moment/index.ts";
 import { buildStory } from "./build-story.ts";
 import { STORY_ANSWER_CHARACTERS_MAX } from "./story-budget.ts";
-import type { StoryEngine } from "./story-engine.ts";
 
 /** A line from the daemon. */
 export type StoryRequest = { number: number } & ({ build: string } | { cancel: true });
@@ -18,7 +18,7 @@ export type StoryAnswer = { number: number } & (
 
 /** Builds the stories that are asked for on `input`, a line each; resolves at its end. */
 export async function serveStories(
-  engine: StoryEngine,
+  engine: ReadingEngine,
   { input, output }: { input: Readable; output: Writable },
 ): Promise<void> {
   const building = new Map<number, AbortController>();
@@ -40,7 +40,7 @@ export async function serveStories(
 }
 
 /** A parent that was removed meanwhile has taken its half of the story with it. */
-async function buildWhole(id: string, engine: StoryEngine, signal: AbortSignal): Promise<Story> {
+async function buildWhole(id: string, engine: ReadingEngine, signal: AbortSignal): Promise<Story> {
   const row = engine.catalog.checkpoint(id);
   if (row === undefined) {
     throw new WaypointError("CHECKPOINT_NOT_FOUND", `There is no checkpoint ${id} any more.`);

@@ -1,10 +1,12 @@
-import type { Moment } from "./moment.ts";
+import type { Moment, ReadingEngine } from "../moment/index.ts";
 import { readPicture } from "./processes/process-picture.ts";
 import { sessionShell } from "./processes/session-shell.ts";
-import type { StoryEngine } from "./story-engine.ts";
 
 /** Returns the directory that a session's shell was in, or `null` where nobody knows. */
-export async function shellDirectory(moment: Moment, engine: StoryEngine): Promise<string | null> {
+export async function shellDirectory(
+  moment: Moment,
+  engine: ReadingEngine,
+): Promise<string | null> {
   try {
     const picture = await readPicture(moment, engine);
     const shell = picture === null ? null : sessionShell(picture);

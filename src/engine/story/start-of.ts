@@ -1,11 +1,10 @@
+import type { MomentPair, ReadingEngine } from "../moment/index.ts";
 import { type SessionStart, sessionStart } from "../session/index.ts";
-import type { MomentPair } from "./section.ts";
-import type { StoryEngine } from "./story-engine.ts";
 
 /** Returns what the session of a checkpoint began with; `null` where nobody has noted it. */
 export async function startOf(
   { to }: MomentPair,
-  engine: StoryEngine,
+  engine: ReadingEngine,
 ): Promise<SessionStart | null> {
   const { checkpoint } = to;
   if (checkpoint === null) return null;

@@ -1,5 +1,5 @@
 import { WaypointError } from "../../shared/errors/index.ts";
-import type { ReadContext } from "./section.ts";
+import type { ReadContext } from "../moment/index.ts";
 
 /** How long one reader may take; what it reads is unknown then. */
 const READER_TIMEOUT_MS = 60_000;

@@ -6,8 +6,8 @@ import { openWithMounts } from "../../../linux/kernel/index.ts";
 import { resolveMoment } from "../../../portable/lineage/index.ts";
 import { WaypointError } from "../../../shared/errors/index.ts";
 import type { Browse } from "../../../shared/protocol/index.ts";
+import { type Moment, openMoment } from "../../moment/index.ts";
 import type { BrowseMounts, BrowseRequest, Engine, StreamPeer } from "../../ports/index.ts";
-import { type Moment, openMoment } from "../../story/index.ts";
 import { Root, requireDirectory } from "../copy/root.ts";
 import { unmountIn } from "./unmount-in.ts";
 

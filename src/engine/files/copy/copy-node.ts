@@ -14,7 +14,7 @@ import {
 import { isSystemError, joinRaw, type RawPath, toBytes, toText } from "../../../base/index.ts";
 import { linkOpenFile, makeFifo, openBelow } from "../../../linux/kernel/index.ts";
 import { WaypointError } from "../../../shared/errors/index.ts";
-import { openEntry } from "../../story/index.ts";
+import { openEntry } from "../../moment/index.ts";
 import { fileFailure } from "../file-failure.ts";
 import { copyAttributes, type Original, ownerOf, secondsOf } from "./copy-attributes.ts";
 import { copyContent } from "./copy-content.ts";

@@ -1,7 +1,7 @@
 import { closeSync, constants, openSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { joinRaw, type RawPath, toBytes } from "../../../base/index.ts";
-import type { MomentFiles } from "../../story/index.ts";
+import type { MomentFiles } from "../../moment/index.ts";
 import type { FoundEntry } from "../place.ts";
 
 /** Something to be copied, of a moment or of the client's machine. */

@@ -1,13 +1,13 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { fromText, isAtOrBelow, joinRaw, type RawPath } from "../../../base/index.ts";
-import type { Engine } from "../../ports/index.ts";
 import {
   findFileChanges,
   type Moment,
   MomentFiles,
   openMoment,
   type TreeEntry,
-} from "../../story/index.ts";
+} from "../../moment/index.ts";
+import type { Engine } from "../../ports/index.ts";
 import type { Searched } from "./select-checkpoints.ts";
 
 /** What Waypoint itself keeps in a session. */

@@ -1,6 +1,6 @@
 import { joinRaw, type RawPath } from "../../../base/index.ts";
 import { WaypointError } from "../../../shared/errors/index.ts";
-import type { MomentFiles, RawChange, TreeEntry } from "../../story/index.ts";
+import type { MomentFiles, RawChange, TreeEntry } from "../../moment/index.ts";
 import { shownPath } from "../place.ts";
 
 /** Names by which CRIU keeps deleted files that are open, at the instant of a snapshot. */

@@ -2,7 +2,7 @@ import { closeSync, constants, openSync } from "node:fs";
 import { lstat, mkdir, readdir, rmdir, unlink } from "node:fs/promises";
 import { isSystemError, type RawPath, toBytes } from "../../../base/index.ts";
 import { openBelow } from "../../../linux/kernel/index.ts";
-import type { TreeEntry } from "../../story/index.ts";
+import type { TreeEntry } from "../../moment/index.ts";
 import { copyAttributes } from "../copy/copy-attributes.ts";
 import { CopyJob } from "../copy/copy-job.ts";
 import { copyNode } from "../copy/copy-node.ts";

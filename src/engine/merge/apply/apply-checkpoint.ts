@@ -3,7 +3,6 @@ import type { CheckpointRow } from "../../../portable/catalog/index.ts";
 import { resolveCheckpoint } from "../../../portable/lineage/index.ts";
 import type { OperationOutput, OperationParsedInput } from "../../../shared/protocol/index.ts";
 import { CopyJob, Root, requireDirectory } from "../../files/index.ts";
-import type { Engine, StreamPeer } from "../../ports/index.ts";
 import {
   FirstViews,
   findFileChanges,
@@ -11,7 +10,8 @@ import {
   openCheckpoint,
   openFresh,
   requirePath,
-} from "../../story/index.ts";
+} from "../../moment/index.ts";
+import type { Engine, StreamPeer } from "../../ports/index.ts";
 import { carryOut } from "../carry-out.ts";
 import { refuseConflicts } from "../conflicts.ts";
 import { describePlan } from "../describe-plan.ts";

@@ -2,12 +2,15 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { type RawPath, toBytes } from "../../../base/index.ts";
 import type { CheckpointRow } from "../../../portable/catalog/index.ts";
-import type { FoundChanges } from "../files/find-file-changes.ts";
-import { linkTarget, type TreeEntry } from "../files/overlay-tree.ts";
-import { Pace } from "../files/pace.ts";
-import type { ReadContext } from "../section.ts";
-import { type BaseVersion, writeBaseVersions } from "./base-versions.ts";
-import { FirstViews } from "./first-views.ts";
+import type { FoundChanges, ReadContext } from "../../moment/index.ts";
+import {
+  type BaseVersion,
+  FirstViews,
+  linkTarget,
+  Pace,
+  type TreeEntry,
+  writeBaseVersions,
+} from "../../moment/index.ts";
 
 /** What one checkpoint keeps at most; an installation touches thousands of files. */
 const VERSIONS_MAX = 5000;

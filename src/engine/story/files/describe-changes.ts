@@ -1,10 +1,8 @@
 import { toBase64, toText } from "../../../base/index.ts";
 import type { FileChange, FileTotals } from "../../../shared/protocol/index.ts";
-import type { CompareScope } from "../section.ts";
+import type { CompareScope, RawChange, TreeEntry } from "../../moment/index.ts";
 import { diffTexts, type TextDifference } from "./diff-texts.ts";
 import { findNoise, type NoiseGroup } from "./noise.ts";
-import type { TreeEntry } from "./overlay-tree.ts";
-import type { RawChange } from "./raw-change.ts";
 
 /** What one answer holds of patches at most. */
 const PATCHES_MAX = 200;

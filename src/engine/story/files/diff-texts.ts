@@ -1,8 +1,7 @@
 import { closeSync, openSync, readSync } from "node:fs";
 import { runProcess, toBytes, toText } from "../../../base/index.ts";
 import type { FileChange } from "../../../shared/protocol/index.ts";
-import type { TreeEntry } from "./overlay-tree.ts";
-import type { RawChange } from "./raw-change.ts";
+import type { RawChange, TreeEntry } from "../../moment/index.ts";
 
 /** A larger file is not compared line by line. */
 const TEXT_BYTES_MAX = 2 * 1024 * 1024;

@@ -1,7 +1,7 @@
 import { isAtOrBelow, normalText, type RawPath } from "../../../base/index.ts";
+import type { RawChange } from "../../moment/index.ts";
 import type { ChangesReader } from "../section.ts";
 import { describeChanges } from "./describe-changes.ts";
-import type { RawChange } from "./raw-change.ts";
 import { shareFileChanges } from "./share-file-changes.ts";
 import { summarizeFiles } from "./summarize-files.ts";
 

@@ -1,6 +1,10 @@
-import type { MomentPair, ReadContext } from "../section.ts";
-import { type BothFiles, type FoundChanges, findFileChanges } from "./find-file-changes.ts";
-import { MomentFiles } from "./moment-files.ts";
+import type { MomentPair, ReadContext } from "../../moment/index.ts";
+import {
+  type BothFiles,
+  type FoundChanges,
+  findFileChanges,
+  MomentFiles,
+} from "../../moment/index.ts";
 
 /** The file changes of a pair, and its files. Dispose of it when no entry is read any more. */
 export interface SharedFileChanges extends Disposable {

@@ -1,7 +1,6 @@
 import { isAtOrBelow, type RawPath } from "../../../base/index.ts";
 import type { IndexEntry } from "../../../formats/git/index.ts";
-import type { Pace } from "../files/pace.ts";
-import type { RawChange } from "../files/raw-change.ts";
+import type { Pace, RawChange } from "../../moment/index.ts";
 import type { GitRepository } from "./git-repository.ts";
 import { WorkTree } from "./work-tree.ts";
 

@@ -1,8 +1,6 @@
 import path from "node:path";
 import { fromText, joinRaw, type RawPath } from "../../../base/index.ts";
-import type { BothFiles } from "../files/find-file-changes.ts";
-import type { Pace } from "../files/pace.ts";
-import type { RawChange } from "../files/raw-change.ts";
+import type { BothFiles, Pace, RawChange } from "../../moment/index.ts";
 import { findGitPlaces, findWorktree } from "./git-places.ts";
 
 const IN_REPOSITORY = /^(.*?)\/\.git(?:\/(?:worktrees\/([^/]+)\/)?|$)/;

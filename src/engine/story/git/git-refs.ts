@@ -1,5 +1,5 @@
 import { joinRaw, type RawPath, toText } from "../../../base/index.ts";
-import type { MomentFiles } from "../files/moment-files.ts";
+import type { MomentFiles } from "../../moment/index.ts";
 import { type GitPlaces, readLine } from "./git-places.ts";
 
 const PACKED_BYTES_MAX = 32 * 1024 * 1024;

@@ -1,5 +1,5 @@
 import type { GitCommit } from "../../../formats/git/index.ts";
-import type { Pace } from "../files/pace.ts";
+import type { Pace } from "../../moment/index.ts";
 import type { GitRepository } from "./git-repository.ts";
 
 /** More commits than this are not told one by one. */

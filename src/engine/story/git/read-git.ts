@@ -1,12 +1,12 @@
 import { fromText, isAtOrBelow, normalText, type RawPath, toText } from "../../../base/index.ts";
 import { describeCommit, type GitCommit } from "../../../formats/git/index.ts";
 import type { GitChange } from "../../../shared/protocol/index.ts";
+import type { MomentPair, RawChange, ReadContext } from "../../moment/index.ts";
+import { Pace } from "../../moment/index.ts";
 import { AnswerBudget } from "../answer-budget.ts";
-import { Pace } from "../files/pace.ts";
-import type { RawChange } from "../files/raw-change.ts";
 import { shareFileChanges } from "../files/share-file-changes.ts";
 import { loadStory } from "../keep-story.ts";
-import type { ChangesReader, MomentPair, ReadContext } from "../section.ts";
+import type { ChangesReader } from "../section.ts";
 import { shellDirectory } from "../shell-directory.ts";
 import { compareDirty, type DirtyAnswer } from "./compare-dirty.ts";
 import { findRepositories } from "./find-repositories.ts";

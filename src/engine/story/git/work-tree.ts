@@ -6,9 +6,8 @@ import {
   parseIndex,
   treeId,
 } from "../../../formats/git/index.ts";
-import { readEntry } from "../files/moment-files.ts";
-import { linkTarget, type TreeEntry } from "../files/overlay-tree.ts";
-import type { Pace } from "../files/pace.ts";
+import type { Pace } from "../../moment/index.ts";
+import { linkTarget, readEntry, type TreeEntry } from "../../moment/index.ts";
 import type { GitRepository } from "./git-repository.ts";
 
 const INDEX_BYTES_MAX = 8 * 1024 * 1024;

@@ -5,7 +5,7 @@ import {
   listAsked,
   listAutomatic,
 } from "../../../formats/packages/index.ts";
-import type { BothFiles } from "../files/find-file-changes.ts";
+import type { BothFiles } from "../../moment/index.ts";
 import type { SlotChange } from "./package-slots.ts";
 
 /**

@@ -1,9 +1,5 @@
 import { joinRaw, type RawPath } from "../../../base/index.ts";
-import type { BothFiles } from "../files/find-file-changes.ts";
-import type { MomentFiles } from "../files/moment-files.ts";
-import type { TreeEntry } from "../files/overlay-tree.ts";
-import type { Pace } from "../files/pace.ts";
-import type { RawChange } from "../files/raw-change.ts";
+import type { BothFiles, MomentFiles, Pace, RawChange, TreeEntry } from "../../moment/index.ts";
 
 /** A directory that moved and has more than this below is not searched for packages. */
 const MOVED_ENTRIES_MAX = 50_000;

@@ -13,13 +13,11 @@ import {
   type PackageFileFinder,
 } from "../../../formats/packages/index.ts";
 import type { Changes, PackageChange } from "../../../shared/protocol/index.ts";
+import type { BothFiles, ReadContext, TreeEntry } from "../../moment/index.ts";
+import { Pace, readEntry } from "../../moment/index.ts";
 import { AnswerBudget } from "../answer-budget.ts";
-import type { BothFiles } from "../files/find-file-changes.ts";
-import { readEntry } from "../files/moment-files.ts";
-import type { TreeEntry } from "../files/overlay-tree.ts";
-import { Pace } from "../files/pace.ts";
 import { shareFileChanges } from "../files/share-file-changes.ts";
-import type { ChangesReader, ReadContext } from "../section.ts";
+import type { ChangesReader } from "../section.ts";
 import { markDependencies } from "./mark-dependencies.ts";
 import { listFacts, type PathFact } from "./package-facts.ts";
 import { PackageSlots, type SlotChange } from "./package-slots.ts";

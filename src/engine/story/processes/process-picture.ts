@@ -1,6 +1,5 @@
 import type { ProcessFacts } from "../../../base/index.ts";
-import type { Moment } from "../moment.ts";
-import type { StoryEngine } from "../story-engine.ts";
+import type { Moment, ReadingEngine } from "../../moment/index.ts";
 
 /** A socket that a process waits at for others. */
 export interface PictureListener {
@@ -36,7 +35,7 @@ export interface ProcessPicture {
  *
  * @throws Error  there are no processes, or they cannot be read; the message says why.
  */
-export function readPicture(moment: Moment, engine: StoryEngine): Promise<ProcessPicture | null> {
+export function readPicture(moment: Moment, engine: ReadingEngine): Promise<ProcessPicture | null> {
   return moment.once("process-picture", async () => {
     if (moment.kind === "fresh") return null;
     if (moment.kind === "live") {
@@ -47,14 +46,14 @@ export function readPicture(moment: Moment, engine: StoryEngine): Promise<Proces
 }
 
 /** Returns the memory of a process of a moment. @throws Error */
-export async function readMemory(moment: Moment, pid: number, engine: StoryEngine) {
+export async function readMemory(moment: Moment, pid: number, engine: ReadingEngine) {
   if (moment.kind === "live") {
     return await engine.sandbox.readLiveMemory(requireLivePid(moment, engine), pid);
   }
   return await fromImages(moment, (imagesDir) => engine.criu.readImageMemory(imagesDir, pid));
 }
 
-function requireLivePid({ session, name }: Moment, engine: StoryEngine): number {
+function requireLivePid({ session, name }: Moment, engine: ReadingEngine): number {
   const live = session === null ? undefined : engine.live.get(session.id);
   if (live === undefined) throw new Error(`session ${name} is not running`);
   return live.pid;

@@ -1,9 +1,8 @@
 import type { Changes } from "../../../shared/protocol/index.ts";
+import type { Moment, ReadingEngine } from "../../moment/index.ts";
 import { AnswerBudget } from "../answer-budget.ts";
-import type { Moment } from "../moment.ts";
 import { type ChangesReader, notBelowAPath } from "../section.ts";
 import { startOf } from "../start-of.ts";
-import type { StoryEngine } from "../story-engine.ts";
 import {
   compareConnections,
   comparePorts,
@@ -50,7 +49,7 @@ export const PROCESSES_READER: ChangesReader = {
   summarize: summarizeProcesses,
 };
 
-async function read(moment: Moment, engine: StoryEngine): Promise<NamedPicture | null> {
+async function read(moment: Moment, engine: ReadingEngine): Promise<NamedPicture | null> {
   const [picture, userNames] = await Promise.all([
     readPicture(moment, engine),
     readUserNames(moment),

@@ -1,5 +1,5 @@
-import { MomentFiles } from "../files/moment-files.ts";
-import type { Moment } from "../moment.ts";
+import type { Moment } from "../../moment/index.ts";
+import { MomentFiles } from "../../moment/index.ts";
 
 /** What names users in every session; a larger file is taken for none. */
 const PASSWD_PATH = "/etc/passwd";

@@ -1,7 +1,6 @@
 import type { KeptTerminal } from "../../../linux/terminal/index.ts";
-import type { Moment } from "../moment.ts";
+import type { Moment, ReadingEngine } from "../../moment/index.ts";
 import { readMemory } from "../processes/process-picture.ts";
-import type { StoryEngine } from "../story-engine.ts";
 
 const INIT_PID = 1;
 
@@ -13,7 +12,7 @@ const INIT_PID = 1;
  */
 export function readMainTerminal(
   moment: Moment,
-  engine: StoryEngine,
+  engine: ReadingEngine,
 ): Promise<KeptTerminal | null> {
   return moment.once("main-terminal", async () => {
     const terminals = engine.findTerminals(await readMemory(moment, INIT_PID, engine));

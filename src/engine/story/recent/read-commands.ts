@@ -1,6 +1,7 @@
 import type { StoryCommand } from "../../../shared/protocol/index.ts";
+import type { MomentPair, ReadContext } from "../../moment/index.ts";
 import { AnswerBudget } from "../answer-budget.ts";
-import type { MomentPair, MomentReader, ReadContext } from "../section.ts";
+import type { MomentReader } from "../section.ts";
 import { listTyped } from "./read-typed.ts";
 
 /** Output that the commands of one story have together; the newest have theirs first. */

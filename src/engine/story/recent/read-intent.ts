@@ -1,6 +1,7 @@
 import type { Intent } from "../../../shared/protocol/index.ts";
+import type { MomentPair, ReadContext } from "../../moment/index.ts";
 import { readRepositories } from "../git/read-git.ts";
-import type { MomentPair, MomentReader, ReadContext } from "../section.ts";
+import type { MomentReader } from "../section.ts";
 import { listCommands } from "./read-commands.ts";
 
 /** A longer one is no intent that anyone reads. */

@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from "node:util";
 import type { KeptTerminal, TypedCommand } from "../../../linux/terminal/index.ts";
 import type { StoryCommand } from "../../../shared/protocol/index.ts";
-import type { MomentPair, ReadContext } from "../section.ts";
+import type { MomentPair, ReadContext } from "../../moment/index.ts";
 import { readMainTerminal } from "./main-terminal.ts";
 
 /** The end of a command's output that is kept. */

@@ -2,15 +2,14 @@ import type { ProcessFacts } from "../../../base/index.ts";
 import { fromText, toBytes } from "../../../base/index.ts";
 import type { ShellState } from "../../../linux/shells/index.ts";
 import type { Changes } from "../../../shared/protocol/index.ts";
+import type { Moment, ReadingEngine } from "../../moment/index.ts";
+import { MomentFiles, type MomentPair } from "../../moment/index.ts";
 import type { SessionStart } from "../../session/index.ts";
 import { AnswerBudget } from "../answer-budget.ts";
-import { MomentFiles } from "../files/moment-files.ts";
-import type { Moment } from "../moment.ts";
 import { readMemory, readPicture } from "../processes/process-picture.ts";
 import { sessionShell } from "../processes/session-shell.ts";
-import { type ChangesReader, type MomentPair, notBelowAPath } from "../section.ts";
+import { type ChangesReader, notBelowAPath } from "../section.ts";
 import { startOf } from "../start-of.ts";
-import type { StoryEngine } from "../story-engine.ts";
 import { compareNamed } from "./compare-named.ts";
 import { summarizeShell } from "./summarize-shell.ts";
 
@@ -56,7 +55,7 @@ interface ReadShell {
 }
 
 /** @throws Error  there is no shell; the message says why. */
-export async function readShell(moment: Moment, engine: StoryEngine): Promise<ReadShell> {
+export async function readShell(moment: Moment, engine: ReadingEngine): Promise<ReadShell> {
   const picture = await readPicture(moment, engine);
   const shell = picture === null ? null : sessionShell(picture);
   if (shell === null) throw new Error("the session had no shell then");
@@ -84,7 +83,7 @@ function viewOf(start: SessionStart | null, shell: ProcessFacts): { view: ShellV
   return { view: { cwd, environment: new Map(environment), functions: new Map(functions) } };
 }
 
-async function readState(moment: Moment, shell: ProcessFacts, engine: StoryEngine) {
+async function readState(moment: Moment, shell: ProcessFacts, engine: ReadingEngine) {
   for (let attempt = 1; ; attempt += 1) {
     const state = await readOnce(moment, shell, engine);
     const isWhole = state.environment instanceof Map;
@@ -95,7 +94,7 @@ async function readState(moment: Moment, shell: ProcessFacts, engine: StoryEngin
 async function readOnce(
   moment: Moment,
   { pid, program }: ProcessFacts,
-  engine: StoryEngine,
+  engine: ReadingEngine,
 ): Promise<ShellState> {
   try {
     using files = new MomentFiles(moment);

@@ -1,6 +1,6 @@
 import type { CheckpointRow } from "../../../portable/catalog/index.ts";
-import { openCheckpoint } from "../moment.ts";
-import type { StoryEngine } from "../story-engine.ts";
+import type { ReadingEngine } from "../../moment/index.ts";
+import { openCheckpoint } from "../../moment/index.ts";
 import { readShell } from "./read-shell.ts";
 
 /** What a command needs to run as if it were typed into the shell of a moment. */
@@ -14,7 +14,7 @@ export interface ShellContext {
 /** Returns the directory and the exported variables of the session's shell in a checkpoint. */
 export async function readShellContext(
   checkpoint: CheckpointRow,
-  engine: StoryEngine,
+  engine: ReadingEngine,
 ): Promise<ShellContext> {
   await using moment = await openCheckpoint(checkpoint, engine);
   try {

@@ -1,11 +1,11 @@
 import type { Engine, EngineSettings } from "../ports/index.ts";
 
 /** What the process that builds stories is told when it starts, beside the state directory. */
-export type StorySettings = Pick<EngineSettings, "resolvConf" | "initBinaryPath">;
+export type ReadingSettings = Pick<EngineSettings, "resolvConf" | "initBinaryPath">;
 
 /** What reading a story needs of the engine; the process that builds stories has no more. */
-export type StoryEngine = Pick<
+export type ReadingEngine = Pick<
   Engine,
   | ("catalog" | "store" | "criu" | "shells" | "sandbox" | "live")
   | ("findTerminals" | "createScreen" | "logger" | "newId")
-> & { settings: Pick<EngineSettings, "layout" | "shellFiles" | keyof StorySettings> };
+> & { settings: Pick<EngineSettings, "layout" | "shellFiles" | keyof ReadingSettings> };

@@ -3,9 +3,9 @@ import os from "node:os";
 import path from "node:path";
 import process from "node:process";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { Pace } from "../pace.ts";
 import { type TreeChanges, TreeComparison } from "./compare-trees.ts";
 import { OverlayTree } from "./overlay-tree.ts";
-import { Pace } from "./pace.ts";
 import { UNTOUCHED } from "./touched-paths.ts";
 
 let directory: string;

@@ -2,9 +2,9 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { Pace } from "../pace.ts";
 import { findCopiedMoves } from "./find-copied-moves.ts";
 import type { TreeEntry } from "./overlay-tree.ts";
-import { Pace } from "./pace.ts";
 import type { RawChange } from "./raw-change.ts";
 
 let directory: string;

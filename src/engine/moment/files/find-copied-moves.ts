@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { isAtOrBelow, type RawPath } from "../../../base/index.ts";
+import type { Pace } from "../pace.ts";
 import { linkTarget, type TreeEntry } from "./overlay-tree.ts";
-import type { Pace } from "./pace.ts";
 import type { RawChange } from "./raw-change.ts";
 import { haveSameBytes } from "./same-content.ts";
 

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { RawPath } from "../../../base/index.ts";
 import { fileTypeSchema } from "../../../shared/protocol/index.ts";
-import type { StoryEngine } from "../story-engine.ts";
+import type { ReadingEngine } from "../reading-engine.ts";
 
 /** Version of base-versions.json; one of another version is as none. */
 const FORMAT = 1;
@@ -39,7 +39,7 @@ export interface BaseVersion {
 export async function writeBaseVersions(
   checkpointId: string,
   versions: ReadonlyMap<RawPath, BaseVersion>,
-  { store }: StoryEngine,
+  { store }: ReadingEngine,
 ): Promise<void> {
   const stored = [...versions].map(([path, { content, ...facts }]) => ({
     ...{ path, ...facts, digest: content.digest },
@@ -51,7 +51,7 @@ export async function writeBaseVersions(
 /** Returns what was kept with a checkpoint, by path. */
 export async function readBaseVersions(
   checkpointId: string,
-  { store }: StoryEngine,
+  { store }: ReadingEngine,
 ): Promise<Map<RawPath, BaseVersion>> {
   const stored = storedSchema.safeParse(await store.baseVersions.read(checkpointId));
   if (!stored.success) return new Map();

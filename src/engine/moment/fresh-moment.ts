@@ -1,13 +1,13 @@
 import type { CheckpointRow } from "../../portable/catalog/index.ts";
 import { fillLayers } from "../session/index.ts";
 import type { Moment } from "./moment.ts";
-import type { StoryEngine } from "./story-engine.ts";
+import type { ReadingEngine } from "./reading-engine.ts";
 
 /**
  * Opens what the session of a checkpoint was when it had just been started: its base and what
  * Waypoint itself puts there, so that the first checkpoint tells what the session did.
  */
-export async function openFresh(row: CheckpointRow, engine: StoryEngine): Promise<Moment> {
+export async function openFresh(row: CheckpointRow, engine: ReadingEngine): Promise<Moment> {
   const like = { ...row, name: row.sessionName };
   const scratch = engine.store.snapshots.filled(engine.newId(), row.hostMounts.length, (layers) =>
     fillLayers(like, layers, engine),

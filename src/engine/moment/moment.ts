@@ -1,6 +1,6 @@
 import type { CheckpointRow, SessionRow } from "../../portable/catalog/index.ts";
 import { WaypointError } from "../../shared/errors/index.ts";
-import type { StoryEngine } from "./story-engine.ts";
+import type { ReadingEngine } from "./reading-engine.ts";
 
 /** What checkpoints and sessions have in common that readers need. */
 export type Origin = Pick<
@@ -34,14 +34,14 @@ export interface Moment extends AsyncDisposable {
 export type MomentRef = { checkpoint: CheckpointRow } | { session: SessionRow };
 
 /** Opens what a user named. @throws CHECKPOINT_INCOMPLETE | FORMAT_TOO_NEW | STORE_FULL */
-export async function openMoment(ref: MomentRef, engine: StoryEngine): Promise<Moment> {
+export async function openMoment(ref: MomentRef, engine: ReadingEngine): Promise<Moment> {
   return "checkpoint" in ref
     ? await openCheckpoint(ref.checkpoint, engine)
     : await openSession(ref.session, engine);
 }
 
 /** Opens a checkpoint. @throws CHECKPOINT_INCOMPLETE  its snapshot is gone. | FORMAT_TOO_NEW */
-export async function openCheckpoint(row: CheckpointRow, engine: StoryEngine): Promise<Moment> {
+export async function openCheckpoint(row: CheckpointRow, engine: ReadingEngine): Promise<Moment> {
   if (row.heldBy !== null) return openHeld(row, row.heldBy, engine);
   engine.store.requireKnown(row.id);
   const paths = engine.store.checkpointPaths(row.id);
@@ -62,7 +62,7 @@ export async function openCheckpoint(row: CheckpointRow, engine: StoryEngine): P
 }
 
 /** Opens a checkpoint that a frozen tree still is: its files stand still where that has them. */
-function openHeld(row: CheckpointRow, instanceId: string, engine: StoryEngine): Moment {
+function openHeld(row: CheckpointRow, instanceId: string, engine: ReadingEngine): Moment {
   const scratch = engine.store.snapshots.ofInstance(instanceId, engine.newId());
   return {
     kind: "checkpoint",
@@ -78,7 +78,7 @@ function openHeld(row: CheckpointRow, instanceId: string, engine: StoryEngine): 
 }
 
 /** Opens a session as it is now: a snapshot of its files that goes when the moment is closed. */
-async function openSession(session: SessionRow, engine: StoryEngine): Promise<Moment> {
+async function openSession(session: SessionRow, engine: ReadingEngine): Promise<Moment> {
   if (session.instance === null) {
     throw new WaypointError("SESSION_WRONG_STATE", `Session ${session.name} has no files now.`, {
       hint: "Its checkpoints have; `waypoint log` lists them.",

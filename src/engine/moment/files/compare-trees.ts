@@ -1,9 +1,9 @@
 import { getHeapStatistics } from "node:v8";
 import { joinRaw, type RawPath } from "../../../base/index.ts";
 import { WaypointError } from "../../../shared/errors/index.ts";
+import type { Pace } from "../pace.ts";
 import { compareEntries, type InodeFacts, type InodeOf, isSameInode } from "./compare-entries.ts";
 import type { MergedDirectory, OverlayTree, TreeEntry } from "./overlay-tree.ts";
-import type { Pace } from "./pace.ts";
 import type { RawChange } from "./raw-change.ts";
 import { type TouchedPaths, touchedAt, touchedIn, UNTOUCHED } from "./touched-paths.ts";
 

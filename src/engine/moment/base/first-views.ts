@@ -6,7 +6,7 @@ import type { CheckpointRow } from "../../../portable/catalog/index.ts";
 import { ancestry } from "../../../portable/lineage/index.ts";
 import type { TreeEntry } from "../files/overlay-tree.ts";
 import type { RawChange } from "../files/raw-change.ts";
-import type { StoryEngine } from "../story-engine.ts";
+import type { ReadingEngine } from "../reading-engine.ts";
 import { type BaseVersion, readBaseVersions } from "./base-versions.ts";
 
 const ORIGIN = "trusted.overlay.origin";
@@ -37,10 +37,10 @@ export type FirstView = "unchanged" | "absent" | "unknown";
 export class FirstViews {
   readonly #line: readonly CheckpointRow[];
   readonly #origin: CheckpointRow;
-  readonly #engine: StoryEngine;
+  readonly #engine: ReadingEngine;
   readonly #recorded = new Map<string, Promise<Map<RawPath, BaseVersion>>>();
 
-  constructor(checkpoint: CheckpointRow, engine: StoryEngine) {
+  constructor(checkpoint: CheckpointRow, engine: ReadingEngine) {
     this.#line = ancestry(checkpoint.id, engine.catalog);
     this.#origin = checkpoint;
     this.#engine = engine;

@@ -1,5 +1,5 @@
 import type { Catalog, CheckpointRow } from "../../portable/catalog/index.ts";
-import type { MomentPair } from "./section.ts";
+import type { MomentPair } from "./compare-context.ts";
 
 /**
  * Returns the newest checkpoint that two moments descend from, one of them itself perhaps, or

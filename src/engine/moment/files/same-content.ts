@@ -1,8 +1,8 @@
 import { closeSync, openSync, readSync } from "node:fs";
 import { type RawPath, toBytes } from "../../../base/index.ts";
 import { listXattrs, readXattr } from "../../../linux/kernel/index.ts";
+import type { Pace } from "../pace.ts";
 import type { TreeEntry } from "./overlay-tree.ts";
-import type { Pace } from "./pace.ts";
 
 /** A stretch of a file's bytes. */
 interface ByteRange {

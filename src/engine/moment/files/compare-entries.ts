@@ -1,5 +1,5 @@
+import type { Pace } from "../pace.ts";
 import { linkTarget, type TreeEntry } from "./overlay-tree.ts";
-import type { Pace } from "./pace.ts";
 import type { Aspect } from "./raw-change.ts";
 import { haveSameAttributes, haveSameBytes } from "./same-content.ts";
 

@@ -8,14 +8,14 @@ import {
 } from "../../../base/index.ts";
 import type { SubvolumeChanges } from "../../../linux/store/index.ts";
 import { WaypointError } from "../../../shared/errors/index.ts";
+import type { MomentPair, ReadContext } from "../compare-context.ts";
 import { type Moment, openCheckpoint } from "../moment.ts";
 import { nearestAncestor } from "../nearest-ancestor.ts";
-import type { MomentPair, ReadContext } from "../section.ts";
-import type { StoryEngine } from "../story-engine.ts";
+import { Pace } from "../pace.ts";
+import type { ReadingEngine } from "../reading-engine.ts";
 import { TreeComparison } from "./compare-trees.ts";
 import { findCopiedMoves } from "./find-copied-moves.ts";
 import type { MomentFiles } from "./moment-files.ts";
-import { Pace } from "./pace.ts";
 import type { RawChange } from "./raw-change.ts";
 import { touchedBelow } from "./touched-paths.ts";
 
@@ -84,7 +84,7 @@ export async function findFileChanges(
 /** Compares the subvolumes, and finds up to which number inodes are the same in both. */
 async function compareSubvolumes(
   { from, to }: MomentPair,
-  engine: StoryEngine,
+  engine: ReadingEngine,
   signal: AbortSignal,
 ) {
   await using ancestor = await openAncestor({ from, to }, engine);
@@ -101,7 +101,7 @@ async function compareSubvolumes(
 /** Opens the newest moment that both descend from, perhaps one of them; `null` without a known one. */
 async function openAncestor(
   pair: MomentPair,
-  engine: StoryEngine,
+  engine: ReadingEngine,
 ): Promise<(Pick<Moment, "subvolumePath"> & AsyncDisposable) | null> {
   const row = nearestAncestor(pair, engine.catalog);
   if (row === null) return null;
@@ -138,7 +138,7 @@ function layersOf({ from, to }: MomentPair): { layers: Layer[] } & Pick<FoundCha
 function hiddenPaths(
   { mountPath, baseDir }: Layer,
   { from, to }: MomentPair,
-  { sandbox, settings }: StoryEngine,
+  { sandbox, settings }: ReadingEngine,
 ): (inLayer: RawPath) => boolean {
   const known = sandbox.findHidden(knownStateDirs(settings.layout.stateDir));
   const covered = sandbox.hiddenBelow(baseDir, known);
