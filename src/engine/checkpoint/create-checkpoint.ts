@@ -1,4 +1,4 @@
-import { Rollback } from "../../base/index.ts";
+import { Rollback, roundMs } from "../../base/index.ts";
 import type { CheckpointRow, SessionRow } from "../../portable/catalog/index.ts";
 import { hasCode, WaypointError } from "../../shared/errors/index.ts";
 import type { LiveInstance } from "../live/index.ts";
@@ -11,7 +11,6 @@ import { findUnchanged, noteBaseline, watchForChange } from "./exact-change-chec
 import { scheduleDurable } from "./make-durable.ts";
 import { toManifest } from "./manifest.ts";
 import { markCapture } from "./quick-change-check.ts";
-import { roundMs } from "./round-ms.ts";
 
 /**
  * Captures a session as an immutable checkpoint, without ending or disturbing what runs in it.

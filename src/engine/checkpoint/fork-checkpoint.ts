@@ -1,17 +1,13 @@
 import type { CheckpointRow, SessionRow } from "../../portable/catalog/index.ts";
 import { WaypointError } from "../../shared/errors/index.ts";
 import type { Bind } from "../../shared/protocol/index.ts";
-import type { LiveInstance } from "../live/index.ts";
 import type { Engine } from "../ports/index.ts";
 import {
   adoptInstance,
   automaticOf,
   type BindChoice,
-  buildFreshInstance,
-  buildInstanceFrom,
   claimName,
   findMissingBinds,
-  type InstanceSource,
   isFreeToMakeUp,
   numberedNames,
   removeInstance,
@@ -19,13 +15,12 @@ import {
   requireFreeName,
 } from "../session/index.ts";
 import { unparkFor } from "../standby/index.ts";
+import { buildFrom } from "./build-from.ts";
 import { requireCaptured } from "./held-checkpoints.ts";
 import { syncSoon } from "./sync-soon.ts";
 
 /** What a fork may have other than its origin. */
 type ForkChoice = BindChoice & { pids?: number | null | undefined };
-
-const SHELL_DEFAULT = { env: {}, columns: 120, rows: 40 };
 
 /**
  * Starts new sessions from a checkpoint; the session that it captured is untouched.
@@ -138,19 +133,6 @@ export function sessionFrom(
     standby: captured?.standby ?? null,
     ...automaticOf(captured?.auto ?? null),
   };
-}
-
-/** Builds an instance from a checkpoint: its processes, or a fresh shell on its files. */
-export function buildFrom(
-  from: InstanceSource,
-  session: SessionRow,
-  instanceId: string,
-  engine: Engine,
-): Promise<LiveInstance> {
-  const { checkpoint, eagerMemory: _a, filesFrom = checkpoint.id, ...choice } = from;
-  if (checkpoint.content === "full") return buildInstanceFrom(session, instanceId, from, engine);
-  const shell = { ...SHELL_DEFAULT, filesFrom, ...choice };
-  return buildFreshInstance(session, instanceId, shell, engine);
 }
 
 function forkNames(

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { roundMs } from "../../base/index.ts";
 import type { CheckpointRow } from "../../portable/catalog/index.ts";
 import { toWaypointError } from "../../shared/errors/index.ts";
 import type { Engine } from "../ports/index.ts";
@@ -7,7 +8,6 @@ import { scheduleStory } from "../story/index.ts";
 import { dumpInstance } from "./dump-instance.ts";
 import { scheduleDurable } from "./make-durable.ts";
 import { toManifest } from "./manifest.ts";
-import { roundMs } from "./round-ms.ts";
 
 /**
  * What a restore from a standby leaves is frozen and *held*: it is the checkpoint that `undo` goes

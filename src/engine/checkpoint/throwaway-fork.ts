@@ -3,7 +3,8 @@ import { WaypointError } from "../../shared/errors/index.ts";
 import type { LiveInstance } from "../live/index.ts";
 import type { Engine } from "../ports/index.ts";
 import { chargeInstance, hasLostMemory, removeInstance, untilFilled } from "../session/index.ts";
-import { buildFrom, refuseSharedPorts, sessionFrom } from "./fork-checkpoint.ts";
+import { buildFrom } from "./build-from.ts";
+import { refuseSharedPorts, sessionFrom } from "./fork-checkpoint.ts";
 import { requireCaptured } from "./held-checkpoints.ts";
 
 /** A fork that no session refers to. Disposing of it removes it with everything that runs in it. */

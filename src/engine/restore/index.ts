@@ -1,9 +1,10 @@
 /**
- * undoing owns what a person is told before and after a restore, putting parts of a checkpoint
- * back, taking back what happened between two checkpoints, and the undo of each operation.
- * Restoring a whole checkpoint is src/engine/checkpoint's; how files are written src/engine/files's.
- * docs/going-back.md walks through it.
+ * restore owns putting back: a whole checkpoint in place, parts of it, what happened between two of them,
+ * the undo of each operation, and what a person is told before and after.
+ *
+ * docs/ARCHITECTURE.md tells the life of a restore, docs/going-back.md walks through it.
  */
+
 export { type AskedParts, resolveParts } from "./file-scope.ts";
 export { listOperations } from "./list-operations.ts";
 export { planRestore } from "./plan-restore.ts";

@@ -1,12 +1,13 @@
 import type { CheckpointRow, SessionRow } from "../../portable/catalog/index.ts";
 import { WaypointError } from "../../shared/errors/index.ts";
 import type { FilesPut, OperationDetail, OperationRecord } from "../../shared/protocol/index.ts";
-import { captureBefore, type Loss, type Restored } from "../checkpoint/index.ts";
 import { type FileAction, putBack, refuseOtherKinds } from "../files/index.ts";
 import { openMoment } from "../moment/index.ts";
 import type { Engine } from "../ports/index.ts";
 import { requireLive } from "../session/index.ts";
+import { captureBefore, type Loss } from "./capture-before.ts";
 import { ComparedMoments, findHolders } from "./find-actions.ts";
+import type { Restored } from "./restore-checkpoint.ts";
 
 /** Which files of which checkpoint to put back, and what the log says of it. */
 export interface PutBackFiles {

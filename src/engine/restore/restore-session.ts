@@ -2,13 +2,14 @@ import type { CheckpointRow, SessionRow } from "../../portable/catalog/index.ts"
 import { resolveSession } from "../../portable/lineage/index.ts";
 import { hasCode, WaypointError } from "../../shared/errors/index.ts";
 import type { OperationOutput, RestoreParts } from "../../shared/protocol/index.ts";
-import { type Loss, restoreCheckpoint } from "../checkpoint/index.ts";
 import type { Engine } from "../ports/index.ts";
 import type { BindChoice } from "../session/index.ts";
+import type { Loss } from "./capture-before.ts";
 import { checkRestore, type Expected } from "./check-restore.ts";
 import { type AskedParts, resolveParts } from "./file-scope.ts";
 import { findActions } from "./find-actions.ts";
 import { putBackFiles } from "./put-back-files.ts";
+import { restoreCheckpoint } from "./restore-checkpoint.ts";
 
 /** What was asked for besides the checkpoint. */
 export type RestoreChoice = AskedParts & Loss & BindChoice & { check: boolean };

@@ -1,11 +1,12 @@
 import type { CheckpointRow, OperationRow, SessionRow } from "../../portable/catalog/index.ts";
 import { WaypointError } from "../../shared/errors/index.ts";
 import type { OperationOutput, RestoreParts } from "../../shared/protocol/index.ts";
-import { type Loss, restoreCheckpoint } from "../checkpoint/index.ts";
 import { actionsFor } from "../files/index.ts";
 import type { Engine } from "../ports/index.ts";
 import type { BindChoice } from "../session/index.ts";
+import type { Loss } from "./capture-before.ts";
 import { putBackFiles } from "./put-back-files.ts";
+import { restoreCheckpoint } from "./restore-checkpoint.ts";
 import { checkIf } from "./restore-session.ts";
 
 /** What was asked for besides the session. */

@@ -1,5 +1,5 @@
 /**
- * verification owns running a command against exactly one checkpoint: in a throw-away fork, within
+ * verify owns running a command against exactly one checkpoint: in a throw-away fork, within
  * bounds of time and memory, and keeping what came of it beside the checkpoint.
  * runInFork is the core, which records nothing.
  */

@@ -1,7 +1,8 @@
-import { Rollback } from "../../base/index.ts";
+import { Rollback, roundMs } from "../../base/index.ts";
 import type { CheckpointRow, SessionRow } from "../../portable/catalog/index.ts";
 import { WaypointError } from "../../shared/errors/index.ts";
 import type { OperationDetail, OperationOutput } from "../../shared/protocol/index.ts";
+import { buildFrom, removeCheckpoints, requireCaptured } from "../checkpoint/index.ts";
 import type { LiveInstance } from "../live/index.ts";
 import type { Engine } from "../ports/index.ts";
 import {
@@ -14,10 +15,6 @@ import {
   requireUndamaged,
 } from "../session/index.ts";
 import { captureBefore, type Loss } from "./capture-before.ts";
-import { buildFrom } from "./fork-checkpoint.ts";
-import { requireCaptured } from "./held-checkpoints.ts";
-import { removeCheckpoints } from "./make-durable.ts";
-import { roundMs } from "./round-ms.ts";
 import { swapInStandby } from "./swap-in-standby.ts";
 
 /** How to restore. */

@@ -1,14 +1,18 @@
+import { roundMs } from "../../base/index.ts";
 import type { CheckpointRow, SessionRow } from "../../portable/catalog/index.ts";
 import { WaypointError } from "../../shared/errors/index.ts";
 import type { OperationDetail } from "../../shared/protocol/index.ts";
+import {
+  type CheckpointOptions,
+  captureHeldFiles,
+  checkpointRow,
+  scheduleHeld,
+  syncSoon,
+} from "../checkpoint/index.ts";
 import type { LiveInstance } from "../live/index.ts";
 import type { Engine } from "../ports/index.ts";
 import { adoptInstance, callInit, removeInstance } from "../session/index.ts";
 import { unpark, unparkFor } from "../standby/index.ts";
-import { type CheckpointOptions, checkpointRow } from "./checkpoint-row.ts";
-import { captureHeldFiles, scheduleHeld } from "./held-checkpoints.ts";
-import { roundMs } from "./round-ms.ts";
-import { syncSoon } from "./sync-soon.ts";
 
 /** A tree that does not stand still in this time is left in the long way. */
 const FREEZE_TIMEOUT_MS = 100;

@@ -1,7 +1,7 @@
 import type { CheckpointRow, SessionRow } from "../../portable/catalog/index.ts";
 import { hasCode, WaypointError } from "../../shared/errors/index.ts";
+import { createCheckpoint } from "../checkpoint/index.ts";
 import type { Engine } from "../ports/index.ts";
-import { createCheckpoint } from "./create-checkpoint.ts";
 
 /** What may be lost of what is there now. */
 export interface Loss {
