@@ -118,7 +118,7 @@ export default {
       name: "composition-root-is-for-the-daemon",
       comment: "Adapters are built once, by the daemon; everyone else may name the engine's type.",
       severity: "error",
-      from: { path: "^src/", pathNot: ["^src/surfaces/daemon/", TEST_FILE] },
+      from: { pathNot: ["^src/surfaces/daemon/", TEST_FILE] },
       to: { path: COMPOSITION_ROOT, dependencyTypesNot: ["type-only"] },
     },
     {

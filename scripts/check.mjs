@@ -44,7 +44,7 @@ const staticStages = [
     argv: [
       "node_modules/dependency-cruiser/bin/dependency-cruiser.mjs",
       ...["--config", ".dependency-cruiser.mjs", "--output-type", "err-long"],
-      ...["src", "test", "bench", "examples"],
+      ...["src", "test", "bench", "examples", "scripts"],
     ],
   },
   { name: "dead code", argv: ["node_modules/knip/bin/knip.js", "--no-progress"] },

@@ -3,9 +3,9 @@ import { mkdirSync, readFileSync, rmSync } from "node:fs";
 import path from "node:path";
 import { promisify } from "node:util";
 import { stateLayout } from "../../src/base/index.ts";
-import { nativePaths } from "../../src/engine/open-engine.ts";
+
 import { buildDumpArguments, buildRestoreArguments } from "../../src/linux/criu/index.ts";
-import { findCriu } from "../../src/linux/host/index.ts";
+import { findCriu, nativePath } from "../../src/linux/host/index.ts";
 
 const run = promisify(execFile);
 const PACKAGE_ROOT = path.resolve(import.meta.dirname, "../..");
@@ -51,7 +51,7 @@ export class BareCriu implements Disposable {
   }
 
   static async open(target: BareTarget): Promise<BareCriu> {
-    const { preloadPath } = nativePaths(PACKAGE_ROOT);
+    const preloadPath = nativePath(PACKAGE_ROOT, "criu-preload.so");
     const criu = await findCriu({ packageRoot: PACKAGE_ROOT, preloadPath });
     const layout = stateLayout(target.stateDir);
     const netnsPath = `/run/netns/waypoint-${layout.key}-${target.instanceId}`;

@@ -1,9 +1,8 @@
 import { randomBytes } from "node:crypto";
 import os from "node:os";
-import path from "node:path";
 import { type Logger, SerialQueues, type StateLayout } from "../base/index.ts";
 import * as criu from "../linux/criu/index.ts";
-import { findCriu } from "../linux/host/index.ts";
+import { findCriu, type NativeName, nativePath } from "../linux/host/index.ts";
 import { Freezer, LimitsHost } from "../linux/limits/index.ts";
 import { NetworkHost, PortForwards } from "../linux/network/index.ts";
 import * as sandbox from "../linux/sandbox/index.ts";
@@ -64,7 +63,7 @@ export interface EngineOptions {
  */
 export async function openEngine(options: EngineOptions): Promise<Engine> {
   const { layout, packageRoot, logger } = options;
-  const native = nativePaths(packageRoot);
+  const native = programsOf(packageRoot);
   const store = await openStore(layout, {
     memoryBytes: os.totalmem(),
     programs: native,
@@ -173,19 +172,19 @@ export function hasSessionsLeft({ storeDir }: StateLayout): boolean {
   return sandbox.findInitsBelow(storeDir).length > 0;
 }
 
-/** Returns where the set-up put our own native programs. */
-export function nativePaths(packageRoot: string) {
-  const nativeDir = path.join(packageRoot, ".tools", "native");
+/** Where the set-up puts our own native programs. */
+function programsOf(packageRoot: string) {
+  const at = (name: NativeName) => nativePath(packageRoot, name);
   return {
-    initBinaryPath: path.join(nativeDir, "waypoint-init"),
-    snapshotHookPath: path.join(nativeDir, "snapshot-hook"),
-    copyProgramPath: path.join(nativeDir, "image-copy"),
-    sumsProgramPath: path.join(nativeDir, "image-sums"),
-    pagesServerPath: path.join(nativeDir, "waypoint-pages"),
-    resumeHookPath: path.join(nativeDir, "resume-hook"),
-    mountProgramPath: path.join(nativeDir, "attach-mount"),
-    parkHookPath: path.join(nativeDir, "park-hook"),
-    preloadPath: path.join(nativeDir, "criu-preload.so"),
+    initBinaryPath: at("waypoint-init"),
+    snapshotHookPath: at("snapshot-hook"),
+    copyProgramPath: at("image-copy"),
+    sumsProgramPath: at("image-sums"),
+    pagesServerPath: at("waypoint-pages"),
+    resumeHookPath: at("resume-hook"),
+    mountProgramPath: at("attach-mount"),
+    parkHookPath: at("park-hook"),
+    preloadPath: at("criu-preload.so"),
   };
 }
 

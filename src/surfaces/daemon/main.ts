@@ -4,8 +4,8 @@ import path from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { closeToOthers, createLogger, STATE_DIR_DEFAULT, stateLayout } from "../../base/index.ts";
-import { hasSessionsLeft, nativePaths, openEngine } from "../../engine/open-engine.ts";
-import { readPidsDefault, requireHost } from "../../linux/host/index.ts";
+import { hasSessionsLeft, openEngine } from "../../engine/open-engine.ts";
+import { nativePath, readPidsDefault, requireHost } from "../../linux/host/index.ts";
 import { closeInheritedOnExec } from "../../linux/kernel/index.ts";
 import { toWaypointError } from "../../shared/errors/index.ts";
 import { autoFromEnvironment } from "./auto-settings.ts";
@@ -31,7 +31,7 @@ const packageRoot = path.resolve(fileURLToPath(import.meta.url), "..", "..");
 /** Starts the daemon: namespace, engine, socket; then serves until it is told to stop. */
 async function main(): Promise<void> {
   if (!isInsideNamespace()) {
-    const { preloadPath } = nativePaths(packageRoot);
+    const preloadPath = nativePath(packageRoot, "criu-preload.so");
     await requireHost({ packageRoot, preloadPath });
     await enterNamespace(layout, READY_FD);
   }
