@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
 import { Freezer } from "../../src/linux/limits/index.ts";
@@ -33,6 +33,30 @@ test("what works in an instance's group goes on while its tree is frozen inside 
   } finally {
     outer.kill("SIGKILL");
     inner.kill("SIGKILL");
+    await ended;
+    await freezer.remove("one");
+  }
+  expect(freezer.list()).toEqual([]);
+});
+
+test("what an older daemon has frozen, in the instance's group itself, is thawed", async () => {
+  const freezer = Freezer.open({ ownerKey: `test-old-${process.pid}` });
+  if (freezer === null) throw new Error("this machine offers no freezer");
+  const group = path.dirname(freezer.groupDir("one"));
+  mkdirSync(group, { recursive: true });
+  const frozen = spawn("sh", ["-c", "while read line; do echo $line; done"]);
+  const ended = once(frozen, "exit");
+  try {
+    writeFileSync(path.join(group, "cgroup.procs"), String(frozen.pid));
+    writeFileSync(path.join(group, "cgroup.freeze"), "1");
+    frozen.stdin.write("waits\n");
+    const thawed = once(frozen.stdout, "data") as Promise<[Buffer]>;
+
+    freezer.thaw("one");
+
+    expect((await thawed)[0].toString()).toBe("waits\n");
+  } finally {
+    frozen.kill("SIGKILL");
     await ended;
     await freezer.remove("one");
   }

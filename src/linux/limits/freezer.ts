@@ -102,10 +102,14 @@ export class Freezer {
 
   /** Lets an instance run on; succeeds when it was not frozen or is gone. */
   thaw(instanceId: string): void {
-    try {
-      this.#set(instanceId, "0");
-    } catch (error) {
-      if (!isSystemError(error, "ENOENT", "ENODEV")) throw error;
+    const tree = this.groupDir(instanceId);
+    // Daemons before there was a tree in it froze the instance's group itself.
+    for (const directory of [tree, path.dirname(tree)]) {
+      try {
+        writeFileSync(path.join(directory, "cgroup.freeze"), "0");
+      } catch (error) {
+        if (!isSystemError(error, "ENOENT", "ENODEV")) throw error;
+      }
     }
   }
 
