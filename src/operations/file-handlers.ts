@@ -6,6 +6,7 @@ import type {
   OperationOutput,
   OperationParsedInput,
 } from "../shared/protocol/index.ts";
+import { undoIfGone } from "./undo-if-gone.ts";
 
 type FileOperation = "cat" | "cp" | "grep" | Extract<OperationName, `browse${string}`>;
 
@@ -27,7 +28,11 @@ export const FILE_HANDLERS: {
     return await engine.leases.run(session.id, copy, peer.cancelled);
   },
 
-  browse: (input, engine, peer) => engine.browses.begin(input, peer),
+  browse: async (input, engine, peer) => {
+    const begun = await engine.browses.begin(input, peer);
+    await undoIfGone(peer, () => engine.browses.end(begun.id));
+    return begun;
+  },
 
   "browse.list": async (_input, engine) => ({ browses: engine.browses.list() }),
 

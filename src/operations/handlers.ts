@@ -46,6 +46,7 @@ import { readLog } from "./read-log.ts";
 import { refreshingStandbys } from "./refresh-standbys.ts";
 import { removeFiles, removeSingleCheckpoints } from "./remove-parts.ts";
 import { takeCheckpoint } from "./take-checkpoint.ts";
+import { undoIfGone } from "./undo-if-gone.ts";
 import { verify } from "./verify.ts";
 import { withSession } from "./with-session.ts";
 
@@ -122,7 +123,7 @@ export const HANDLERS: EngineOperations = refreshingStandbys({
     });
   },
 
-  "rm.checkpoints": (input, engine) => removeSingleCheckpoints(input, engine),
+  "rm.checkpoints": (input, engine, peer) => removeSingleCheckpoints(input, engine, peer),
 
   "rm.files": (input, engine, peer) => removeFiles(input, engine, peer),
 
@@ -233,11 +234,4 @@ async function captureBeforeStop(
   const options = { trigger: "before-stop", intent: "before stop", name: null } as const;
   const more = { filesOnly: false, movesHead: true };
   return (await createCheckpoint(session, { ...options, ...more }, engine)).id;
-}
-
-/** A client that has gone, or does not want it any more: what was begun for it is undone. */
-async function undoIfGone(peer: StreamPeer, undo: () => Promise<void>): Promise<void> {
-  if (!peer.cancelled.aborted) return;
-  await undo();
-  peer.cancelled.throwIfAborted();
 }

@@ -40,10 +40,11 @@ export const MERGE_HANDLERS: {
     engine.leases.run(LEASE, () => abortUnfinished(peer, engine), peer.cancelled),
 
   merge: (input, engine, peer) =>
-    withSession(input.session, engine, peer, (session) =>
-      engine.leases.run(LEASE, () => {
+    withSession(input.session, engine, peer, (session) => {
+      const merge = () => {
         const checkpoint = resolveCheckpoint(input.checkpoint, engine.catalog);
         return mergeCheckpoint({ session, checkpoint, dryRun: input.dryRun }, peer, engine);
-      }),
-    ),
+      };
+      return engine.leases.run(LEASE, merge, peer.cancelled);
+    }),
 };

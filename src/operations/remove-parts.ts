@@ -16,6 +16,7 @@ import { withSession } from "./with-session.ts";
  * same call again finishes.
  *
  * @throws CHECKPOINT_NOT_FOUND  nothing is removed.
+ * @throws CANCELLED  the client left the queue; nothing is removed.
  * @throws FORMAT_TOO_NEW  a newer Waypoint has written a child; nothing is removed.
  * @throws CHECKPOINT_IN_USE     something needs one of them and `force` was not given; nothing is
  * removed.
@@ -23,12 +24,13 @@ import { withSession } from "./with-session.ts";
 export async function removeSingleCheckpoints(
   { checkpoints, force }: OperationParsedInput<"rm.checkpoints">,
   engine: Engine,
+  peer: StreamPeer,
 ): Promise<OperationOutput<"rm.checkpoints">> {
   const asked = checkpoints.map((reference) => resolveCheckpoint(reference, engine.catalog));
   const rows = [...new Map(asked.map((row) => [row.id, row])).values()];
-  return await withLeases([...new Set(rows.map(({ session }) => session))].sort(), engine, () =>
-    removeRows(rows, force, engine),
-  );
+  const sessions = [...new Set(rows.map(({ session }) => session))].sort();
+  const remove = () => removeRows(rows, force, engine);
+  return await withLeases(sessions, { engine, signal: peer.cancelled }, remove);
 }
 
 async function removeRows(
@@ -125,10 +127,11 @@ function inUse(id: string, why: string, hint: string): WaypointError {
 /** Runs `task` with the leases of all these sessions, taken in order so that two never wait. */
 function withLeases<T>(
   sessionIds: readonly string[],
-  engine: Engine,
+  waiting: { engine: Engine; signal: AbortSignal },
   task: () => Promise<T>,
 ): Promise<T> {
   const [first, ...others] = sessionIds;
   if (first === undefined) return task();
-  return engine.leases.run(first, () => withLeases(others, engine, task));
+  const next = () => withLeases(others, waiting, task);
+  return waiting.engine.leases.run(first, next, waiting.signal);
 }

@@ -106,20 +106,27 @@ test("a directory that somebody else makes stays when all is put back", async ()
 });
 
 test.each([
-  ["the client leaves", "CANCELLED"],
-  ["nothing else is in the way", "APPLY_CONFLICT"],
-])("what is written to an open file that was just replaced is kept: %s", async (_, code) => {
-  const fd = openSync(inTarget("changed"), "a");
-  const request = carryOutWhile((step, cancel) => {
-    // `changed` is replaced by the third step.
-    if (step !== 4) return;
-    expect(read("changed")).toBe("new changed\n");
-    appendFileSync(fd, "a line of the log\n");
-    if (code === "CANCELLED") cancel();
-  });
+  ["the client leaves", "CANCELLED", "The operation was cancelled; all was put back."],
+  [
+    "nothing else is in the way",
+    "APPLY_CONFLICT",
+    "/changed was changed meanwhile; all was put back.",
+  ],
+])(
+  "what is written to an open file that was just replaced is kept: %s",
+  async (_, code, message) => {
+    const fd = openSync(inTarget("changed"), "a");
+    const request = carryOutWhile((step, cancel) => {
+      // `changed` is replaced by the third step.
+      if (step !== 4) return;
+      expect(read("changed")).toBe("new changed\n");
+      appendFileSync(fd, "a line of the log\n");
+      if (code === "CANCELLED") cancel();
+    });
 
-  await expect(request).rejects.toMatchObject({ code });
-  closeSync(fd);
-  expect(read("changed")).toBe("old changed\na line of the log\n");
-  expect([read("logged"), read("gone")]).toEqual(["old logged\n", "old gone\n"]);
-});
+    await expect(request).rejects.toMatchObject({ code, message });
+    closeSync(fd);
+    expect(read("changed")).toBe("old changed\na line of the log\n");
+    expect([read("logged"), read("gone")]).toEqual(["old logged\n", "old gone\n"]);
+  },
+);

@@ -3,6 +3,8 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { isSystemError } from "../../src/base/index.ts";
 import type { Checkpoint, Session } from "../../src/index.ts";
 import { findRunningCriu, type RunningCriu } from "../../src/linux/criu/index.ts";
+import type { OperationInput, OperationName } from "../../src/shared/protocol/index.ts";
+import { openStream } from "../../src/surfaces/client/index.ts";
 import { finished, runCommand, startCommand } from "../support/command-line.ts";
 import { eventually, openTestWaypoint, type TestWaypoint } from "../support/test-waypoint.ts";
 
@@ -162,4 +164,97 @@ test("what waits for its turn is cancelled at once, and what has the turn is not
   expect(await held).toMatchObject({ exitCode: 0 });
   expect((await runCommand(own.stateDir, ["show", "kept"])).exitCode).toBe(0);
   expect((await runCommand(own.stateDir, ["show", "never"])).exitCode).toBe(10);
+});
+
+/** Makes an operation and cancels it while it waits or works; resolves with what it says. */
+async function cancelled<N extends OperationName>(operation: N, input: OperationInput<N>) {
+  const stream = await openStream(own.stateDir, operation, input);
+  stream.control({ control: "cancel" });
+  try {
+    for await (const _ of stream);
+    return "done";
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+test("every operation that waits for its turn in a session is undone at once", async () => {
+  const before = await checkpoints();
+  const holding = session.checkpoint({ filesOnly: false });
+  let isHeld = true;
+  void holding.finally(() => {
+    isHeld = false;
+  });
+  const criu = await eventually(
+    "a dump",
+    () => findCriu("dump"),
+    (found) => found !== undefined,
+  );
+  process.kill(criu?.pid as number, "SIGSTOP");
+  const web = { session: "web" };
+  const said = {
+    checkpoint: await cancelled("checkpoint", web),
+    cp: await cancelled("cp", {
+      from: [{ path: "/etc/hostname" }],
+      to: { moment: "web", path: "/" },
+    }),
+    forward: await cancelled("forward", { ...web, port: 8080 }),
+    merge: await cancelled("merge", { ...web, checkpoint: first.id }),
+    restore: await cancelled("restore", { ...web, checkpoint: first.id }),
+    rm: await cancelled("rm", web),
+    "rm.checkpoints": await cancelled("rm.checkpoints", { checkpoints: [first.id], force: true }),
+    "rm.files": await cancelled("rm.files", web),
+    stop: await cancelled("stop", web),
+    undo: await cancelled("undo", web),
+  };
+
+  expect(new Set(Object.values(said))).toEqual(
+    new Set(["The operation was cancelled; what it had begun was undone."]),
+  );
+  expect(isHeld).toBe(true);
+  goOn(criu?.pid as number);
+  const { id } = await holding;
+  expect(await checkpoints()).toEqual([...before, id]);
+});
+
+test("an operation that makes something takes it back: new, browse", async () => {
+  expect(await cancelled("new", { name: "unwanted" })).toMatch(/what it had begun was undone/);
+  expect(await cancelled("browse", { moment: first.id })).toMatch(/what it had begun was undone/);
+
+  expect((await own.waypoint.sessions()).map(({ name }) => name)).toEqual(["web"]);
+  expect((await runCommand(own.stateDir, ["browse", "--list", "--json"])).stdout).toBe(
+    '{"browses":[]}\n',
+  );
+});
+
+test.each([
+  ["stop", () => ["stop", "web"]],
+  ["restore in parts", () => ["restore", "web", first.id, "--only", "files", "--yes"]],
+])("%s that is cancelled during its own checkpoint changes nothing", async (_, args) => {
+  await session.exec("echo live > /root/file");
+
+  const { exitCode, stderr } = await signalDuring(args(), "dump", "SIGINT");
+
+  expect({ exitCode, stderr }).toEqual({
+    exitCode: 130,
+    stderr: "Error: The operation was cancelled; what it had begun was undone.\n",
+  });
+  expect((await session.exec("cat /root/file; echo $marker")).stdout).toBe("live\nlive\n");
+});
+
+test("Ctrl-C reaches the command of `run --json`, and its end is told", async () => {
+  const args = ["run", "--json", "--", "sh", "-c", "sleep 87654; echo on"];
+  const running = startCommand(own.stateDir, args);
+  const ended = finished(running);
+  await eventually(
+    "the command to run",
+    () => isRunning(["sleep", "87654", ""].join("\0")),
+    Boolean,
+  );
+
+  running.kill("SIGINT");
+
+  const { exitCode, stdout } = await ended;
+  expect({ exitCode, ...JSON.parse(stdout) }).toMatchObject({ exitCode: 130 });
+  await runCommand(own.stateDir, ["rm", "--force", JSON.parse(stdout).name]);
 });

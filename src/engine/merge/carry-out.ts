@@ -1,7 +1,7 @@
 import { closeSync, constants } from "node:fs";
 import { isSystemError, toText } from "../../base/index.ts";
 import { openBelow, syncFilesystem } from "../../linux/kernel/index.ts";
-import { WaypointError } from "../../shared/errors/index.ts";
+import { hasCode, WaypointError } from "../../shared/errors/index.ts";
 import type { CopyJob } from "../files/index.ts";
 import { commitStep, finishStep, isCommitted, requireUnwritten, revertStep } from "./commit.ts";
 import type { Journal, JournalRecord, KeptStep } from "./journal.ts";
@@ -64,7 +64,7 @@ export async function carryOut(options: CarryOutOptions): Promise<JournalRecord>
     const left = await putBack(current, target, begunCount);
     if (left.length === 0) await journal.remove(record.id);
     else await journal.write({ ...current, state: "put-back" });
-    throw explain(error);
+    throw explain(error, left.length === 0 ? PUT_BACK : putBackBut(left));
   }
   return await complete(current, target, journal);
 }
@@ -136,6 +136,10 @@ async function syncTarget({ rootFd }: Target): Promise<void> {
 
 /** What became of all the rest, and what to do. */
 const PUT_BACK = { outcome: "all was put back", hint: "Run it again: the plan is made anew." };
+const putBackBut = ([first]: { path: string }[]) => ({
+  outcome: `all was put back but what somebody has changed since, ${first?.path} for one`,
+  hint: PUT_BACK.hint,
+});
 const STAYS = { outcome: "the rest waits", hint: "`waypoint apply --abort` puts all back." };
 
 function explain(error: unknown, { outcome, hint } = PUT_BACK): unknown {
@@ -145,6 +149,9 @@ function explain(error: unknown, { outcome, hint } = PUT_BACK): unknown {
       hint,
       detail: { conflicts: [{ path, kind: "both-changed", why: "changed meanwhile" }], total: 1 },
     });
+  }
+  if (hasCode(error, "CANCELLED")) {
+    return new WaypointError("CANCELLED", `The operation was cancelled; ${outcome}.`);
   }
   if (error instanceof WaypointError || !(error instanceof Error) || !("code" in error)) {
     return error;

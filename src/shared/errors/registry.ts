@@ -208,8 +208,9 @@ export const ERROR_REGISTRY = {
     httpStatus: 499,
     retryable: true,
     meaning:
-      "The caller interrupted the operation: what it had begun was undone, or is being undone or " +
-      "completed where the message says that the daemon has not answered yet.",
+      "The caller interrupted the operation, and the message tells what became of it: undone; for " +
+      "a copy, whole where it was done; or being undone or completed where the daemon has not " +
+      "answered yet.",
   },
   INTERNAL: {
     kind: "internal",

@@ -88,7 +88,10 @@ export async function copyFiles(
     dropsPrivileges: session === null,
   };
   const target = into ?? open.use(requireParent(root, targetPath));
-  const job = new CopyJob(target.fd, rules, { id: engine.newId(), signal: peer.cancelled });
+  const job = new CopyJob(target.fd, rules, {
+    ...{ id: engine.newId(), signal: peer.cancelled },
+    whenCancelled: "what was copied before is whole",
+  });
   for (const source of sources) {
     job.rules = source.isOfMachine ? { ...rules, owner: rules.owner ?? ROOT_OWNER } : rules;
     const name = into === null ? splitPath(targetPath).name : source.name;

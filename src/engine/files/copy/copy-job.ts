@@ -35,21 +35,28 @@ export class CopyJob {
   readonly copiedFiles = new Map<string, CopiedFile>();
   readonly #signal: AbortSignal;
   readonly #id: string;
+  readonly #whenCancelled: string;
   readonly #result: OperationOutput<"cp"> = {
     ...{ files: 0, directories: 0, others: 0, bytes: 0 },
     ...{ leftOut: [], leftOutCount: 0 },
   };
   #temporaries = 0;
 
+  /** `whenCancelled` tells, as the end of a sentence, what becomes of what was done before. */
   constructor(
     rootFd: number,
     rules: CopyRules,
-    { id, signal }: { id: string; signal: AbortSignal },
+    {
+      id,
+      signal,
+      whenCancelled = "what it had begun was undone",
+    }: { id: string; signal: AbortSignal; whenCancelled?: string },
   ) {
     this.rootFd = rootFd;
     this.rules = rules;
     this.#id = id;
     this.#signal = signal;
+    this.#whenCancelled = whenCancelled;
   }
 
   get result(): OperationOutput<"cp"> {
@@ -84,9 +91,6 @@ export class CopyJob {
   /** @throws CANCELLED  the client has gone. */
   throwIfGone(): void {
     if (!this.#signal.aborted) return;
-    throw new WaypointError(
-      "CANCELLED",
-      "The operation was cancelled; what was copied before is whole.",
-    );
+    throw new WaypointError("CANCELLED", `The operation was cancelled; ${this.#whenCancelled}.`);
   }
 }

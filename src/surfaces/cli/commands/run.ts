@@ -1,4 +1,4 @@
-import { collectOutput, openStream } from "../../client/index.ts";
+import { collectOutput } from "../../client/index.ts";
 import { type CommandContext, call, type Invocation, note } from "../context.ts";
 import { type NewOptions, newInput } from "../session-options.ts";
 import { streamCommand } from "../stream-command.ts";
@@ -33,7 +33,12 @@ async function runForProgram(
   command: readonly string[],
 ): Promise<number> {
   const input = { session: session.id, command: [...command] };
-  const result = await collectOutput(await openStream(context.stateDir, "exec", input));
-  await context.output.json({ id: session.id, name: session.name, ...result });
-  return result.exitCode;
+  return await streamCommand(context, {
+    input,
+    consume: async (stream) => {
+      const result = await collectOutput(stream);
+      await context.output.json({ id: session.id, name: session.name, ...result });
+      return result;
+    },
+  });
 }
