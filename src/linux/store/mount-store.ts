@@ -1,4 +1,4 @@
-import { mkdirSync } from "node:fs";
+import { existsSync, mkdirSync, realpathSync } from "node:fs";
 import path from "node:path";
 import { pollUntil, runProcess, type StateLayout } from "../../base/index.ts";
 import { hasCode, WaypointError } from "../../shared/errors/index.ts";
@@ -65,8 +65,10 @@ export function mountStandIn({ storeDir }: StateLayout): void {
 
 /** Removes what the last daemon has put in the place of a store, which may be mended now. */
 export function unmountStandIn({ storeDir }: StateLayout): void {
-  const { mountPoint, type } = mountOf(storeDir);
-  if (mountPoint === storeDir && type === "tmpfs") unmount(storeDir);
+  // The directory that it covers may not be there yet.
+  const mounted = existsSync(storeDir) ? mountOf(storeDir) : undefined;
+  const isStandIn = mounted?.type === "tmpfs" && mounted.mountPoint === realpathSync(storeDir);
+  if (isStandIn) unmount(storeDir);
 }
 
 /** Returns what a program has said, without a full stop. */

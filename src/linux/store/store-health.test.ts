@@ -1,5 +1,7 @@
+import { tmpdir } from "node:os";
 import { expect, test } from "vitest";
-import { findMount } from "./store-health.ts";
+import { parseMountInfo } from "../../formats/proc/index.ts";
+import { findMount, isReadOnly, mountOf } from "./store-health.ts";
 
 const MOUNTINFO = [
   "20 1 8:1 / / rw,relatime - ext4 /dev/sda1 rw",
@@ -9,22 +11,35 @@ const MOUNTINFO = [
   "",
 ].join("\n");
 
+const find = (text: string, directory: string) => findMount(parseMountInfo(text), directory);
+
 test("the mount of a directory is the longest that holds it", () => {
-  expect(findMount(MOUNTINFO, "/state/store").mountPoint).toBe("/state/store");
-  expect(findMount(MOUNTINFO, "/state/stored").mountPoint).toBe("/state");
-  expect(findMount(MOUNTINFO, "/state/a b").mountPoint).toBe("/state/a b");
-  expect(findMount(MOUNTINFO, "/other").mountPoint).toBe("/");
+  expect(find(MOUNTINFO, "/state/store")?.mountPoint).toBe("/state/store");
+  expect(find(MOUNTINFO, "/state/stored")?.mountPoint).toBe("/state");
+  expect(find(MOUNTINFO, "/state/a b")?.mountPoint).toBe("/state/a b");
+  expect(find(MOUNTINFO, "/other")?.mountPoint).toBe("/");
 });
 
 test("a filesystem that turned read-only below a writable mount is read-only", () => {
   const turned = MOUNTINFO.replace("/dev/loop0 rw", "/dev/loop0 ro");
 
-  expect(findMount(MOUNTINFO, "/state/store").isReadOnly).toBe(false);
-  expect(findMount(turned, "/state/store").isReadOnly).toBe(true);
+  expect(
+    [MOUNTINFO, turned]
+      .map((text) => find(text, "/state/store"))
+      .map((found) => found && isReadOnly(found)),
+  ).toEqual([false, true]);
 });
 
 test("of two mounts on one directory the last one counts", () => {
   const over = `${MOUNTINFO}24 22 0:33 / /state/store ro - tmpfs none ro\n`;
 
-  expect(findMount(over, "/state/store")).toMatchObject({ type: "tmpfs", isReadOnly: true });
+  expect(find(over, "/state/store")).toMatchObject({ type: "tmpfs", options: ["ro"] });
+});
+
+test("a directory behind a link is held by what holds the directory", () => {
+  // A link in a mount of its own that leads back to the root.
+  const behindLink = `/proc/self/root${tmpdir()}`;
+
+  expect(mountOf(behindLink)).toEqual(mountOf(tmpdir()));
+  expect(mountOf(behindLink)?.type).not.toBe("proc");
 });

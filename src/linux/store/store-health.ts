@@ -1,5 +1,6 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync, realpathSync } from "node:fs";
 import type { StateLayout } from "../../base/index.ts";
+import { type MountEntry, parseMountInfo } from "../../formats/proc/index.ts";
 import { ERROR_REGISTRY, toWaypointError, WaypointError } from "../../shared/errors/index.ts";
 
 /** Whether a store can be written to, and why not. */
@@ -7,13 +8,6 @@ export interface StoreState {
   /** `unusable`: it could not be mounted, and nothing of it can be read. */
   state: "writable" | "read-only" | "unusable";
   reason: string | null;
-}
-
-/** One line of mountinfo, as far as it is needed. */
-export interface MountedFilesystem {
-  mountPoint: string;
-  type: string;
-  isReadOnly: boolean;
 }
 
 const TURNED_READ_ONLY =
@@ -31,9 +25,9 @@ export class StoreHealth {
   }
 
   now(): StoreState {
-    const { type, isReadOnly } = mountOf(this.#layout.storeDir);
-    if (type !== "btrfs") return { state: "unusable", reason: this.#mountFailure };
-    if (!isReadOnly) return { state: "writable", reason: null };
+    const mounted = mountOf(this.#layout.storeDir);
+    if (mounted?.type !== "btrfs") return { state: "unusable", reason: this.#mountFailure };
+    if (!isReadOnly(mounted)) return { state: "writable", reason: null };
     return { state: "read-only", reason: this.#mountFailure ?? TURNED_READ_ONLY };
   }
 
@@ -67,26 +61,27 @@ export class StoreHealth {
   }
 }
 
-/** Returns the filesystem that holds `directory`. */
-export function mountOf(directory: string): MountedFilesystem {
-  return findMount(readFileSync("/proc/self/mountinfo", "utf8"), directory);
+/** Returns the mount that holds `directory`, whatever links lead there. */
+export function mountOf(directory: string): MountEntry | undefined {
+  const place = existsSync(directory) ? realpathSync(directory) : directory;
+  return findMount(parseMountInfo(readFileSync("/proc/self/mountinfo", "utf8")), place);
 }
 
-/** Finds the mount that holds a directory in the text of mountinfo: the longest, the last of those. */
-export function findMount(mountinfo: string, directory: string): MountedFilesystem {
-  let found: MountedFilesystem = { mountPoint: "", type: "", isReadOnly: false };
-  for (const line of mountinfo.trimEnd().split("\n")) {
-    const [before = "", after = ""] = line.split(" - ");
-    const [, , , , escaped = "", options = ""] = before.split(" ");
-    const [type = "", , superOptions = ""] = after.split(" ");
-    const mountPoint = escaped.replace(/\\(\d{3})/g, (_, octal: string) =>
-      String.fromCharCode(Number.parseInt(octal, 8)),
-    );
-    const prefix = mountPoint === "/" ? "/" : `${mountPoint}/`;
+/** Finds the mount that holds a directory: the longest, the last of those. */
+export function findMount(
+  mounts: readonly MountEntry[],
+  directory: string,
+): MountEntry | undefined {
+  let found: MountEntry | undefined;
+  for (const each of mounts) {
+    const prefix = each.mountPoint === "/" ? "/" : `${each.mountPoint}/`;
     if (!`${directory}/`.startsWith(prefix)) continue;
-    if (mountPoint.length < found.mountPoint.length) continue;
-    const isReadOnly = [options, superOptions].some((list) => list.split(",").includes("ro"));
-    found = { mountPoint, type, isReadOnly };
+    if (each.mountPoint.length >= (found?.mountPoint.length ?? 0)) found = each;
   }
   return found;
+}
+
+/** Tells whether nothing can be written there, because of the mount or of the filesystem. */
+export function isReadOnly({ options, filesystemOptions }: MountEntry): boolean {
+  return options.includes("ro") || filesystemOptions.includes("ro");
 }
