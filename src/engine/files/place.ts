@@ -59,7 +59,8 @@ export function findEntry(
       : joinRaw(directory, last);
   if (resolved !== null) refuseBinds(resolved, moment);
   const entry = resolved === null ? null : files.find(resolved);
-  if (resolved === null || entry === null) throw notFound(rawPath, moment);
+  if (resolved === null) throw notFound(rawPath, moment, "Something on the way is not there. ");
+  if (entry === null) throw notFound(rawPath, moment);
   const needsDirectory = last === "" || last === ".";
   if (needsDirectory && entry.directory === null) throw notFound(rawPath, moment);
   return { rawPath: resolved, entry };
@@ -70,9 +71,9 @@ export function shownPath(rawPath: RawPath): string {
   return toText(rawPath);
 }
 
-function notFound(rawPath: RawPath, { name }: Moment): WaypointError {
+function notFound(rawPath: RawPath, { name }: Moment, reason = ""): WaypointError {
   return new WaypointError("FILE_NOT_FOUND", `There is no ${shownPath(rawPath)} in ${name}.`, {
-    hint: "A link on the way may lead to nothing. `waypoint browse` shows what is there.",
+    hint: `${reason}\`waypoint browse ${name}\` shows what is there.`,
     detail: { moment: name, path: shownPath(rawPath) },
   });
 }

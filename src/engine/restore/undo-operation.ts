@@ -64,7 +64,7 @@ export function findUndoable(
   if (operation !== undefined && isOwn && before !== undefined) return { operation, before };
   const message =
     number === undefined
-      ? `Session ${session.name} has no restore to undo.`
+      ? `Session ${session.name} has no operation to undo.`
       : isOwn
         ? `Operation ${number} of session ${session.name} cannot be undone.`
         : `Session ${session.name} has no operation ${number}.`;

@@ -85,7 +85,7 @@ function withoutSession(reference: string): WaypointError {
 
 function notFound(message: string): WaypointError {
   return new WaypointError("CHECKPOINT_NOT_FOUND", message, {
-    hint: "`waypoint log` lists the checkpoints.",
+    hint: "`waypoint log` lists the checkpoints, `waypoint ls` the sessions.",
   });
 }
 

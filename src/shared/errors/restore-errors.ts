@@ -12,7 +12,7 @@ export const RESTORE_ERRORS = {
     exitCode: 12,
     httpStatus: 409,
     retryable: false,
-    meaning: "The session has no restore that could be taken back.",
+    meaning: "The session has no such operation, or none that could be taken back.",
   },
   PART_NOT_CAPTURED: {
     kind: "state",

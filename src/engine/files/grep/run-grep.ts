@@ -54,8 +54,9 @@ export class Grep {
       onOutput: async () => {},
     });
     if (exitCode === 0 || exitCode === 1) return;
-    throw new WaypointError("USAGE_INVALID", "The pattern cannot be searched for.", {
-      hint: `${complaint.trim() || "It is no extended regular expression."} With -F it is plain text.`,
+    const reason = complaint.trim().replace(/^grep: /, "");
+    throw new WaypointError("USAGE_INVALID", "The pattern is no extended regular expression.", {
+      hint: `${reason === "" ? "" : `grep says: ${reason}. `}With -F it is plain text.`,
     });
   }
 

@@ -87,7 +87,7 @@ async function print(
   const what = { done, isDryRun, target: result.target };
   await printLong(context, result, (shown) => renderPlan(shown, what, context.output.paint));
   if (result.isDone && result.operation !== null) {
-    note(context, `Take it back with: waypoint apply --undo ${result.operation}`);
+    note(context, `Take it back with \`waypoint apply --undo ${result.operation}\`.`);
   }
   return isDryRun && result.totals.conflicts > 0 ? EXIT_CODE_CONFLICTS : undefined;
 }

@@ -20,7 +20,7 @@ export async function run({
     note(context, printable(`Process ${pid} (${command}) still has the old ${path} open.`));
   }
   if (result.isDone) {
-    note(context, `Take it back with: waypoint undo ${session}`);
+    note(context, `Take it back with \`waypoint undo ${session}\`.`);
   }
   return result.totals.conflicts > 0 ? EXIT_CODE_CONFLICTS : undefined;
 }

@@ -13,7 +13,8 @@ export const HISTORY_COMMANDS: readonly CommandSpec[] = [
   {
     name: "checkpoint",
     summary: "Capture a session",
-    description: "Captures processes, memory, terminals and files; never disturbs what runs.",
+    description:
+      "Captures processes, memory, terminals and files; what runs goes on (docs/limits.md says what notices).",
     arguments: [SESSION],
     options: [
       {
