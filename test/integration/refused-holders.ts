@@ -30,6 +30,14 @@ c = socket.create_connection(("127.0.0.1", 4000))`,
     resource: "connection that is not yet accepted",
   },
   {
+    what: "a datagram socket whose nameless peer went elsewhere",
+    program: `import socket
+a, b = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
+c = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM); c.bind("/tmp/c"); b.connect("/tmp/c")`,
+    message: /^Process \d+ \(python3\) has a unix socket whose other end is connected elsewhere/,
+    resource: "unix socket",
+  },
+  {
     what: "a corked UDP socket",
     program: `import socket
 s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)

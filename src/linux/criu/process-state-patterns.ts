@@ -67,6 +67,19 @@ export const PROCESS_STATE_PATTERNS: readonly FailurePattern[] = [
     hint: "A newer kernel is needed; `waypoint doctor` says which.",
   }),
   refused({
+    reason: "rseq",
+    pattern: /unsupported RSEQ ABI version = (?<version>\d+)/,
+    resource: "restartable sequence",
+    what: "uses restartable sequences of version $version, which CRIU does not know",
+  }),
+  refused({
+    reason: "other_root",
+    pattern: /The root task has another root than mntns: (?<path>[^\n]+)/,
+    resource: "root directory $path",
+    what: "has another root directory than its session ($path)",
+    hint: "Do not change the root of the session's first process (chroot); do it in a program of its own.",
+  }),
+  refused({
     reason: "mapping",
     pattern:
       /Unknown shit \d+ \((?<name>[^)]*)\)|Strange file mapped at \S+ \[(?<file>[^\]]*)\]|(?:Unsupported mapping|Bogus mapping|Can't handle non-regular mapping)/,

@@ -49,6 +49,25 @@ export const SOCKET_PATTERNS: readonly FailurePattern[] = [
     what: "has a socket of another network or of an unknown kind (family $family, protocol $number)",
   }),
   refused({
+    reason: "unix_peer",
+    pattern: /Unix socket \d+ (?:without peer|with unreachable peer) \d+/,
+    resource: "unix socket",
+    what: "has a unix socket whose other end is connected elsewhere and has no name",
+  }),
+  refused({
+    reason: "unix_bound",
+    pattern:
+      /Bound socket w\/o inode|Unable to resolve unix socket name|Unable too cut \S+ from|Can't resolve name for socket|The path \S+ is too long/,
+    resource: "bound unix socket",
+    what: "has a unix socket bound to a path that cannot be found again",
+  }),
+  refused({
+    reason: "socket_device",
+    pattern: /couldn't find ifname for \d+, can't bind/,
+    resource: "link-local IPv6 socket",
+    what: "has a socket at a link-local address of IPv6 that is bound to no device (SO_BINDTODEVICE)",
+  }),
+  refused({
     reason: "unix_socket",
     pattern:
       /Unsupported type \(\d+\) on socket|Unknown state \d+ for unix socket|name-less external socket|External socket is used/,

@@ -1,4 +1,5 @@
 import type { FailurePattern } from "./explain-failure.ts";
+import { refused, refusedNow } from "./refused-rows.ts";
 
 /** Objects that few programs have; rows of the table of failed dumps. */
 export const UNUSUAL_OBJECT_PATTERNS: readonly FailurePattern[] = [
@@ -44,4 +45,39 @@ export const UNUSUAL_OBJECT_PATTERNS: readonly FailurePattern[] = [
     sentence: (who, match) => `${who} is ${match.groups?.["what"]}, which cannot be checkpointed.`,
     hint: "End that program, then try again; a checkpoint of the files alone is possible at any time.",
   },
+  refused({
+    reason: "sysv_memory",
+    // CRIU attaches each segment and looks for it as a whole; the log names no process.
+    pattern:
+      /Can't open \S+\/map_files\/\S+ on procfs: No such file or directory\n[^\n]*Failed to write IPC namespace data/,
+    resource: "System V shared memory",
+    what: "has shared memory of System V attached with a part of it unmapped",
+  }),
+  refused({
+    reason: "nested_namespace",
+    pattern: /Can't dump a pid namespace without the process init/,
+    resource: "pid namespace",
+    what: "has a pid namespace of its own whose first process has ended",
+  }),
+  refused({
+    reason: "lock_outside",
+    pattern: /Unresolved lock found pid \d+ ino \d+/,
+    resource: "file lock",
+    what: "holds a lock of a file that it has not open any more, or shares it with one outside",
+    hint: "Let the program give the lock back, then try again.",
+  }),
+  refusedNow({
+    reason: "lease_breaking",
+    pattern:
+      /Lease doesn't conflicts but breaks|Incorrect (?:target )?lease type|Invalid file lease type|Conflicting lease wasn't found/,
+    resource: "file lease",
+    what: "has a lease of a file (F_SETLEASE) that is just being broken",
+    hint: "Try again once the program has given the lease back.",
+  }),
+  refused({
+    reason: "async_io",
+    pattern: /Ring size is not aligned|Failed to check aio rings \(pid: (?<pid>\d+)\)/,
+    resource: "asynchronous input and output",
+    what: "has requests of asynchronous input or output (io_submit) under way, or a ring of an unknown form",
+  }),
 ];
