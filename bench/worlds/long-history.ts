@@ -1,6 +1,7 @@
 import path from "node:path";
 import type { Session } from "../../src/index.ts";
-import { Catalog, type CheckpointRow, type StoryEntry } from "../../src/portable/catalog/index.ts";
+import { Catalog, type StoryEntry } from "../../src/portable/catalog/index.ts";
+import type { CheckpointRow } from "../../src/portable/model/index.ts";
 
 /** Rows that are written in one transaction. */
 const ROWS_AT_ONCE = 500;

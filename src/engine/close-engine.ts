@@ -1,5 +1,5 @@
 import { type Logger, withDeadline } from "../base/index.ts";
-import type { SessionRow } from "../portable/catalog/index.ts";
+import type { SessionRow } from "../portable/model/index.ts";
 import { WaypointError } from "../shared/errors/index.ts";
 import { captureAllHeld, releaseHeld } from "./checkpoint/index.ts";
 import type { Engine } from "./ports/index.ts";

@@ -9,8 +9,8 @@ import {
   undoOperation,
 } from "../engine/restore/index.ts";
 import { requireIdleTerminal } from "../engine/session/index.ts";
-import type { CheckpointRow, SessionRow } from "../portable/catalog/index.ts";
 import { requireOwnHistory, resolveCheckpoint, resolveSession } from "../portable/lineage/index.ts";
+import type { CheckpointRow, SessionRow } from "../portable/model/index.ts";
 import type { OperationOutput, OperationParsedInput } from "../shared/protocol/index.ts";
 import { withSession } from "./with-session.ts";
 

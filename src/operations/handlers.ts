@@ -24,13 +24,13 @@ import {
 } from "../engine/session/index.ts";
 import { describeStandby } from "../engine/standby/index.ts";
 import { diffMoments } from "../engine/story/index.ts";
-import type { SessionRow } from "../portable/catalog/index.ts";
 import {
   removableCheckpoints,
   resolveCheckpoint,
   resolveMoment,
   resolveSession,
 } from "../portable/lineage/index.ts";
+import type { SessionRow } from "../portable/model/index.ts";
 import { WaypointError } from "../shared/errors/index.ts";
 import type {
   OperationName,

@@ -1,8 +1,8 @@
 import { describeCheckpoints } from "../engine/checkpoint/index.ts";
 import type { Engine } from "../engine/ports/index.ts";
 import { describeSession } from "../engine/session/index.ts";
-import type { TimelineRow } from "../portable/catalog/index.ts";
 import { resolveSession } from "../portable/lineage/index.ts";
+import type { TimelineRow } from "../portable/model/index.ts";
 import type {
   Checkpoint,
   OperationOutput,

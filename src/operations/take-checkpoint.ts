@@ -2,7 +2,7 @@ import { createCheckpoint, describeCheckpoint, makeDurable } from "../engine/che
 import type { Engine, StreamPeer } from "../engine/ports/index.ts";
 import { requireLive, requireValidName } from "../engine/session/index.ts";
 import { verifyInBackground, verifyMany } from "../engine/verify/index.ts";
-import type { CheckpointRow, SessionRow } from "../portable/catalog/index.ts";
+import type { CheckpointRow, SessionRow } from "../portable/model/index.ts";
 import { WaypointError } from "../shared/errors/index.ts";
 import type {
   Checkpoint,

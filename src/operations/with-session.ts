@@ -1,6 +1,6 @@
 import type { Engine, StreamPeer } from "../engine/ports/index.ts";
-import type { SessionRow } from "../portable/catalog/index.ts";
 import { resolveSession } from "../portable/lineage/index.ts";
+import type { SessionRow } from "../portable/model/index.ts";
 
 /**
  * Runs `task` with the session's lease, and with its row as it is when the lease is held.

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type { SessionRow } from "../../portable/catalog/index.ts";
+import type { SessionRow } from "../../portable/model/index.ts";
 import { toWaypointError } from "../../shared/errors/index.ts";
 import type { OperationOutput } from "../../shared/protocol/index.ts";
 import { createCheckpoint, markAsItIs } from "../checkpoint/index.ts";

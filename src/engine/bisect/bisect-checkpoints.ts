@@ -1,4 +1,4 @@
-import type { CheckpointRow } from "../../portable/catalog/index.ts";
+import type { CheckpointRow } from "../../portable/model/index.ts";
 import type { BisectEvent, OperationOutput } from "../../shared/protocol/index.ts";
 import type { Engine } from "../ports/index.ts";
 import { describeResult, describeTest, type Outcome, wasRemoved } from "./describe-result.ts";

@@ -1,4 +1,4 @@
-import type { CheckpointRow } from "../../portable/catalog/index.ts";
+import type { CheckpointRow } from "../../portable/model/index.ts";
 import { WaypointError } from "../../shared/errors/index.ts";
 import type { BisectTest, OperationOutput } from "../../shared/protocol/index.ts";
 import { describeCheckpoint } from "../checkpoint/index.ts";

@@ -1,4 +1,4 @@
-import type { CheckpointRow } from "../../portable/catalog/index.ts";
+import type { CheckpointRow } from "../../portable/model/index.ts";
 import type { FullVerification } from "../../shared/protocol/index.ts";
 import type { Engine } from "../ports/index.ts";
 import { quoteCommand } from "../session/index.ts";

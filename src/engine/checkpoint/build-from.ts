@@ -1,4 +1,4 @@
-import type { SessionRow } from "../../portable/catalog/index.ts";
+import type { SessionRow } from "../../portable/model/index.ts";
 import type { LiveInstance } from "../live/index.ts";
 import type { Engine } from "../ports/index.ts";
 import { buildFreshInstance, buildInstanceFrom, type InstanceSource } from "../session/index.ts";

@@ -1,10 +1,6 @@
 import type { ImageProcess } from "../../linux/criu/index.ts";
-import type {
-  CheckpointRow,
-  StoryRow,
-  TimelineRow,
-  VerificationRow,
-} from "../../portable/catalog/index.ts";
+import type { VerificationRow } from "../../portable/catalog/index.ts";
+import type { CheckpointRow, StoryRow, TimelineRow } from "../../portable/model/index.ts";
 import { hasCode } from "../../shared/errors/index.ts";
 import type { Checkpoint, Intent, OperationOutput } from "../../shared/protocol/index.ts";
 import type { Engine } from "../ports/index.ts";

@@ -1,5 +1,5 @@
 import { roundMs } from "../../base/index.ts";
-import type { SessionRow } from "../../portable/catalog/index.ts";
+import type { SessionRow } from "../../portable/model/index.ts";
 import { hasCode } from "../../shared/errors/index.ts";
 import type { LiveInstance } from "../live/index.ts";
 import type { Engine } from "../ports/index.ts";

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { TreeActivity } from "../../linux/sandbox/index.ts";
-import type { CheckpointRow, SessionRow } from "../../portable/catalog/index.ts";
+import type { CheckpointRow, SessionRow } from "../../portable/model/index.ts";
 import type { LiveInstance } from "../live/index.ts";
 import type { Engine } from "../ports/index.ts";
 

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { roundMs } from "../../base/index.ts";
-import type { CheckpointRow } from "../../portable/catalog/index.ts";
+import type { CheckpointRow } from "../../portable/model/index.ts";
 import { toWaypointError } from "../../shared/errors/index.ts";
 import type { Engine } from "../ports/index.ts";
 import { callInit, removeInstance } from "../session/index.ts";

@@ -1,4 +1,4 @@
-import type { CheckpointRow } from "../../portable/catalog/index.ts";
+import type { CheckpointRow } from "../../portable/model/index.ts";
 import type { Engine } from "../ports/index.ts";
 import { removeInstance } from "../session/index.ts";
 import { toManifest } from "./manifest.ts";

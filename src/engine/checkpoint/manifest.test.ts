@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { CheckpointRow } from "../../portable/catalog/index.ts";
+import type { CheckpointRow } from "../../portable/model/index.ts";
 import { fromManifest, toManifest } from "./manifest.ts";
 
 const ROW: CheckpointRow = {

@@ -1,49 +1,15 @@
 import { crc32 } from "node:zlib";
 import { z } from "zod";
 import { MANIFEST_FORMAT, requireKnownManifest } from "../../base/index.ts";
-import type { CheckpointRow } from "../../portable/catalog/index.ts";
+import { type CheckpointRow, checkpointRecordSchema } from "../../portable/model/index.ts";
 import { WaypointError } from "../../shared/errors/index.ts";
 
 /** The first format that tells a manifest's own sum. */
 const FORMAT_WITH_SUM = 3;
 const manifestSchema = z.object({
   format: z.number().max(MANIFEST_FORMAT),
-  checkpoint: z.object({
-    id: z.string(),
-    session: z.string(),
-    sessionName: z.string(),
-    parent: z.string().nullable(),
-    name: z.string().nullable(),
-    intent: z.string().nullable(),
-    agentSaid: z.string().nullable().default(null),
-    trigger: z.enum(["manual", "before-restore", "before-stop", "before-merge", "auto"]),
-    autoCause: z.enum(["command", "edit", "task", "every"]).nullable().default(null),
-    content: z.enum(["full", "files"]),
-    createdAt: z.string(),
-    pauseMs: z.number(),
-    totalMs: z.number(),
-    memoryBytes: z.number(),
-    stage: z.enum(["captured", "durable"]),
-    base: z.string(),
-    net: z.enum(["nat", "none", "host"]),
-    user: z.string(),
-    cwd: z.string(),
-    binds: z
-      .array(z.object({ source: z.string(), target: z.string(), readOnly: z.boolean() }))
-      .default([]),
-    hostMounts: z.array(z.string()).default([]),
-    terminal: z.number().nullable(),
-    kernel: z.string(),
-    criu: z.string(),
-    arch: z.string(),
-    shell: z.string().nullable().default(null),
-    memoryLimitBytes: z.number().nullable().default(null),
-    cpuLimit: z.number().nullable().default(null),
-    pidsLimit: z.number().nullable().default(null),
-    diskLimitBytes: z.number().nullable().default(null),
-    unchangedSince: z.string().nullable().default(null),
-    imagesSums: z.string().nullable().default(null),
-    // A manifest is written when nothing holds the checkpoint any more.
+  // A manifest is written when nothing holds the checkpoint any more.
+  checkpoint: checkpointRecordSchema.extend({
     heldBy: z.null().default(null),
     heldWhy: z.null().default(null),
   }),

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { memoryField } from "../../formats/proc/index.ts";
-import type { CheckpointRow } from "../../portable/catalog/index.ts";
+import type { CheckpointRow } from "../../portable/model/index.ts";
 import { WaypointError } from "../../shared/errors/index.ts";
 
 /** Forks at once, of all callers together: each has a network, a mount and a process tree. */

@@ -1,4 +1,4 @@
-import type { CheckpointRow } from "../../portable/catalog/index.ts";
+import type { CheckpointRow } from "../../portable/model/index.ts";
 import { fillLayers } from "../session/index.ts";
 import type { Moment } from "./moment.ts";
 import type { ReadingEngine } from "./reading-engine.ts";

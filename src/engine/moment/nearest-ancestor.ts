@@ -1,4 +1,5 @@
-import type { Catalog, CheckpointRow } from "../../portable/catalog/index.ts";
+import type { Catalog } from "../../portable/catalog/index.ts";
+import type { CheckpointRow } from "../../portable/model/index.ts";
 import type { MomentPair } from "./compare-context.ts";
 
 /**

@@ -1,35 +1,5 @@
-import { z } from "zod";
-import type { SessionRow } from "../../portable/catalog/index.ts";
+import { type SessionRow, sessionRecordSchema } from "../../portable/model/index.ts";
 import type { Engine } from "../ports/index.ts";
-
-const sessionSchema = z.object({
-  id: z.string(),
-  name: z.string(),
-  state: z.enum(["running", "stopped", "ended"]),
-  base: z.string(),
-  net: z.enum(["nat", "none", "host"]),
-  user: z.string(),
-  cwd: z.string(),
-  binds: z
-    .array(z.object({ source: z.string(), target: z.string(), readOnly: z.boolean() }))
-    .default([]),
-  hostMounts: z.array(z.string()).default([]),
-  createdAt: z.string(),
-  head: z.string().nullable(),
-  forkedFrom: z.string().nullable(),
-  instance: z.string().nullable(),
-  instanceCount: z.number(),
-  shell: z.string().nullable().default(null),
-  memoryLimitBytes: z.number().nullable().default(null),
-  cpuLimit: z.number().nullable().default(null),
-  pidsLimit: z.number().nullable().default(null),
-  diskLimitBytes: z.number().nullable().default(null),
-  standby: z.string().nullable().default(null),
-  auto: z.string().nullable().default(null),
-  autoPausedAt: z.string().nullable().default(null),
-  autoFailure: z.string().nullable().default(null),
-  autoFailedAt: z.string().nullable().default(null),
-});
 
 /**
  * Makes the rows of all sessions again from what the store holds, after the loss of the catalog.
@@ -39,7 +9,7 @@ const sessionSchema = z.object({
 export function rebuildSessions(engine: Engine): void {
   const { catalog, store, logger } = engine;
   for (const written of store.sessions.readAll()) {
-    const parsed = sessionSchema.safeParse(written);
+    const parsed = sessionRecordSchema.safeParse(written);
     if (!parsed.success) {
       logger.warn("a session's file cannot be read", { reason: parsed.error.message });
       continue;

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { findStandstill } from "../../base/index.ts";
-import type { InstanceRow, SessionRow } from "../../portable/catalog/index.ts";
+import type { InstanceRow, SessionRow } from "../../portable/model/index.ts";
 import { hasCode, WaypointError } from "../../shared/errors/index.ts";
 import type { LiveInstance } from "../live/index.ts";
 import type { Engine } from "../ports/index.ts";

@@ -1,4 +1,4 @@
-import type { CheckpointRow } from "../../portable/catalog/index.ts";
+import type { CheckpointRow } from "../../portable/model/index.ts";
 import { hasCode } from "../../shared/errors/index.ts";
 import { fromManifest, scheduleDurable, scheduleHeld, shownOfNewer } from "../checkpoint/index.ts";
 import type { Engine } from "../ports/index.ts";

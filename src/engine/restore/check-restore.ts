@@ -1,5 +1,5 @@
 import type { RawPath } from "../../base/index.ts";
-import type { CheckpointRow, SessionRow } from "../../portable/catalog/index.ts";
+import type { CheckpointRow, SessionRow } from "../../portable/model/index.ts";
 import type { ChangesSection, RestoreCheck, RestoreParts } from "../../shared/protocol/index.ts";
 import { openMoment } from "../moment/index.ts";
 import type { Engine } from "../ports/index.ts";

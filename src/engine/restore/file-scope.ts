@@ -1,6 +1,6 @@
 import path from "node:path";
 import { fromText, isAtOrBelow, type RawPath } from "../../base/index.ts";
-import type { SessionRow } from "../../portable/catalog/index.ts";
+import type { SessionRow } from "../../portable/model/index.ts";
 import { WaypointError } from "../../shared/errors/index.ts";
 import type { RestoreParts } from "../../shared/protocol/index.ts";
 import { type Moment, type MomentFiles, openMoment, requirePath } from "../moment/index.ts";

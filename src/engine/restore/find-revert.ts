@@ -1,5 +1,5 @@
 import { type RawPath, toText } from "../../base/index.ts";
-import type { CheckpointRow } from "../../portable/catalog/index.ts";
+import type { CheckpointRow } from "../../portable/model/index.ts";
 import type { Conflict, RestoreParts } from "../../shared/protocol/index.ts";
 import { actionsFor, type FileAction, touchedPaths } from "../files/index.ts";
 import {

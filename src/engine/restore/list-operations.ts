@@ -1,4 +1,4 @@
-import type { OperationRow, SessionRow } from "../../portable/catalog/index.ts";
+import type { OperationRow, SessionRow } from "../../portable/model/index.ts";
 import type { LoggedOperation, OperationRecord } from "../../shared/protocol/index.ts";
 import type { Engine } from "../ports/index.ts";
 

@@ -1,4 +1,4 @@
-import type { CheckpointRow, SessionRow } from "../../portable/catalog/index.ts";
+import type { CheckpointRow, SessionRow } from "../../portable/model/index.ts";
 import { WaypointError } from "../../shared/errors/index.ts";
 import type { FilesPut, OperationDetail, OperationRecord } from "../../shared/protocol/index.ts";
 import { type FileAction, putBack, refuseOtherKinds } from "../files/index.ts";

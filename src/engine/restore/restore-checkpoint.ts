@@ -1,5 +1,5 @@
 import { Rollback, roundMs } from "../../base/index.ts";
-import type { CheckpointRow, SessionRow } from "../../portable/catalog/index.ts";
+import type { CheckpointRow, SessionRow } from "../../portable/model/index.ts";
 import { WaypointError } from "../../shared/errors/index.ts";
 import type { OperationDetail, OperationOutput } from "../../shared/protocol/index.ts";
 import { buildFrom, removeCheckpoints, requireCaptured } from "../checkpoint/index.ts";

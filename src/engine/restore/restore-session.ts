@@ -1,5 +1,5 @@
-import type { CheckpointRow, SessionRow } from "../../portable/catalog/index.ts";
 import { resolveSession } from "../../portable/lineage/index.ts";
+import type { CheckpointRow, SessionRow } from "../../portable/model/index.ts";
 import { hasCode, WaypointError } from "../../shared/errors/index.ts";
 import type { OperationOutput, RestoreParts } from "../../shared/protocol/index.ts";
 import type { Engine } from "../ports/index.ts";

@@ -1,5 +1,5 @@
 import { toText } from "../../base/index.ts";
-import type { CheckpointRow, SessionRow } from "../../portable/catalog/index.ts";
+import type { CheckpointRow, SessionRow } from "../../portable/model/index.ts";
 import { WaypointError } from "../../shared/errors/index.ts";
 import type { OperationOutput, RestoreParts, RevertPlan } from "../../shared/protocol/index.ts";
 import { refuseOtherKinds } from "../files/index.ts";

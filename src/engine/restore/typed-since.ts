@@ -1,5 +1,5 @@
-import type { CheckpointRow, SessionRow } from "../../portable/catalog/index.ts";
 import { ancestry } from "../../portable/lineage/index.ts";
+import type { CheckpointRow, SessionRow } from "../../portable/model/index.ts";
 import type { RestorePlan } from "../../shared/protocol/index.ts";
 import type { Engine } from "../ports/index.ts";
 import { readStory } from "../story/index.ts";

@@ -1,4 +1,4 @@
-import type { CheckpointRow, OperationRow, SessionRow } from "../../portable/catalog/index.ts";
+import type { CheckpointRow, OperationRow, SessionRow } from "../../portable/model/index.ts";
 import { WaypointError } from "../../shared/errors/index.ts";
 import type { OperationOutput, RestoreParts } from "../../shared/protocol/index.ts";
 import { actionsFor } from "../files/index.ts";

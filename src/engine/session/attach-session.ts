@@ -4,7 +4,7 @@ import type {
   TerminalReader,
   TerminalState,
 } from "../../linux/terminal/index.ts";
-import type { SessionRow } from "../../portable/catalog/index.ts";
+import type { SessionRow } from "../../portable/model/index.ts";
 import { hasCode, WaypointError } from "../../shared/errors/index.ts";
 import type { OperationOutput, OperationParsedInput } from "../../shared/protocol/index.ts";
 import type { LiveInstance, TerminalSize } from "../live/index.ts";

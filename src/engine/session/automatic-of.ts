@@ -1,4 +1,4 @@
-import type { SessionRow } from "../../portable/catalog/index.ts";
+import type { SessionRow } from "../../portable/model/index.ts";
 import { type AutoPolicy, type AutoState, parseAutoPolicy } from "../../shared/protocol/index.ts";
 import type { EngineSettings } from "../ports/index.ts";
 

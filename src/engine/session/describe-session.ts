@@ -1,5 +1,5 @@
 import { findStandstill, tellStandstill, unresponsive } from "../../base/index.ts";
-import type { SessionRow } from "../../portable/catalog/index.ts";
+import type { SessionRow } from "../../portable/model/index.ts";
 import { WaypointError } from "../../shared/errors/index.ts";
 import type { Session, SessionProcess } from "../../shared/protocol/index.ts";
 import type { LiveInstance } from "../live/index.ts";

@@ -1,5 +1,5 @@
 import type { CommandReader, EndReason, InitLink } from "../../linux/terminal/index.ts";
-import type { SessionRow } from "../../portable/catalog/index.ts";
+import type { SessionRow } from "../../portable/model/index.ts";
 import { hasCode } from "../../shared/errors/index.ts";
 import type { OperationOutput, OperationParsedInput } from "../../shared/protocol/index.ts";
 import type { JournalEntry, LiveInstance } from "../live/index.ts";

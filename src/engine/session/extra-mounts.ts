@@ -1,5 +1,5 @@
 import { knownStateDirs } from "../../base/index.ts";
-import type { ExtraMounts, SessionRow } from "../../portable/catalog/index.ts";
+import type { ExtraMounts, SessionRow } from "../../portable/model/index.ts";
 import { WaypointError } from "../../shared/errors/index.ts";
 import type { Bind } from "../../shared/protocol/index.ts";
 import type { Engine } from "../ports/index.ts";

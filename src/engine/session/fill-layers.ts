@@ -1,5 +1,5 @@
 import { knownStateDirs } from "../../base/index.ts";
-import type { SessionRow } from "../../portable/catalog/index.ts";
+import type { SessionRow } from "../../portable/model/index.ts";
 import type { Engine, EngineSettings } from "../ports/index.ts";
 
 /** Fills the empty layers of a session that is about to be started from its base. */

@@ -1,5 +1,5 @@
 import type { ForwardPlace } from "../../linux/network/index.ts";
-import type { ForwardRow, SessionRow } from "../../portable/catalog/index.ts";
+import type { ForwardRow, SessionRow } from "../../portable/model/index.ts";
 import { toWaypointError, WaypointError } from "../../shared/errors/index.ts";
 import type { Forward } from "../../shared/protocol/index.ts";
 import type { LiveInstance } from "../live/index.ts";

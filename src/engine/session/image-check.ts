@@ -1,5 +1,5 @@
 import type { ImagesPart } from "../../linux/store/index.ts";
-import type { CheckpointRow } from "../../portable/catalog/index.ts";
+import type { CheckpointRow } from "../../portable/model/index.ts";
 import type { Engine } from "../ports/index.ts";
 import { withSoundImages } from "./with-sound-images.ts";
 

@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync } from "node:fs";
 import { Rollback } from "../../base/index.ts";
 import type { InitLink } from "../../linux/terminal/index.ts";
-import type { SessionRow } from "../../portable/catalog/index.ts";
+import type { SessionRow } from "../../portable/model/index.ts";
 import type { LiveInstance } from "../live/index.ts";
 import type { Engine } from "../ports/index.ts";
 import { callInit } from "./call-init.ts";

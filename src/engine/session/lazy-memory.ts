@@ -1,6 +1,6 @@
 import { totalmem } from "node:os";
 import type { PagesState } from "../../linux/criu/index.ts";
-import type { CheckpointRow, SessionRow } from "../../portable/catalog/index.ts";
+import type { CheckpointRow, SessionRow } from "../../portable/model/index.ts";
 import { WaypointError } from "../../shared/errors/index.ts";
 import type { LiveInstance } from "../live/index.ts";
 import type { Engine } from "../ports/index.ts";

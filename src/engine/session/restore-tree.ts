@@ -1,5 +1,5 @@
 import { type Rollback, settleAll } from "../../base/index.ts";
-import type { CheckpointRow, ExtraMounts, SessionRow } from "../../portable/catalog/index.ts";
+import type { CheckpointRow, ExtraMounts, SessionRow } from "../../portable/model/index.ts";
 import type { Engine } from "../ports/index.ts";
 import { type BindChoice, externalMounts, mountFiles } from "./extra-mounts.ts";
 import { beginImageCheck, type ImageCheck } from "./image-check.ts";

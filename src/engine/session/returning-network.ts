@@ -1,6 +1,6 @@
 import type { Rollback } from "../../base/index.ts";
 import type { SessionNetwork } from "../../linux/network/index.ts";
-import type { SessionRow } from "../../portable/catalog/index.ts";
+import type { SessionRow } from "../../portable/model/index.ts";
 import type { Engine } from "../ports/index.ts";
 
 /** The network of an instance whose processes come back; null where it is the host's own. */

@@ -1,7 +1,7 @@
 import { constants } from "node:os";
 import { noProcessLeft } from "../../base/index.ts";
 import type { CgroupHits } from "../../linux/limits/index.ts";
-import type { SessionRow } from "../../portable/catalog/index.ts";
+import type { SessionRow } from "../../portable/model/index.ts";
 import { hasCode, WaypointError } from "../../shared/errors/index.ts";
 import {
   type LimitsHit,

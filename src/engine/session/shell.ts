@@ -1,6 +1,6 @@
 import type { BaseShell, ShellDialect } from "../../linux/sandbox/index.ts";
 import type { InitLink } from "../../linux/terminal/index.ts";
-import type { SessionRow } from "../../portable/catalog/index.ts";
+import type { SessionRow } from "../../portable/model/index.ts";
 import { WaypointError } from "../../shared/errors/index.ts";
 import type { Engine } from "../ports/index.ts";
 

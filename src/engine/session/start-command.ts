@@ -1,7 +1,7 @@
 import { constants } from "node:os";
 import { findStandstill, unresponsive } from "../../base/index.ts";
 import type { RunInShellOptions } from "../../linux/terminal/index.ts";
-import type { SessionRow } from "../../portable/catalog/index.ts";
+import type { SessionRow } from "../../portable/model/index.ts";
 import { hasCode, WaypointError } from "../../shared/errors/index.ts";
 import type { OperationParsedInput } from "../../shared/protocol/index.ts";
 import type { LiveInstance } from "../live/index.ts";

@@ -1,4 +1,4 @@
-import type { CheckpointRow } from "../../portable/catalog/index.ts";
+import type { CheckpointRow } from "../../portable/model/index.ts";
 import type { Engine, ParkedInstance, StandbyPool, StandbyStatus } from "../ports/index.ts";
 import { buildParkedInstance, callInit, enlistInstance, removeInstance } from "../session/index.ts";
 import { findPressure } from "./find-pressure.ts";

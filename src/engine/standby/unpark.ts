@@ -1,5 +1,5 @@
 import { withDeadline } from "../../base/index.ts";
-import type { CheckpointRow } from "../../portable/catalog/index.ts";
+import type { CheckpointRow } from "../../portable/model/index.ts";
 import type { LiveInstance } from "../live/index.ts";
 import type { Engine, ParkedInstance } from "../ports/index.ts";
 import { removeInstance } from "../session/index.ts";

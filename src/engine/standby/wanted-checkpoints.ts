@@ -1,4 +1,4 @@
-import type { CheckpointRow, SessionRow } from "../../portable/catalog/index.ts";
+import type { CheckpointRow, SessionRow } from "../../portable/model/index.ts";
 import type { StandbyPolicy } from "../../shared/protocol/index.ts";
 import type { Engine } from "../ports/index.ts";
 

@@ -1,4 +1,4 @@
-import type { CheckpointRow } from "../../portable/catalog/index.ts";
+import type { CheckpointRow } from "../../portable/model/index.ts";
 import type { MomentSection, Story } from "../../shared/protocol/index.ts";
 import type { MomentPair, ReadContext, ReadingEngine } from "../moment/index.ts";
 import { type Moment, openCheckpoint, openFresh } from "../moment/index.ts";

@@ -1,4 +1,4 @@
-import type { CheckpointRow } from "../../portable/catalog/index.ts";
+import type { CheckpointRow } from "../../portable/model/index.ts";
 import type { Story } from "../../shared/protocol/index.ts";
 import type { Engine } from "../ports/index.ts";
 import { nothingKnown } from "./compare-moments.ts";

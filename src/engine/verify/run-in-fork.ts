@@ -1,5 +1,5 @@
 import { TailOutput } from "../../base/index.ts";
-import type { CheckpointRow } from "../../portable/catalog/index.ts";
+import type { CheckpointRow } from "../../portable/model/index.ts";
 import { hasCode, WaypointError } from "../../shared/errors/index.ts";
 import type { AskedBy, FullVerification } from "../../shared/protocol/index.ts";
 import { openThrowawayFork, type ThrowawayFork } from "../checkpoint/index.ts";

@@ -1,6 +1,6 @@
 import { pollUntil } from "../../base/index.ts";
 import type { ShellDialect } from "../../linux/sandbox/index.ts";
-import type { CheckpointRow } from "../../portable/catalog/index.ts";
+import type { CheckpointRow } from "../../portable/model/index.ts";
 import { hasCode } from "../../shared/errors/index.ts";
 import type { ThrowawayFork } from "../checkpoint/index.ts";
 import type { Engine } from "../ports/index.ts";

@@ -1,18 +1,18 @@
 import { existsSync } from "node:fs";
 import { hasCode } from "../../shared/errors/index.ts";
-import { CommandLog } from "./command-log.ts";
-import { countNamed } from "./count-named.ts";
-import { MIGRATIONS } from "./migrations.ts";
-import { OperationLog } from "./operation-log.ts";
 import {
   type CheckpointRow,
   type ForwardRow,
   type InstanceRow,
-  type SessionMirror,
   type SessionRow,
   TIMELINE_COLUMNS,
   type TimelineRow,
-} from "./rows.ts";
+} from "../model/index.ts";
+import { CommandLog } from "./command-log.ts";
+import { countNamed } from "./count-named.ts";
+import { MIGRATIONS } from "./migrations.ts";
+import { OperationLog } from "./operation-log.ts";
+import type { SessionMirror } from "./session-mirror.ts";
 import { copyCatalog, freshCatalog, setAside } from "./set-aside.ts";
 import { isUnwritable, SqliteFile } from "./sqlite-file.ts";
 import { fromStored, fromStoredIfAny, type Stored, toStored } from "./stored-lists.ts";

@@ -7,16 +7,6 @@ export { Catalog } from "./catalog.ts";
 export type { CaptureRow, CommandLog, CommandRow } from "./command-log.ts";
 export { namesNothing } from "./count-named.ts";
 export type { OperationLog } from "./operation-log.ts";
-export type {
-  CheckpointRow,
-  ExtraMounts,
-  ForwardRow,
-  InstanceRow,
-  OperationRow,
-  SessionMirror,
-  SessionRow,
-  StoryRow,
-  TimelineRow,
-} from "./rows.ts";
+export type { SessionMirror } from "./session-mirror.ts";
 export type { StoryEntry, StoryIndex, TouchedKind } from "./story-index.ts";
 export type { VerificationLog, VerificationRow } from "./verification-log.ts";

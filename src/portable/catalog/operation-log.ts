@@ -1,4 +1,4 @@
-import type { OperationRow } from "./rows.ts";
+import type { OperationRow } from "../model/index.ts";
 import type { Row, SqliteFile } from "./sqlite-file.ts";
 
 /** Operations that `undo` takes back. */

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { StoryRow } from "./rows.ts";
+import type { StoryRow } from "../model/index.ts";
 import type { SqliteFile } from "./sqlite-file.ts";
 
 /** Version of what is noted of a story; rows of another one are written anew. */

@@ -1,5 +1,6 @@
 import { WaypointError } from "../../shared/errors/index.ts";
-import type { Catalog, CheckpointRow, SessionRow } from "../catalog/index.ts";
+import type { Catalog } from "../catalog/index.ts";
+import type { CheckpointRow, SessionRow } from "../model/index.ts";
 
 /** Returns a checkpoint and all its ancestors, newest first. */
 export function ancestry(checkpointId: string | null, catalog: Catalog): CheckpointRow[] {

@@ -2,7 +2,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { Catalog, type CheckpointRow, type SessionRow } from "../catalog/index.ts";
+import { Catalog } from "../catalog/index.ts";
+import type { CheckpointRow, SessionRow } from "../model/index.ts";
 import { ancestry, removableCheckpoints, requireOwnHistory } from "./ancestry.ts";
 import { resolveCheckpoint, resolveSession } from "./resolve-reference.ts";
 

@@ -1,5 +1,6 @@
 import { WaypointError } from "../../shared/errors/index.ts";
-import type { Catalog, CheckpointRow } from "../catalog/index.ts";
+import type { Catalog } from "../catalog/index.ts";
+import type { CheckpointRow } from "../model/index.ts";
 import { ancestry } from "./ancestry.ts";
 
 /**

@@ -1,4 +1,5 @@
-import type { Catalog, CheckpointRow, SessionRow } from "../catalog/index.ts";
+import type { Catalog } from "../catalog/index.ts";
+import type { CheckpointRow, SessionRow } from "../model/index.ts";
 
 /** What becomes of the line when checkpoints are taken out of it. */
 export interface LineWithout {

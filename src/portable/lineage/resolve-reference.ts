@@ -1,5 +1,6 @@
 import { WaypointError } from "../../shared/errors/index.ts";
-import type { Catalog, CheckpointRow, SessionRow } from "../catalog/index.ts";
+import type { Catalog } from "../catalog/index.ts";
+import type { CheckpointRow, SessionRow } from "../model/index.ts";
 
 const CANDIDATES_SHOWN_MAX = 8;
 const SHOWN_LENGTH_MAX = 80;

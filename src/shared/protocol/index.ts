@@ -4,6 +4,7 @@
  * It holds no behaviour beyond encoding. docs/PROTOCOL.md tells the frames.
  */
 export type { AutoCause, AutoState } from "./auto.ts";
+export { autoCauseSchema } from "./auto.ts";
 export { AUTO_POLICY_WORDS, type AutoPolicy, parseAutoPolicy } from "./auto-policy.ts";
 export type {
   BisectBegin,
@@ -19,6 +20,7 @@ export type {
   OperationDetail,
   OperationRecord,
 } from "./checkpoint.ts";
+export { checkpointSchema } from "./checkpoint.ts";
 export {
   CONTRACT,
   type OperationInput,
@@ -68,7 +70,7 @@ export type {
   SessionState,
   StandbyPolicy,
 } from "./session.ts";
-export { standbyPolicySchema } from "./session.ts";
+export { bindSchema, netModeSchema, sessionSchema, standbyPolicySchema } from "./session.ts";
 export {
   type Changes,
   type ChangesSection,

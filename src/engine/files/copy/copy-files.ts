@@ -1,6 +1,6 @@
 import { type RawPath, toText } from "../../../base/index.ts";
-import type { SessionRow } from "../../../portable/catalog/index.ts";
 import { resolveMoment } from "../../../portable/lineage/index.ts";
+import type { SessionRow } from "../../../portable/model/index.ts";
 import { WaypointError } from "../../../shared/errors/index.ts";
 import type {
   OperationOutput,

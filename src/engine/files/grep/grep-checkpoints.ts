@@ -1,6 +1,6 @@
 import { matchesGlob } from "node:path";
 import { toBase64, toText } from "../../../base/index.ts";
-import type { CheckpointRow } from "../../../portable/catalog/index.ts";
+import type { CheckpointRow } from "../../../portable/model/index.ts";
 import { toWaypointError, WaypointError } from "../../../shared/errors/index.ts";
 import type {
   GrepMatch,

@@ -1,5 +1,5 @@
-import type { CheckpointRow } from "../../../portable/catalog/index.ts";
 import { ancestry, resolveCheckpoint, resolveSession } from "../../../portable/lineage/index.ts";
+import type { CheckpointRow } from "../../../portable/model/index.ts";
 import { WaypointError } from "../../../shared/errors/index.ts";
 import type { OperationParsedInput } from "../../../shared/protocol/index.ts";
 import type { Engine } from "../../ports/index.ts";

@@ -1,6 +1,6 @@
 import { type RawPath, toText } from "../../../base/index.ts";
-import type { CheckpointRow } from "../../../portable/catalog/index.ts";
 import { resolveCheckpoint } from "../../../portable/lineage/index.ts";
+import type { CheckpointRow } from "../../../portable/model/index.ts";
 import type { OperationOutput, OperationParsedInput } from "../../../shared/protocol/index.ts";
 import { CopyJob, Root, requireDirectory } from "../../files/index.ts";
 import {

@@ -1,7 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { isSystemError } from "../../../base/index.ts";
-import type { Catalog, CheckpointRow } from "../../../portable/catalog/index.ts";
+import type { Catalog } from "../../../portable/catalog/index.ts";
 import { ancestry } from "../../../portable/lineage/index.ts";
+import type { CheckpointRow } from "../../../portable/model/index.ts";
 import type { Journal, JournalRecord, KeptStep } from "../journal.ts";
 import type { TargetPath } from "../target.ts";
 import type { Version } from "../version.ts";

@@ -1,6 +1,6 @@
 import path from "node:path";
 import { fromText, joinRaw, type RawPath, toText } from "../../../base/index.ts";
-import type { CheckpointRow } from "../../../portable/catalog/index.ts";
+import type { CheckpointRow } from "../../../portable/model/index.ts";
 import { WaypointError } from "../../../shared/errors/index.ts";
 import type { OperationParsedInput } from "../../../shared/protocol/index.ts";
 import { givenPath } from "../../files/index.ts";

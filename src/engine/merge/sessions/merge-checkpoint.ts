@@ -1,6 +1,6 @@
 import { fromText, isAtOrBelow, type RawPath } from "../../../base/index.ts";
-import type { CheckpointRow, SessionRow } from "../../../portable/catalog/index.ts";
 import { ancestry } from "../../../portable/lineage/index.ts";
+import type { CheckpointRow, SessionRow } from "../../../portable/model/index.ts";
 import { WaypointError } from "../../../shared/errors/index.ts";
 import type { OperationOutput } from "../../../shared/protocol/index.ts";
 import { createCheckpoint } from "../../checkpoint/index.ts";

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { type RawPath, toBytes } from "../../../base/index.ts";
-import type { CheckpointRow } from "../../../portable/catalog/index.ts";
+import type { CheckpointRow } from "../../../portable/model/index.ts";
 import type { FoundChanges, ReadContext } from "../../moment/index.ts";
 import {
   type BaseVersion,

@@ -1,4 +1,4 @@
-import type { CheckpointRow } from "../../../portable/catalog/index.ts";
+import type { CheckpointRow } from "../../../portable/model/index.ts";
 import type { ReadingEngine } from "../../moment/index.ts";
 import { openCheckpoint } from "../../moment/index.ts";
 import { readShell } from "./read-shell.ts";

@@ -1,0 +1,52 @@
+import { z } from "zod";
+import { autoCauseSchema, checkpointSchema, netModeSchema } from "../../shared/protocol/index.ts";
+import { type ExtraMounts, extraMountsShape } from "./extra-mounts.ts";
+import { laterText, limitsShape } from "./kept.ts";
+
+/** What of a checkpoint is kept as it is told. */
+const TOLD = {
+  ...({ id: true, session: true, sessionName: true, parent: true, name: true } as const),
+  ...({ intent: true, trigger: true, content: true, createdAt: true } as const),
+  ...({ pauseMs: true, totalMs: true, memoryBytes: true, stage: true } as const),
+} as const;
+
+/** A checkpoint as the catalog and its manifest keep it. */
+export const checkpointRecordSchema = checkpointSchema.pick(TOLD).extend({
+  ...extraMountsShape,
+  ...limitsShape,
+  autoCause: autoCauseSchema.nullable().default(null),
+  base: z.string(),
+  net: netModeSchema,
+  user: z.string(),
+  cwd: z.string(),
+  terminal: z
+    .number()
+    .nullable()
+    .describe("Id of the main terminal in its init; null without processes"),
+  kernel: z.string(),
+  criu: z.string(),
+  arch: z.string(),
+  shell: laterText.describe(
+    "Path of its shell in the base; null for bash, or sh where there is none",
+  ),
+  unchangedSince: laterText.describe(
+    "Parent whose captures it shares, since nothing had changed; null for captures of its own",
+  ),
+  imagesSums: laterText.describe(
+    "Digest of the sums of its images; null while there are none to compare with",
+  ),
+  heldBy: laterText.describe("The frozen instance that is this checkpoint until it was dumped"),
+  heldWhy: laterText.describe("Why it could not be dumped; null before it was tried"),
+  agentSaid: laterText.describe("The agent's last message or tool call, as it was handed over"),
+});
+export type CheckpointRow = Omit<z.infer<typeof checkpointRecordSchema>, keyof ExtraMounts> &
+  ExtraMounts;
+
+/** What the timeline shows of a checkpoint. */
+export const TIMELINE_COLUMNS = [
+  ...(["id", "session", "sessionName", "parent", "name", "intent", "trigger", "content"] as const),
+  "autoCause",
+  ...(["createdAt", "unchangedSince", "pauseMs", "totalMs", "memoryBytes", "stage"] as const),
+  "heldWhy",
+] satisfies (keyof CheckpointRow)[];
+export type TimelineRow = Pick<CheckpointRow, (typeof TIMELINE_COLUMNS)[number]>;
