@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { text } from "node:stream/consumers";
@@ -21,6 +21,16 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await own[Symbol.asyncDispose]();
+});
+
+test("no command loads what checks the contract, which takes longer than most of them", () => {
+  const chunks = readdirSync(path.join(path.dirname(CLI), "cli"));
+  const loading = chunks.filter((name) =>
+    /require\("zod/.test(readFileSync(path.join(path.dirname(CLI), "cli", name), "utf8")),
+  );
+
+  expect(chunks).toContain("shared.cjs");
+  expect(loading).toEqual([]);
 });
 
 interface Finished {

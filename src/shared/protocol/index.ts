@@ -52,10 +52,10 @@ export {
 } from "./frames.ts";
 export type { FilesPut, LoggedOperation } from "./going-back.ts";
 export { ID_LENGTH, isValidName, NAME_LENGTH_MAX } from "./ids.ts";
-export { PIDS_MAX, PIDS_MIN } from "./inputs.ts";
 export type { Intent, IntentSource } from "./intent.ts";
 export type { Applied, PlanOutput } from "./merge-operations.ts";
 export type { OperationContract } from "./operation-contract.ts";
+export { PIDS_MAX, PIDS_MIN } from "./pids.ts";
 export type { RestoreParts } from "./restore-parts.ts";
 export type { Holder, RestoreCheck, RestorePlan } from "./restore-plan.ts";
 export type { Conflict, RevertPlan } from "./revert.ts";

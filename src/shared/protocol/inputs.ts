@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { autoPolicySchema } from "./auto.ts";
 import { instantSchema, referenceSchema } from "./ids.ts";
+import { PIDS_MAX } from "./pids.ts";
 import { netModeSchema, standbyPolicySchema } from "./session.ts";
 import { changesSectionSchema } from "./story.ts";
 import { TERMINAL_COLUMNS_MAX, TERMINAL_ROWS_MAX } from "./terminal-size.ts";
@@ -22,12 +23,6 @@ export const withoutBinds = z
   .boolean()
   .default(false)
   .describe("Go on without the binds whose source is gone");
-
-/** The kernel has no more process ids than these. */
-export const PIDS_MAX = 4_194_304;
-
-/** With less, not even init and a shell start. */
-export const PIDS_MIN = 8;
 
 /** How many processes and threads a session may have; `null` is any number. */
 export const pidsInput = z.number().int().positive().max(PIDS_MAX).nullable().optional();
