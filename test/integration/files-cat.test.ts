@@ -79,6 +79,20 @@ test("links are followed inside the moment, absolute ones and those that climb t
   });
 });
 
+test("of what is not there the way is told, as far as it goes", async () => {
+  await session.exec("ln -s nowhere /srv/app/dangling");
+  const hintOf = async (at: string) => {
+    const told = await digest(own.waypoint.cat("web", at)).catch(
+      (error: { hint: string }) => error,
+    );
+    return (told as { hint: string }).hint;
+  };
+
+  expect(await hintOf("/srv/app/absent")).toMatch(/^`waypoint browse web` shows/);
+  expect(await hintOf("/srv/absent/file")).toMatch(/^A directory on the way is not there\./);
+  expect(await hintOf("/srv/app/dangling")).toMatch(/^It is a link that leads to nothing\./);
+});
+
 test("what is no file is refused at once, before anything is printed", async () => {
   for (const [path, kind] of [
     ["/srv/app", "directory"],

@@ -59,7 +59,7 @@ export function findEntry(
       : joinRaw(directory, last);
   if (resolved !== null) refuseBinds(resolved, moment);
   const entry = resolved === null ? null : files.find(resolved);
-  if (resolved === null) throw notFound(rawPath, moment, "Something on the way is not there. ");
+  if (resolved === null) throw notFound(rawPath, moment, whyNot(files, rawPath));
   if (entry === null) throw notFound(rawPath, moment);
   const needsDirectory = last === "" || last === ".";
   if (needsDirectory && entry.directory === null) throw notFound(rawPath, moment);
@@ -69,6 +69,15 @@ export function findEntry(
 /** Names a path in a message. */
 export function shownPath(rawPath: RawPath): string {
   return toText(rawPath);
+}
+
+/** Says of a path that leads nowhere how far it came. */
+function whyNot(files: MomentFiles, rawPath: RawPath): string {
+  const slash = rawPath.lastIndexOf("/");
+  const directory = files.resolve(rawPath.slice(0, slash) || "/");
+  if (directory === null) return "A directory on the way is not there. ";
+  const isLink = files.find(joinRaw(directory, rawPath.slice(slash + 1))) !== null;
+  return isLink ? "It is a link that leads to nothing. " : "";
 }
 
 function notFound(rawPath: RawPath, { name }: Moment, reason = ""): WaypointError {

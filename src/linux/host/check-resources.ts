@@ -10,8 +10,9 @@ import { readPidsDefault } from "./pids-default.ts";
 /** Below this the store cannot even be made. */
 const DISK_FREE_BYTES_MIN = 1024 ** 3;
 
-/** File system magic of cgroup v2, as statfs tells it. */
-const CGROUP2_MAGIC = 0x63677270;
+/** What sets a limit, by the controller that holds it. */
+const LIMIT_OPTIONS = { memory: "--memory", cpu: "--cpus", pids: "--pids" };
+
 const BTRFS_MAGIC = 0x9123683e;
 
 /** Returns what decides how well, rather than whether, Waypoint works here. */
@@ -56,12 +57,14 @@ function describeSysResource(): HostCheck {
   return passed("cap-sys-resource", "missing; CRIU's preload stands in for it");
 }
 
+/** Each kind of limit is a controller of the kernel's; what lacks one works without such limits. */
 function describeCgroup(): HostCheck {
-  if (!existsSync("/sys/fs/cgroup")) return passed("cgroup", "none; memory limits do not work");
-  const isVersion2 = statfsSync("/sys/fs/cgroup").type === CGROUP2_MAGIC;
-  if (!isVersion2) return passed("cgroup", "version 1 or mixed; memory limits may not work");
-  const controllers = readFileSync("/sys/fs/cgroup/cgroup.controllers", "utf8").trim();
-  return passed("cgroup", `version 2 (${controllers === "" ? "no controllers" : controllers})`);
+  const { version, directories } = readCgroupMounts();
+  const missing = Object.entries(LIMIT_OPTIONS).filter(([name]) => !(name in directories));
+  if (missing.length === 0) return passed("cgroup", `version ${version}; every limit works`);
+  const names = missing.map(([name]) => name).join(", ");
+  const options = missing.map(([, option]) => option).join(", ");
+  return passed("cgroup", `missing: ${names}; refused: ${options} (mount those controllers)`);
 }
 
 /** What keeps a fork bomb in a session from taking the machine. */

@@ -15,7 +15,7 @@ export async function run({ context }: Invocation): Promise<number> {
 }
 
 /** How a check that keeps nothing from working tells of something that is not there. */
-const LACKING = /^(?:missing|none|off|no|version 1 or mixed)\b/;
+const LACKING = /^(?:missing|none|off|no)\b/;
 
 /** Returns a line per check, and how to fix what is missing. */
 export function renderChecks(checks: readonly HostCheck[], paint: Paint): string[] {
