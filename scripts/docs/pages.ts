@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { COMMAND_TABLE } from "../../src/surfaces/cli/index.ts";
 import { renderCli } from "./render-cli.ts";
 import { renderErrors } from "./render-errors.ts";
 import { renderOperations } from "./render-operations.ts";
@@ -19,7 +20,7 @@ export async function renderPages(): Promise<Page[]> {
   ];
   if (existsSync(PROGRAM)) {
     const { buildProgram } = await import(PROGRAM.href);
-    pages.push({ path: "docs/cli.md", text: renderCli(buildProgram()) });
+    pages.push({ path: "docs/cli.md", text: renderCli(buildProgram(), COMMAND_TABLE) });
   }
   return pages;
 }

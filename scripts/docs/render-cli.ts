@@ -1,14 +1,15 @@
 import type { Argument, Command, Option } from "commander";
+import type { CommandSpec } from "../../src/surfaces/cli/index.ts";
 import { code, GENERATED_NOTE, table } from "./markdown.ts";
+import { renderExitCodes } from "./render-exit-codes.ts";
 
 /** Returns docs/cli.md from the command line's own description of itself. */
-export function renderCli(program: Command): string {
-  const commands = visibleCommands(program).flatMap((command) => leaves(command, program.name()));
-  const overview = commands.map(({ path, command }) => [
-    `[${code(path)}](#${anchorOf(path)})`,
-    command.summary() || firstLine(command.description()),
+export function renderCli(program: Command, specs: readonly CommandSpec[]): string {
+  const commands = program.createHelp().visibleCommands(program);
+  const overview = commands.map((command) => [
+    `[${code(pathOf(command))}](#${anchorOf(pathOf(command))})`,
+    command.summary(),
   ]);
-  const globalOptions = renderOptions(program);
   return `${GENERATED_NOTE}
 
 # Command line
@@ -16,42 +17,47 @@ export function renderCli(program: Command): string {
 ${program.description().trim()}
 
 ${table(["Command", "Does"], overview)}
-${globalOptions === "" ? "" : `\n## Options of every command\n\n${globalOptions}\n`}
-[errors.md](errors.md) has the exit codes, [operations.md](operations.md) the fields of each
+
+## Options of every command
+
+${renderOptions(program)}
+
+[errors.md](errors.md) has all exit codes, [operations.md](operations.md) the fields of each
 \`--json\` result.
 
-${commands.map(renderCommand).join("\n\n")}
+${commands.map((command) => renderCommand(command, specs)).join("\n\n")}
 `;
 }
 
-interface Leaf {
-  path: string;
-  command: Command;
+function pathOf(command: Command): string {
+  return command.parent === null ? command.name() : `${pathOf(command.parent)} ${command.name()}`;
 }
 
-/** Returns a command and all commands below it, those that do something first. */
-function leaves(command: Command, parentPath: string): Leaf[] {
-  const path = `${parentPath} ${command.name()}`;
-  const below = visibleCommands(command).flatMap((child) => leaves(child, path));
-  return [{ path, command }, ...below];
-}
-
-function visibleCommands(command: Command): Command[] {
-  return command
-    .createHelp()
-    .visibleCommands(command)
-    .filter((child) => child.name() !== "help");
-}
-
-function renderCommand({ path, command }: Leaf): string {
+function renderCommand(command: Command, specs: readonly CommandSpec[]): string {
+  const path = pathOf(command);
   const parts = [
     `## ${path}`,
     `\`\`\`text\n${path} ${command.usage()}\n\`\`\``,
-    command.description().trim(),
+    linkPages(command.description().trim()),
     renderArguments(command),
     renderOptions(command),
+    ...specsAt(path, specs).map(renderExitCodes),
   ];
   return parts.filter((part) => part !== "").join("\n\n");
+}
+
+/** The help names a page by its path; here the page lies beside this one. */
+function linkPages(text: string): string {
+  return text.replace(/docs\/(\w+\.md)/g, "[$1]($1)");
+}
+
+/** Returns the one of this command; none for `help`, which is no operation. */
+function specsAt(path: string, specs: readonly CommandSpec[]): readonly CommandSpec[] {
+  const [, name, ...below] = path.split(" ");
+  const here = specs.filter((spec) => spec.name === name);
+  return below.length === 0
+    ? here
+    : here.flatMap(({ subcommands = [] }) => specsAt(["", ...below].join(" "), subcommands));
 }
 
 function renderArguments(command: Command): string {
@@ -85,8 +91,4 @@ function describeOption(option: Option): string {
 
 function anchorOf(path: string): string {
   return path.toLowerCase().replaceAll(" ", "-");
-}
-
-function firstLine(text: string): string {
-  return text.trim().split("\n")[0] ?? "";
 }

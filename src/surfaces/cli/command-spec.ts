@@ -1,13 +1,6 @@
 import type { ErrorCode } from "../../shared/errors/index.ts";
 import type { CommandModule } from "./context.ts";
-
-/** Exit code when a command that was run against a checkpoint failed or took too long. */
-export const EXIT_CODE_NOT_PASSED = 3;
-/** Exit code when a command could not be run against a checkpoint. */
-export const EXIT_CODE_NOT_VERIFIED = 4;
-
-/** Exit code when something was left as it is because it had been changed again. */
-export const EXIT_CODE_CONFLICTS = 3;
+import type { ExitCodeMeaning } from "./exit-codes.ts";
 
 /** An option of a command. */
 export interface OptionSpec {
@@ -38,16 +31,10 @@ export interface CommandSpec {
   errors?: readonly ErrorCode[];
   /** Ends with the exit code of a command in the session, and with 125 for failures of its own. */
   passesExitCode?: true;
-  /** Exits as grep does: 0 when something was found, 1 when nothing was, 2 after any failure. */
+  /** Exits as grep does, with 2 after any failure. */
   searches?: true;
-  /** Exits with 1 when what it compares differs. */
-  differs?: true;
-  /** Exits with {@link EXIT_CODE_NOT_PASSED} or {@link EXIT_CODE_NOT_VERIFIED} after a verification. */
-  verifies?: true;
-  /** Exits with {@link EXIT_CODE_CONFLICTS} when something was left because it had changed again. */
-  leavesConflicts?: true;
-  /** Exits with {@link EXIT_CODE_NOT_VERIFIED} when the answer is any of several. */
-  bisects?: true;
+  /** Exit codes when it did what it was asked for; 0 where none is told. */
+  answers?: readonly ExitCodeMeaning[];
   /** What its usage ends with besides its arguments. */
   usageEnd?: string;
   subcommands?: readonly CommandSpec[];

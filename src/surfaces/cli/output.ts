@@ -4,9 +4,6 @@ import { choosePager, isLongerThan, showInPager } from "./pager.ts";
 import type { Paint } from "./text/style.ts";
 import { paintFor, plain } from "./text/style.ts";
 
-/** Exit code when nobody reads the output any more, as a shell reports SIGPIPE. */
-export const EXIT_CODE_OUTPUT_CLOSED = 141;
-
 /** Thrown when the reader of the output has gone, for instance `| head`. */
 export class OutputClosed extends Error {}
 

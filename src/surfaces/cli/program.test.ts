@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { CommanderError } from "commander";
 import { expect, test } from "vitest";
 import { ERROR_REGISTRY, WaypointError } from "../../shared/errors/index.ts";
@@ -104,6 +105,7 @@ test("every command has examples that start with its own name, and exit codes", 
     expect(spec.examples.length, spec.name).toBeGreaterThan(0);
     for (const [line] of spec.examples) expect(line).toMatch(`waypoint ${spec.name}`);
     expect(tail).toContain("Exit codes:");
+    for (const { meaning } of spec.answers ?? []) expect(tail).toContain(meaning);
     expect(spec.summary).toMatch(/^[A-Z].*[^.]$/);
   }
 });
@@ -144,6 +146,18 @@ test("whoever answers no is told so without an error", () => {
 
   expect(renderError(error, plain)).toEqual(["Nothing was changed."]);
   expect(exitCodeOf(error)).toBe(130);
+});
+
+test("help lists the same commands as docs/cli.md, those below others too", () => {
+  const listed = buildProgram().helpInformation().split("Commands:")[1] ?? "";
+  const page = readFileSync(new URL("../../../docs/cli.md", import.meta.url), "utf8");
+  const headings = page.matchAll(/^## waypoint (.*)$/gm);
+
+  for (const [, command = ""] of headings)
+    expect(listed).toMatch(new RegExp(`^  ${command} `, "m"));
+  expect([...page.matchAll(/^## waypoint /gm)]).toHaveLength(
+    [...listed.matchAll(/^ {2}\S/gm)].length,
+  );
 });
 
 test("help knows subcommands and says what is no command", async () => {

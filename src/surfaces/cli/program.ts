@@ -1,19 +1,9 @@
-import { Argument, Command, Option } from "commander";
-import {
-  ERROR_REGISTRY,
-  type ErrorCode,
-  EXIT_CODE_OWN_FAILURE,
-  WaypointError,
-} from "../../shared/errors/index.ts";
+import { Argument, Command, Help, Option } from "commander";
+import { WaypointError } from "../../shared/errors/index.ts";
 import { WAYPOINT_VERSION } from "../../shared/protocol/index.ts";
-import {
-  type CommandSpec,
-  EXIT_CODE_CONFLICTS,
-  EXIT_CODE_NOT_PASSED,
-  EXIT_CODE_NOT_VERIFIED,
-  type OptionSpec,
-} from "./command-spec.ts";
+import type { CommandSpec, OptionSpec } from "./command-spec.ts";
 import { COMMAND_TABLE } from "./command-table.ts";
+import { exitCodesOf } from "./exit-codes.ts";
 
 /** What was typed. */
 export interface ParsedCommand {
@@ -26,14 +16,18 @@ export interface ParsedCommand {
 /** Carries out what was typed. */
 export type Handler = (spec: CommandSpec, parsed: ParsedCommand) => Promise<void>;
 
-/** Errors that every command may end with. */
-const ERRORS_OF_ALL: readonly ErrorCode[] = [
-  "USAGE_INVALID",
-  "DAEMON_UNREACHABLE",
-  "INTERNAL",
-  // Ctrl-C, SIGTERM and SIGHUP.
-  "CANCELLED",
-];
+const HELP = new Help();
+
+/** A command is listed with those below it, by the words that call it. */
+const LISTING_ALL: Partial<Help> = {
+  visibleCommands: (parent) =>
+    HELP.visibleCommands(parent).flatMap((child) => [child, ...HELP.visibleCommands(child)]),
+  subcommandTerm: (command) => {
+    const parent = command.parent;
+    const isTop = parent === null || parent.parent === null;
+    return `${isTop ? "" : `${parent.name()} `}${HELP.subcommandTerm(command)}`;
+  },
+};
 
 /** What a program does with what it parses. */
 export interface ProgramOptions {
@@ -65,7 +59,7 @@ export function buildProgram(options: ProgramOptions = {}): Command {
     .helpOption("-h, --help", "Print help")
     .helpCommand(false)
     .showSuggestionAfterError()
-    .configureHelp({ showGlobalOptions: true })
+    .configureHelp({ showGlobalOptions: true, ...LISTING_ALL })
     // Errors are thrown and printed in one place, as text or as JSON.
     .configureOutput({
       outputError: () => {},
@@ -151,50 +145,9 @@ export function helpTail(spec: CommandSpec): string {
   return ["", "Examples:", ...examples, "", "Exit codes:", ...exitCodeLines(spec), ""].join("\n");
 }
 
+/** A short number is padded, so that what they mean stands in one column. */
 function exitCodeLines(spec: CommandSpec): string[] {
-  if (spec.passesExitCode) {
-    return [
-      "  as the command in the session; 124 when --timeout ended it",
-      `  ${pad(2)}  the command line was wrong (USAGE_INVALID)`,
-      `  ${pad(EXIT_CODE_OWN_FAILURE)}  Waypoint itself failed; the message has the error's code`,
-    ];
-  }
-  if (spec.searches) {
-    return [
-      `  ${pad(0)}  something was found`,
-      `  ${pad(1)}  nothing was found`,
-      `  ${pad(2)}  something could not be searched, or the search failed`,
-    ];
-  }
-  const byExitCode = new Map<number, ErrorCode[]>();
-  for (const code of new Set([...ERRORS_OF_ALL, ...(spec.errors ?? [])])) {
-    const { exitCode } = ERROR_REGISTRY[code];
-    byExitCode.set(exitCode, [...(byExitCode.get(exitCode) ?? []), code]);
-  }
-  const rows = [...byExitCode].sort(([a], [b]) => a - b);
-  return [
-    `  ${pad(0)}  ${spec.differs ? "nothing differs" : "done"}`,
-    ...(spec.differs ? [`  ${pad(1)}  something differs`] : []),
-    ...(spec.verifies ? verifyExitCodeLines() : []),
-    ...(spec.leavesConflicts
-      ? [`  ${pad(EXIT_CODE_CONFLICTS)}  done, but for what was changed again since: it was left`]
-      : []),
-    ...(spec.bisects ? [bisectExitCodeLine()] : []),
-    ...rows.map(([code, names]) => `  ${pad(code)}  ${names.join(", ")}`),
-  ];
-}
-
-function verifyExitCodeLines(): string[] {
-  return [
-    `  ${pad(EXIT_CODE_NOT_PASSED)}  done, and the command of a verification failed or took too long`,
-    `  ${pad(EXIT_CODE_NOT_VERIFIED)}  done, but a command could not be run against a checkpoint`,
-  ];
-}
-
-function bisectExitCodeLine(): string {
-  return `  ${pad(EXIT_CODE_NOT_VERIFIED)}  done, but it could be any of several that could not be tested`;
-}
-
-function pad(exitCode: number): string {
-  return String(exitCode).padStart(3);
+  return exitCodesOf(spec).map(
+    ({ exitCode, meaning }) => `  ${String(exitCode ?? "any").padStart(3)}  ${meaning}`,
+  );
 }

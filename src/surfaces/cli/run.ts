@@ -9,7 +9,8 @@ import { resolveStateDir } from "../client/index.ts";
 import type { CommandSpec } from "./command-spec.ts";
 import { COMMAND_TABLE } from "./command-table.ts";
 import type { CommandContext } from "./context.ts";
-import { EXIT_CODE_OUTPUT_CLOSED, type Output, OutputClosed, processOutput } from "./output.ts";
+import { EXIT_CODE_NOT_SEARCHED, EXIT_CODE_OUTPUT_CLOSED } from "./exit-codes.ts";
+import { type Output, OutputClosed, processOutput } from "./output.ts";
 import { buildProgram, type Handler } from "./program.ts";
 import { exitCodeOf, renderError } from "./render-error.ts";
 import { keepHarmless } from "./suggestions.ts";
@@ -94,7 +95,7 @@ function report(
 /** Returns the exit code of each failure where the other ones have a meaning of their own. */
 function failureExitCodeOf({ passesExitCode, searches }: CommandSpec): number | null {
   if (passesExitCode) return EXIT_CODE_OWN_FAILURE;
-  return searches ? ERROR_REGISTRY.USAGE_INVALID.exitCode : null;
+  return searches ? EXIT_CODE_NOT_SEARCHED : null;
 }
 
 function usageError(thrown: CommanderError, command: CommandSpec | undefined): WaypointError {

@@ -2,7 +2,8 @@ import { WaypointError } from "../../shared/errors/index.ts";
 import type { OperationInput, OperationOutput } from "../../shared/protocol/index.ts";
 import { type OperationStream, openStream } from "../client/index.ts";
 import { type CommandContext, note } from "./context.ts";
-import { EXIT_CODE_OUTPUT_CLOSED, OutputClosed } from "./output.ts";
+import { EXIT_CODE_OUTPUT_CLOSED } from "./exit-codes.ts";
+import { OutputClosed } from "./output.ts";
 
 const SIGNAL_HANGUP = 1;
 const SIGNAL_INT = 2;

@@ -9,6 +9,7 @@ import {
   note,
   printLong,
 } from "../context.ts";
+import { EXIT_CODE_CONFLICTS } from "../exit-codes.ts";
 import { parsePlace } from "../parse-place.ts";
 import { renderPlan } from "../render-plan.ts";
 
@@ -21,9 +22,6 @@ interface ApplyOptions {
   continue?: boolean;
   abort?: boolean;
 }
-
-/** Exit code of a dry run that finds conflicts. */
-const EXIT_CODE_CONFLICTS = 1;
 
 /** Brings work out of the sandbox; takes it back, completes it or puts it back. */
 export async function run({

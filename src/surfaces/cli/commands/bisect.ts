@@ -1,8 +1,8 @@
 import { WaypointError } from "../../../shared/errors/index.ts";
 import type { BisectEvent, OperationInput } from "../../../shared/protocol/index.ts";
 import { eachLine } from "../../client/index.ts";
-import { EXIT_CODE_NOT_VERIFIED } from "../command-spec.ts";
 import { callStream, type Invocation } from "../context.ts";
+import { EXIT_CODE_UNDECIDED } from "../exit-codes.ts";
 import { renderBisectEvent, renderBisected } from "../render-bisect.ts";
 import { withoutUndefined } from "../session-options.ts";
 
@@ -33,7 +33,7 @@ export async function run({
   });
   if (isJson) await output.json({ event: "result", ...found });
   else await output.lines(renderBisected(found, output.paint));
-  return found.firstBad === null ? EXIT_CODE_NOT_VERIFIED : 0;
+  return found.firstBad === null ? EXIT_CODE_UNDECIDED : 0;
 }
 
 function bisectInput(

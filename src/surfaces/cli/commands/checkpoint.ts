@@ -6,7 +6,6 @@ import type {
   OperationOutput,
 } from "../../../shared/protocol/index.ts";
 import { eachLine } from "../../client/index.ts";
-import { EXIT_CODE_NOT_PASSED, EXIT_CODE_NOT_VERIFIED } from "../command-spec.ts";
 import {
   type CommandContext,
   call,
@@ -15,6 +14,7 @@ import {
   note,
   printResult,
 } from "../context.ts";
+import { EXIT_CODE_NOT_PASSED, EXIT_CODE_NOT_VERIFIED } from "../exit-codes.ts";
 import { renderOutput, renderVerdict } from "../render-verification.ts";
 import { withoutUndefined } from "../session-options.ts";
 import { printable } from "../text/printable.ts";

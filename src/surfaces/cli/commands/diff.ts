@@ -1,6 +1,7 @@
 import type { ChangesSection } from "../../../shared/protocol/index.ts";
 import { call, type Invocation, printLong } from "../context.ts";
 import { isDifferent, renderDiff } from "../diff/render-diff.ts";
+import { EXIT_CODE_DIFFERENT } from "../exit-codes.ts";
 
 interface DiffOptions {
   stat?: boolean;
@@ -8,9 +9,6 @@ interface DiffOptions {
   expand?: boolean;
   section?: ChangesSection[];
 }
-
-/** Exit code when the two moments differ, as diff(1) has it. */
-const EXIT_CODE_DIFFERENT = 1;
 
 /** Shows what differs between two moments. */
 export async function run({

@@ -2,6 +2,7 @@ import { WaypointError } from "../../../shared/errors/index.ts";
 import type { GrepMatch, OperationInput } from "../../../shared/protocol/index.ts";
 import { grepMatches } from "../../client/index.ts";
 import { type CommandContext, type Invocation, note } from "../context.ts";
+import { EXIT_CODE_NOT_SEARCHED, EXIT_CODE_NOTHING_FOUND } from "../exit-codes.ts";
 import { type CallEnds, endedBySignals } from "../leaving.ts";
 import { withoutUndefined } from "../session-options.ts";
 import { printable } from "../text/printable.ts";
@@ -16,9 +17,6 @@ interface GrepOptions {
   fixed?: boolean;
   list?: boolean;
 }
-
-const EXIT_CODE_NOTHING_FOUND = 1;
-const EXIT_CODE_UNREAD = 2;
 
 /** Searches files and outputs across checkpoints; prints each match as it is found. */
 export async function run({
@@ -50,7 +48,7 @@ async function printMatches(
       const { unread } = next.value;
       for (const each of unread) note(context, `waypoint: not searched: ${each}`);
       if (isJson) await output.json(next.value);
-      if (unread.length > 0) return EXIT_CODE_UNREAD;
+      if (unread.length > 0) return EXIT_CODE_NOT_SEARCHED;
       return next.value.matches > 0 ? 0 : EXIT_CODE_NOTHING_FOUND;
     }
     if (isJson) await output.json(next.value);

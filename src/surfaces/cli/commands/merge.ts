@@ -1,9 +1,7 @@
 import { call, type Invocation, note, printLong } from "../context.ts";
+import { EXIT_CODE_CONFLICTS } from "../exit-codes.ts";
 import { renderPlan } from "../render-plan.ts";
 import { printable } from "../text/printable.ts";
-
-/** Exit code when there are conflicts, as git's merge has it. */
-const EXIT_CODE_CONFLICTS = 1;
 
 /** Takes the file changes of another branch into a live session. */
 export async function run({

@@ -1,6 +1,6 @@
-import { EXIT_CODE_CONFLICTS } from "../command-spec.ts";
 import { confirm, hasAsker } from "../confirm.ts";
 import { call, type Invocation, printLong, printResult } from "../context.ts";
+import { EXIT_CODE_LEFT_CHANGED } from "../exit-codes.ts";
 import { refusedExitCode } from "../going-back/refused-exit-code.ts";
 import { renderReverted, renderRevertPlan } from "../going-back/render-revert.ts";
 import { type LossOptions, lossInput, lossSentence } from "../render-move.ts";
@@ -35,7 +35,7 @@ export async function run({
     const plan = await call(context, "revert.plan", asked);
     const print = options.dryRun === true ? printLong : printResult;
     await print(context, plan, (shown) => renderRevertPlan(shown, { paint, linesMax }));
-    const conflictsCode = plan.conflictsCount > 0 ? EXIT_CODE_CONFLICTS : undefined;
+    const conflictsCode = plan.conflictsCount > 0 ? EXIT_CODE_LEFT_CHANGED : undefined;
     if (options.dryRun === true) return refusedExitCode(plan) ?? conflictsCode;
   }
   await confirm(context, {
@@ -44,5 +44,5 @@ export async function run({
   });
   const result = await call(context, "revert", { ...asked, ...lossInput(options), check });
   await printResult(context, result, (shown) => renderReverted(shown, session));
-  return result.conflictsCount > 0 ? EXIT_CODE_CONFLICTS : undefined;
+  return result.conflictsCount > 0 ? EXIT_CODE_LEFT_CHANGED : undefined;
 }

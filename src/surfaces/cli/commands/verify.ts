@@ -1,8 +1,8 @@
 import { WaypointError } from "../../../shared/errors/index.ts";
 import type { OperationInput, Verified } from "../../../shared/protocol/index.ts";
 import { eachLine } from "../../client/index.ts";
-import { EXIT_CODE_NOT_PASSED, EXIT_CODE_NOT_VERIFIED } from "../command-spec.ts";
 import { callStream, type Invocation } from "../context.ts";
+import { EXIT_CODE_NOT_PASSED, EXIT_CODE_NOT_VERIFIED } from "../exit-codes.ts";
 import { renderVerified } from "../render-verification.ts";
 import { withoutUndefined } from "../session-options.ts";
 

@@ -1,4 +1,5 @@
 import type { CommandSpec } from "../command-spec.ts";
+import { EXIT_CODE_UNDECIDED } from "../exit-codes.ts";
 import { parseAtOnce, parseReference, parseSeconds } from "../parse-values.ts";
 
 export const BISECT_COMMAND: CommandSpec = {
@@ -56,6 +57,11 @@ export const BISECT_COMMAND: CommandSpec = {
     "FORK_REFUSED",
     "CANCELLED",
   ],
-  bisects: true,
+  answers: [
+    {
+      exitCode: EXIT_CODE_UNDECIDED,
+      meaning: "it is any of several checkpoints that could not be tested",
+    },
+  ],
   load: () => import("../commands/bisect.ts"),
 };

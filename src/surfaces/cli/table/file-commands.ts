@@ -1,4 +1,5 @@
 import type { ArgumentSpec, CommandSpec } from "../command-spec.ts";
+import { EXIT_CODE_NOT_SEARCHED, EXIT_CODE_NOTHING_FOUND } from "../exit-codes.ts";
 import { parseReference } from "../parse-values.ts";
 
 const MOMENT = "a checkpoint, as in `waypoint show`, or a session: as it is now";
@@ -128,6 +129,14 @@ export const FILE_COMMANDS: readonly CommandSpec[] = [
       ["waypoint grep -F 'Traceback' --outputs", "In what commands printed"],
     ],
     searches: true,
+    answers: [
+      { exitCode: 0, meaning: "something was found" },
+      { exitCode: EXIT_CODE_NOTHING_FOUND, meaning: "nothing was found" },
+      {
+        exitCode: EXIT_CODE_NOT_SEARCHED,
+        meaning: "something could not be searched, or the search failed",
+      },
+    ],
     load: () => import("../commands/grep.ts"),
   },
 ];

@@ -1,4 +1,6 @@
+import { ERROR_REGISTRY } from "../../../shared/errors/index.ts";
 import type { CommandSpec, OptionSpec } from "../command-spec.ts";
+import { EXIT_CODE_LEFT_CHANGED, type ExitCodeMeaning } from "../exit-codes.ts";
 import { collectPath } from "../going-back/parts-options.ts";
 import { parseOperation, parseReference } from "../parse-values.ts";
 import {
@@ -13,6 +15,11 @@ import {
 const NO_CHECK: OptionSpec = {
   flags: "--no-check",
   description: "Do not compare the outcome with what was to be there",
+};
+
+const WOULD_BE_REFUSED: ExitCodeMeaning = {
+  exitCode: ERROR_REGISTRY.FILE_REFUSED.exitCode,
+  meaning: "with --dry-run: it would be refused",
 };
 
 /** Commands that take something back. */
@@ -74,6 +81,7 @@ export const GOING_BACK_COMMANDS: readonly CommandSpec[] = [
       "STORE_FULL",
       "CANCELLED",
     ],
+    answers: [WOULD_BE_REFUSED],
     load: () => import("../commands/restore.ts"),
   },
   {
@@ -151,7 +159,13 @@ export const GOING_BACK_COMMANDS: readonly CommandSpec[] = [
       "STORE_FULL",
       "CANCELLED",
     ],
-    leavesConflicts: true,
+    answers: [
+      {
+        exitCode: EXIT_CODE_LEFT_CHANGED,
+        meaning: "done, but for what was changed again since: it was left",
+      },
+      WOULD_BE_REFUSED,
+    ],
     load: () => import("../commands/revert.ts"),
   },
   {

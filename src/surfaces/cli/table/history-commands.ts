@@ -1,4 +1,5 @@
 import type { CommandSpec } from "../command-spec.ts";
+import { EXIT_CODE_NOT_PASSED, EXIT_CODE_NOT_VERIFIED } from "../exit-codes.ts";
 import { parseCount, parseIntent, parsePids, parsePolicy } from "../parse-values.ts";
 import { AUTO_COMMAND } from "./auto-command.ts";
 import { BISECT_COMMAND } from "./bisect-command.ts";
@@ -41,7 +42,13 @@ export const HISTORY_COMMANDS: readonly CommandSpec[] = [
       ['waypoint checkpoint web --verify "npm test"', "With the verdict of its tests"],
     ],
     errors: ["SESSION_NOT_FOUND", "NAME_IN_USE", "FORK_REFUSED", "CRIU_DUMP_FAILED", "STORE_FULL"],
-    verifies: true,
+    answers: [
+      {
+        exitCode: EXIT_CODE_NOT_PASSED,
+        meaning: "the command of --verify failed or took too long",
+      },
+      { exitCode: EXIT_CODE_NOT_VERIFIED, meaning: "the command of --verify could not be run" },
+    ],
     load: () => import("../commands/checkpoint.ts"),
   },
   VERIFY_COMMAND,

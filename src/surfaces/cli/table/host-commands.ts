@@ -1,3 +1,4 @@
+import { ERROR_REGISTRY } from "../../../shared/errors/index.ts";
 import type { CommandSpec } from "../command-spec.ts";
 import { parseSize } from "../parse-values.ts";
 
@@ -7,7 +8,10 @@ export const HOST_COMMANDS: readonly CommandSpec[] = [
     name: "doctor",
     summary: "Check what this machine can do and what is missing",
     examples: [["waypoint doctor", "Each check with its fix"]],
-    errors: ["HOST_UNSUPPORTED"],
+    answers: [
+      { exitCode: 0, meaning: "this machine can run Waypoint" },
+      { exitCode: ERROR_REGISTRY.HOST_UNSUPPORTED.exitCode, meaning: "a check failed" },
+    ],
     load: () => import("../commands/doctor.ts"),
   },
   {

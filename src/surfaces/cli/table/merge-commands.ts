@@ -1,4 +1,5 @@
 import type { CommandSpec } from "../command-spec.ts";
+import { EXIT_CODE_CONFLICTS } from "../exit-codes.ts";
 import { CHECKPOINT, SESSION } from "./references.ts";
 
 const REFERENCE_ERRORS = [
@@ -47,6 +48,7 @@ export const MERGE_COMMANDS: readonly CommandSpec[] = [
       "TOOL_FAILED",
       "CHECKPOINT_INCOMPLETE",
     ],
+    answers: [{ exitCode: EXIT_CODE_CONFLICTS, meaning: "with --dry-run: there are conflicts" }],
     load: () => import("../commands/apply.ts"),
   },
   {
@@ -74,6 +76,7 @@ export const MERGE_COMMANDS: readonly CommandSpec[] = [
       "STORE_FULL",
       "CHECKPOINT_INCOMPLETE",
     ],
+    answers: [{ exitCode: EXIT_CODE_CONFLICTS, meaning: "there are conflicts" }],
     load: () => import("../commands/merge.ts"),
   },
 ];

@@ -1,4 +1,5 @@
 import type { CommandSpec, OptionSpec } from "../command-spec.ts";
+import { EXIT_CODE_TIMED_OUT } from "../exit-codes.ts";
 import {
   collectBind,
   collectVariable,
@@ -137,6 +138,10 @@ export const SESSION_COMMANDS: readonly CommandSpec[] = [
       "SESSION_WRONG_STATE",
       "SESSION_UNRESPONSIVE",
     ],
+    answers: [
+      { exitCode: 0, meaning: "detached, or the session was removed" },
+      { exitCode: null, meaning: "that of the shell, where its end is the end of the terminal" },
+    ],
     load: () => import("../commands/attach.ts"),
   },
   {
@@ -155,7 +160,7 @@ export const SESSION_COMMANDS: readonly CommandSpec[] = [
       },
       {
         flags: "--timeout <seconds>",
-        description: "Interrupt it after this time, at most 86400; exit code 124",
+        description: "Interrupt it after this time, at most 86400",
         parse: parseSeconds,
       },
       {
@@ -176,6 +181,7 @@ export const SESSION_COMMANDS: readonly CommandSpec[] = [
       ["waypoint exec web -i -- tar x < files.tar", "Standard input goes to tar"],
     ],
     passesExitCode: true,
+    answers: [{ exitCode: EXIT_CODE_TIMED_OUT, meaning: "--timeout has ended the command" }],
     load: () => import("../commands/exec.ts"),
   },
   {

@@ -1,4 +1,5 @@
 import type { CommandSpec } from "../command-spec.ts";
+import { EXIT_CODE_DIFFERENT } from "../exit-codes.ts";
 import {
   CHANGES_SECTIONS,
   parseChangesSections,
@@ -95,8 +96,7 @@ export const STORY_COMMANDS: readonly CommandSpec[] = [
     name: "diff",
     summary: "Show what differs between two moments",
     description:
-      "Any two: checkpoints of the same or of different branches, or sessions as they are now. " +
-      "Exits with 1 when they differ, as diff does.",
+      "Any two: checkpoints of the same or of different branches, or sessions as they are now.",
     arguments: [
       ["<from>", "A checkpoint, as in `waypoint show`, or a session: as it is now", parseReference],
       ["<to>", "The same", parseReference],
@@ -128,7 +128,10 @@ export const STORY_COMMANDS: readonly CommandSpec[] = [
       "CHECKPOINT_INCOMPLETE",
       "STORE_FULL",
     ],
-    differs: true,
+    answers: [
+      { exitCode: 0, meaning: "nothing differs" },
+      { exitCode: EXIT_CODE_DIFFERENT, meaning: "something differs" },
+    ],
     load: () => import("../commands/diff.ts"),
   },
 ];

@@ -1,4 +1,5 @@
 import type { CommandSpec, OptionSpec } from "../command-spec.ts";
+import { EXIT_CODE_NOT_PASSED, EXIT_CODE_NOT_VERIFIED } from "../exit-codes.ts";
 import { parseAtOnce, parseReference, parseSeconds, parseText } from "../parse-values.ts";
 
 /** What `checkpoint` takes of a verification. */
@@ -53,6 +54,15 @@ export const VERIFY_COMMAND: CommandSpec = {
     ["waypoint verify --session web -n 4 -- pytest -q", "All of the timeline of web, four at once"],
   ],
   errors: ["CHECKPOINT_NOT_FOUND", "SESSION_NOT_FOUND", "REFERENCE_AMBIGUOUS", "CANCELLED"],
-  verifies: true,
+  answers: [
+    {
+      exitCode: EXIT_CODE_NOT_PASSED,
+      meaning: "the command failed or took too long, at one checkpoint at least",
+    },
+    {
+      exitCode: EXIT_CODE_NOT_VERIFIED,
+      meaning: "it could not be run, at one checkpoint at least",
+    },
+  ],
   load: () => import("../commands/verify.ts"),
 };
