@@ -15,6 +15,7 @@ export { isInMemory } from "./in-memory.ts";
 export { killProcess } from "./kill-process.ts";
 export { createLogger, type Logger } from "./logger.ts";
 export { MANIFEST_FORMAT, requireKnownManifest } from "./manifest-format.ts";
+export { OpenBytes } from "./open-bytes.ts";
 export { closeToOthers, requireOwnStateDir } from "./own-state-dir.ts";
 export { pollUntil } from "./poll-until.ts";
 export type { ProcessFacts } from "./process-facts.ts";

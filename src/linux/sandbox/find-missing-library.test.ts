@@ -2,7 +2,8 @@ import { copyFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSyn
 import os from "node:os";
 import path from "node:path";
 import { afterAll, beforeEach, expect, test } from "vitest";
-import { ElfFile } from "./elf-file.ts";
+import { OpenBytes } from "../../base/index.ts";
+import { ElfImage } from "../../formats/elf/index.ts";
 import { findMissingLibrary } from "./find-missing-library.ts";
 
 const PROGRAM = "/bin/bash";
@@ -33,7 +34,8 @@ afterAll(() => {
 });
 
 function neededBy(program: string): string[] {
-  using elf = ElfFile.open(program);
+  using bytes = new OpenBytes(program);
+  const elf = new ElfImage(bytes.readAt);
   return elf.dynamic().needed;
 }
 
@@ -43,7 +45,7 @@ function hostDirs(): string[] {
 
 function findable(file: string): boolean {
   try {
-    ElfFile.open(file)[Symbol.dispose]();
+    new OpenBytes(file)[Symbol.dispose]();
     return true;
   } catch {
     return false;

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import path from "node:path";
-import { ElfFile } from "./elf-file.ts";
+import { OpenBytes } from "../../base/index.ts";
+import { ElfImage } from "../../formats/elf/index.ts";
 import { resolveInside } from "./resolve-inside.ts";
 
 /** Where loaders look without being told: glibc's directories, then musl's. */
@@ -30,7 +31,8 @@ export function findMissingLibrary(
   const waiting = [{ insidePath: programPath, inheritedDirs: [] as string[] }];
   const seen = new Set<string>();
   for (let file = waiting.shift(); file !== undefined; file = waiting.shift()) {
-    using elf = ElfFile.open(resolveInside(baseDir, file.insidePath) ?? "/dev/null");
+    using bytes = new OpenBytes(resolveInside(baseDir, file.insidePath) ?? "/dev/null");
+    const elf = new ElfImage(bytes.readAt);
     if (!elf.isElf || elf.isCutShort) continue;
     const { needed, searchDirs } = elf.dynamic();
     const origin = path.posix.dirname(file.insidePath);
@@ -73,7 +75,8 @@ class LibraryPlaces {
   #isLibrary(insidePath: string, machine: number): boolean {
     const hostPath = resolveInside(this.#baseDir, insidePath);
     if (hostPath === null || !statSync(hostPath).isFile()) return false;
-    using elf = ElfFile.open(hostPath);
+    using bytes = new OpenBytes(hostPath);
+    const elf = new ElfImage(bytes.readAt);
     return elf.isElf && !elf.isCutShort && elf.machine === machine;
   }
 

@@ -1,5 +1,6 @@
 import { statSync } from "node:fs";
-import { ElfFile } from "./elf-file.ts";
+import { OpenBytes } from "../../base/index.ts";
+import { ElfImage } from "../../formats/elf/index.ts";
 import { findMissingLibrary } from "./find-missing-library.ts";
 import { resolveInside } from "./resolve-inside.ts";
 
@@ -44,7 +45,8 @@ export function findProgramFault(
   const hostPath = resolveInside(baseDir, insidePath);
   if (hostPath === null) return `${insidePath} does not exist`;
   if (!statSync(hostPath).isFile()) return `${insidePath} is no program`;
-  using elf = ElfFile.open(hostPath);
+  using file = new OpenBytes(hostPath);
+  const elf = new ElfImage(file.readAt);
   if (elf.isElf) return elfFault(baseDir, insidePath, elf, withLibraries);
   if (elf.head.toString("latin1", 0, 2) !== "#!") return `${insidePath} is no program`;
   if (depth >= INTERPRETERS_MAX) return `${insidePath} is a script of too many interpreters`;
@@ -58,7 +60,7 @@ export function findProgramFault(
 function elfFault(
   baseDir: string,
   insidePath: string,
-  elf: ElfFile,
+  elf: ElfImage,
   withLibraries: boolean,
 ): string | null {
   if (elf.isCutShort) return `${insidePath} is cut short`;

@@ -1,4 +1,5 @@
 import path from "node:path";
+import { OpenBytes } from "../../base/index.ts";
 import {
   BashPrinter,
   type MemoryStretch,
@@ -6,7 +7,7 @@ import {
   readBashFunctions,
   readBashVariables,
 } from "../../formats/bash-memory/index.ts";
-import { readSymbols } from "./elf-symbols.ts";
+import { ElfImage } from "../../formats/elf/index.ts";
 
 /** A shell whose memory is to be read. */
 export interface ShellMemory {
@@ -53,8 +54,13 @@ export async function readShellMemory(shell: ShellMemory): Promise<ShellState> {
   };
 }
 
+function symbolsOf(filePath: string | Buffer, names: readonly string[]): Map<string, number> {
+  using file = new OpenBytes(filePath);
+  return new ElfImage(file.readAt).symbols(names);
+}
+
 async function readBash(shell: ShellMemory, memory: MemoryView): Promise<ShellState> {
-  const symbols = await attempt(() => readSymbols(shell.filePath, BASH_SYMBOLS));
+  const symbols = await attempt(() => symbolsOf(shell.filePath, BASH_SYMBOLS));
   if ("unknown" in symbols) return { environment: symbols, functions: symbols };
   const [variables, functions] = BASH_SYMBOLS.map((name) => symbols.get(name));
   if (variables === undefined || functions === undefined) {
@@ -94,7 +100,7 @@ function printFunctions(
 /** zsh keeps the environment of the programs that it starts up to date in libc's `environ`. */
 async function readZsh(shell: ShellMemory, memory: MemoryView): Promise<ShellState["environment"]> {
   return await attempt(async () => {
-    const symbols = await readSymbols(shell.filePath, [ENVIRON]);
+    const symbols = symbolsOf(shell.filePath, [ENVIRON]);
     const environ = symbols.get(ENVIRON);
     if (environ === undefined) throw new Error("this zsh does not show where its environment is");
     const found = new Map<string, string>();

@@ -1,12 +1,17 @@
-import { closeSync, openSync, readSync } from "node:fs";
-
 const HEAD_BYTES = 4096;
 const PROGRAM_HEADERS_MAX = 64;
 const TABLE_BYTES_MAX = 1024 * 1024;
+/** Shells have some thousand symbols. */
+const SYMBOLS_BYTES_MAX = 4 * 1024 * 1024;
+const SECTIONS_MAX = 256;
 
 const PT_LOAD = 1;
 const PT_DYNAMIC = 2;
 const PT_INTERP = 3;
+
+const SHT_DYNSYM = 11;
+const SECTION_BYTES = 64;
+const SYMBOL_BYTES = 24;
 
 const DT_NEEDED = 1;
 const DT_STRTAB = 5;
@@ -22,6 +27,9 @@ export interface ElfDynamic {
   searchDirs: string[];
 }
 
+/** Reads bytes of the file, as many as there are; none where the offset is none. */
+export type ReadAt = (offset: number, count: number) => Buffer;
+
 interface Segment {
   type: number;
   offset: number;
@@ -29,24 +37,15 @@ interface Segment {
   sizeBytes: number;
 }
 
-/** A program or library, read as far as tells where it can run; a damaged one has empty fields. */
-export class ElfFile implements Disposable {
-  readonly #fd: number;
+/** A program or library, read as far as it is asked for; a damaged one has empty fields. */
+export class ElfImage {
+  readonly #readAt: ReadAt;
   readonly #head: Buffer;
   #segments: Segment[] | undefined;
 
-  private constructor(fd: number, head: Buffer) {
-    this.#fd = fd;
-    this.#head = head;
-  }
-
-  static open(hostPath: string): ElfFile {
-    const fd = openSync(hostPath, "r");
-    return new ElfFile(fd, readAt(fd, 0, HEAD_BYTES));
-  }
-
-  [Symbol.dispose](): void {
-    closeSync(this.#fd);
+  constructor(readAt: ReadAt) {
+    this.#readAt = readAt;
+    this.#head = readAt(0, HEAD_BYTES);
   }
 
   /** The file's beginning, whatever it is. */
@@ -71,7 +70,7 @@ export class ElfFile implements Disposable {
     const segment = this.#find(PT_INTERP);
     if (segment === undefined) return null;
     const { offset, sizeBytes } = segment;
-    const text = readAt(this.#fd, offset, Math.min(sizeBytes, HEAD_BYTES)).toString("utf8");
+    const text = this.#readAt(offset, Math.min(sizeBytes, HEAD_BYTES)).toString("utf8");
     return text.split("\0")[0] ?? "";
   }
 
@@ -81,7 +80,7 @@ export class ElfFile implements Disposable {
     const entries = segment === undefined ? [] : this.#entries(segment);
     const numberOf = (tag: number) => entries.find((entry) => entry.tag === tag)?.value ?? 0;
     const sizeBytes = Math.min(numberOf(DT_STRSZ), TABLE_BYTES_MAX);
-    const strings = readAt(this.#fd, this.#offsetOf(numberOf(DT_STRTAB)), sizeBytes);
+    const strings = this.#readAt(this.#offsetOf(numberOf(DT_STRTAB)), sizeBytes);
     const text = (at: number) => strings.toString("utf8", at).split("\0")[0] ?? "";
     const all = (...tags: number[]) =>
       entries.filter(({ tag }) => tags.includes(tag)).map(({ value }) => text(value));
@@ -89,6 +88,62 @@ export class ElfFile implements Disposable {
       needed: all(DT_NEEDED).filter((name) => name !== ""),
       searchDirs: all(DT_RPATH, DT_RUNPATH).flatMap((list) => list.split(":").filter(Boolean)),
     };
+  }
+
+  /**
+   * Returns where a program has the symbols that it shows to libraries and modules, by name, counted from
+   * the beginning of its file in memory. Those that it does not define are missing.
+   *
+   * @throws Error  the file is no 64-bit program of this kind of machine, or is damaged.
+   */
+  symbols(names: readonly string[]): Map<string, number> {
+    if (!this.isElf || this.isCutShort || !this.#is64 || this.#isBig) {
+      throw new Error("the shell is no 64-bit program");
+    }
+    const firstAddress = this.#firstAddress();
+    const [symbols, texts] = this.#symbolTables();
+    const found = new Map<string, number>();
+    const wanted = names.map((name) => ({ name, bytes: Buffer.from(`${name}\0`, "latin1") }));
+    for (let at = 0; at + SYMBOL_BYTES <= symbols.length; at += SYMBOL_BYTES) {
+      const address = this.#word(symbols, at + 8);
+      if (address === 0) continue;
+      const start = this.#u32(symbols, at);
+      const named = wanted.find(({ bytes }) =>
+        texts.subarray(start, start + bytes.length).equals(bytes),
+      );
+      if (named !== undefined) found.set(named.name, address - firstAddress);
+    }
+    return found;
+  }
+
+  /** The address for which the beginning of the file was linked. */
+  #firstAddress(): number {
+    this.#segments ??= this.#readSegments();
+    const first = this.#segments.find(({ type, offset }) => type === PT_LOAD && offset === 0);
+    if (first === undefined) throw new Error("the shell's program has no beginning in memory");
+    return first.address;
+  }
+
+  /** The table of symbols, and that of their names. */
+  #symbolTables(): readonly [Buffer, Buffer] {
+    const count = Math.min(this.#u16(this.#head, 60), SECTIONS_MAX);
+    const headers = this.#whole(this.#word(this.#head, 40), count * SECTION_BYTES);
+    const header = (index: number) =>
+      headers.subarray(index * SECTION_BYTES, (index + 1) * SECTION_BYTES);
+    const sections = Array.from({ length: count }, (_, index) => header(index));
+    const table = sections.find((section) => this.#u32(section, 4) === SHT_DYNSYM);
+    const strings = table === undefined ? undefined : sections[this.#u32(table, 40)];
+    if (table === undefined || strings === undefined) return [Buffer.alloc(0), Buffer.alloc(0)];
+    const content = (section: Buffer) =>
+      this.#whole(this.#word(section, 24), this.#word(section, 32));
+    return [content(table), content(strings)];
+  }
+
+  #whole(offset: number, sizeBytes: number): Buffer {
+    if (sizeBytes > SYMBOLS_BYTES_MAX) throw new Error("the shell's program has a table too large");
+    const bytes = this.#readAt(offset, sizeBytes);
+    if (bytes.length < sizeBytes) throw new Error("the shell's program is cut off");
+    return bytes;
   }
 
   get #is64(): boolean {
@@ -105,7 +160,7 @@ export class ElfFile implements Disposable {
     const entryBytes = this.#u16(this.#head, this.#is64 ? 54 : 42);
     const count = Math.min(this.#u16(this.#head, this.#is64 ? 56 : 44), PROGRAM_HEADERS_MAX);
     if (entryBytes < (this.#is64 ? 56 : 32)) return [];
-    const table = readAt(this.#fd, tableOffset, entryBytes * count);
+    const table = this.#readAt(tableOffset, entryBytes * count);
     const segments: Segment[] = [];
     for (let at = 0; at + entryBytes <= table.length; at += entryBytes) {
       segments.push({
@@ -120,7 +175,7 @@ export class ElfFile implements Disposable {
 
   #entries({ offset, sizeBytes }: Segment): { tag: number; value: number }[] {
     const wordBytes = this.#is64 ? 8 : 4;
-    const bytes = readAt(this.#fd, offset, Math.min(sizeBytes, TABLE_BYTES_MAX));
+    const bytes = this.#readAt(offset, Math.min(sizeBytes, TABLE_BYTES_MAX));
     const entries: { tag: number; value: number }[] = [];
     for (let at = 0; at + 2 * wordBytes <= bytes.length; at += 2 * wordBytes) {
       const tag = this.#word(bytes, at);
@@ -154,11 +209,4 @@ export class ElfFile implements Disposable {
     if (!this.#is64) return this.#u32(from, at);
     return Number(this.#isBig ? from.readBigUInt64BE(at) : from.readBigUInt64LE(at));
   }
-}
-
-/** Reads what there is; a damaged header may point anywhere. */
-function readAt(fd: number, offset: number, count: number): Buffer {
-  if (count === 0 || !Number.isSafeInteger(offset)) return Buffer.alloc(0);
-  const bytes = Buffer.alloc(count);
-  return bytes.subarray(0, readSync(fd, bytes, 0, count, offset));
 }
