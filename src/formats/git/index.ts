@@ -7,3 +7,4 @@
 export { describeCommit, type GitCommit, parseCommit } from "./git-commit.ts";
 export { type GitIndex, type IndexEntry, objectId, parseIndex, treeId } from "./git-index.ts";
 export { type GitObject, GitPack, ReadRoom } from "./git-pack.ts";
+export { parsePackedRefs, parseRef } from "./git-ref.ts";

@@ -1,4 +1,5 @@
-import { joinRaw, type RawPath, toText } from "../../../base/index.ts";
+import { joinRaw, toText } from "../../../base/index.ts";
+import { parsePackedRefs, parseRef } from "../../../formats/git/index.ts";
 import type { MomentFiles } from "../../moment/index.ts";
 import { type GitPlaces, readLine } from "./git-places.ts";
 
@@ -6,7 +7,6 @@ const PACKED_BYTES_MAX = 32 * 1024 * 1024;
 /** More branches than this are not walked. */
 const REFS_MAX = 5000;
 const SYMBOLIC_MAX = 5;
-const ID = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
 /** Its names are no files: another way to keep them, which is not read. */
 const REFTABLE = "refs/heads/.invalid";
 
@@ -33,9 +33,10 @@ export class GitRefs {
   async head(): Promise<GitHead> {
     const line = await readLine(this.#files, joinRaw(this.#places.gitDir, "HEAD"));
     if (line === null) throw new Error("its HEAD is empty");
-    if (ID.test(line)) return { branch: null, commit: line };
-    const name = symbolic(line);
-    if (name === null) throw new Error("its HEAD is damaged");
+    const head = parseRef(line);
+    if (head === null) throw new Error("its HEAD is damaged");
+    if ("commit" in head) return { branch: null, commit: head.commit };
+    const name = head.ref;
     if (name === REFTABLE) throw new Error("it keeps its branches in a reftable");
     const branch = toText(name.replace(/^refs\/heads\//, ""));
     return { branch, commit: await this.#resolve(name) };
@@ -63,10 +64,10 @@ export class GitRefs {
         (await readLine(this.#files, joinRaw(this.#places.commonDir, current))) ??
         (await this.#readPacked()).get(current);
       if (line === undefined) return null;
-      if (ID.test(line)) return line;
-      const next = symbolic(line);
+      const next = parseRef(line);
       if (next === null) return null;
-      current = next;
+      if ("commit" in next) return next.commit;
+      current = next.ref;
     }
     return null;
   }
@@ -95,17 +96,6 @@ export class GitRefs {
   async #loadPacked(): Promise<Map<string, string>> {
     const packedPath = joinRaw(this.#places.commonDir, "packed-refs");
     const content = await this.#files.read(packedPath, PACKED_BYTES_MAX);
-    const text = content?.toString("latin1") ?? "";
-    return new Map([...text.matchAll(/^([0-9a-f]+) (refs\/.+)$/gm)].map(nameAndId));
+    return content === null ? new Map() : parsePackedRefs(content);
   }
-}
-
-function nameAndId([, id = "", name = ""]: RegExpExecArray): [string, string] {
-  return [name.trimEnd(), id];
-}
-
-/** The name that a reference stands for; one that would leave the repository is none. */
-function symbolic(line: string): RawPath | null {
-  const [, name] = /^ref: *(refs\/.+)$/.exec(line) ?? [];
-  return name === undefined || name.split("/").includes("..") ? null : name;
 }
