@@ -6,6 +6,8 @@ export interface CgroupMounts {
   version: 1 | 2;
   /** Mount point by controller. */
   directories: Partial<Record<Controller, string>>;
+  /** Those that version 2 has, where it is left alone because others are in version 1. */
+  unused: Controller[];
 }
 
 /** What a limit is set with. */
@@ -33,14 +35,15 @@ export function cgroupMounts(mountInfo: string, unifiedControllers: string): Cgr
       if (names.includes(controller)) old[controller] ??= mountPoint;
     }
   }
-  if (Object.keys(old).length > 0 || unifiedDir === undefined) {
-    return { version: 1, directories: old };
-  }
   const available = unifiedControllers.split(/\s+/);
   const here = CONTROLLERS.filter((controller) => available.includes(controller));
+  if (Object.keys(old).length > 0 || unifiedDir === undefined) {
+    return { version: 1, directories: old, unused: here };
+  }
   return {
     version: 2,
     directories: Object.fromEntries(here.map((controller) => [controller, unifiedDir])),
+    unused: [],
   };
 }
 

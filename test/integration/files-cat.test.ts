@@ -89,8 +89,10 @@ test("of what is not there the way is told, as far as it goes", async () => {
   };
 
   expect(await hintOf("/srv/app/absent")).toMatch(/^`waypoint browse web` shows/);
-  expect(await hintOf("/srv/absent/file")).toMatch(/^A directory on the way is not there\./);
-  expect(await hintOf("/srv/app/dangling")).toMatch(/^It is a link that leads to nothing\./);
+  expect(await hintOf("/srv/absent/one/file")).toMatch(/^There is no \/srv\/absent\. /);
+  for (const at of ["/srv/app/dangling", "/srv/app/dangling/below/file"]) {
+    expect(await hintOf(at)).toMatch(/^\/srv\/app\/dangling is a link that leads to nothing\. /);
+  }
 });
 
 test("what is no file is refused at once, before anything is printed", async () => {

@@ -71,13 +71,20 @@ export function shownPath(rawPath: RawPath): string {
   return toText(rawPath);
 }
 
-/** Says of a path that leads nowhere how far it came. */
+/** Says of a path that leads nowhere how far it came; nothing where only its last name is missing. */
 function whyNot(files: MomentFiles, rawPath: RawPath): string {
-  const slash = rawPath.lastIndexOf("/");
-  const directory = files.resolve(rawPath.slice(0, slash) || "/");
-  if (directory === null) return "A directory on the way is not there. ";
-  const isLink = files.find(joinRaw(directory, rawPath.slice(slash + 1))) !== null;
-  return isLink ? "It is a link that leads to nothing. " : "";
+  for (let slash = 0; slash !== -1; ) {
+    const directory = files.resolve(rawPath.slice(0, slash) || "/") ?? "/";
+    const nextSlash = rawPath.indexOf("/", slash + 1);
+    const way = nextSlash === -1 ? rawPath : rawPath.slice(0, nextSlash);
+    if (files.resolve(way) === null) {
+      const isLink = files.find(joinRaw(directory, way.slice(slash + 1))) !== null;
+      if (isLink) return `${shownPath(way)} is a link that leads to nothing. `;
+      return way === rawPath ? "" : `There is no ${shownPath(way)}. `;
+    }
+    slash = nextSlash;
+  }
+  return "";
 }
 
 function notFound(rawPath: RawPath, { name }: Moment, reason = ""): WaypointError {

@@ -1,17 +1,14 @@
-import { accessSync, constants, existsSync, readFileSync, statfsSync } from "node:fs";
+import { existsSync, readFileSync, statfsSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
-import { isInMemory, readCgroupMounts } from "../../base/index.ts";
+import { isInMemory } from "../../base/index.ts";
 import { memoryField } from "../../formats/proc/index.ts";
 import { hasCapability } from "./capabilities.ts";
+import { describeLimits } from "./check-limits.ts";
 import { failed, type HostCheck, passed } from "./host-check.ts";
-import { readPidsDefault } from "./pids-default.ts";
 
 /** Below this the store cannot even be made. */
 const DISK_FREE_BYTES_MIN = 1024 ** 3;
-
-/** What sets a limit, by the controller that holds it. */
-const LIMIT_OPTIONS = { memory: "--memory", cpu: "--cpus", pids: "--pids" };
 
 const BTRFS_MAGIC = 0x9123683e;
 
@@ -21,8 +18,7 @@ export function describeResources(stateDir: string): HostCheck[] {
     checkDisk(stateDir),
     describeMemory(),
     describeSysResource(),
-    describeCgroup(),
-    describeSessionPids(),
+    ...describeLimits(),
     describeIoLimits(),
     describeForwarding(),
     describeTimeNamespace(),
@@ -55,37 +51,6 @@ function describeMemory(): HostCheck {
 function describeSysResource(): HostCheck {
   if (hasCapability("CAP_SYS_RESOURCE")) return passed("cap-sys-resource", "present");
   return passed("cap-sys-resource", "missing; CRIU's preload stands in for it");
-}
-
-/** Each kind of limit is a controller of the kernel's; what lacks one works without such limits. */
-function describeCgroup(): HostCheck {
-  const { version, directories } = readCgroupMounts();
-  const missing = Object.entries(LIMIT_OPTIONS).filter(([name]) => !(name in directories));
-  if (missing.length === 0) return passed("cgroup", `version ${version}; every limit works`);
-  const names = missing.map(([name]) => name).join(", ");
-  const options = missing.map(([, option]) => option).join(", ");
-  return passed("cgroup", `missing: ${names}; refused: ${options} (mount those controllers)`);
-}
-
-/** What keeps a fork bomb in a session from taking the machine. */
-function describeSessionPids(): HostCheck {
-  const directory = readCgroupMounts().directories.pids;
-  if (directory === undefined) {
-    return passed("session-pids", "no pids controller: sessions may start any number of processes");
-  }
-  if (!isWritable(directory)) {
-    return passed("session-pids", `no limit: ${directory} cannot be written to`);
-  }
-  return passed("session-pids", `at most ${readPidsDefault()} processes, unless said otherwise`);
-}
-
-function isWritable(directory: string): boolean {
-  try {
-    accessSync(directory, constants.W_OK);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 function describeIoLimits(): HostCheck {

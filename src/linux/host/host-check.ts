@@ -9,8 +9,8 @@ export interface HostCheck {
 }
 
 /** Returns a check that is fine or only informs. */
-export function passed(id: string, detail: string): HostCheck {
-  return { id, ok: true, detail, fix: null };
+export function passed(id: string, detail: string, fix: string | null = null): HostCheck {
+  return { id, ok: true, detail, fix };
 }
 
 /** Returns a check of something that keeps Waypoint from working. */
