@@ -81,7 +81,7 @@ test("what does not exist is an error, not a difference", async () => {
   const { code, stderr } = await waypoint("diff", "before", "nosuch");
 
   expect(code).toBe(10);
-  expect(stderr).toContain('There is no checkpoint "nosuch".');
+  expect(stderr).toContain('There is no checkpoint or session "nosuch".');
 });
 
 test("the timeline and a checkpoint tell what changed in brief", async () => {

@@ -88,12 +88,15 @@ test("globs, plain text, case and lists of names", async () => {
 
 test("exit codes are those of grep", async () => {
   const codes = await Promise.all([
-    ...[grep("needle"), grep("nowhere-at-all"), grep("(["), grep("x", "nosuch")],
-    grep("x", "--files", "--outputs"),
+    ...[grep("needle"), grep("nowhere-at-all"), grep("("), grep("x", "nosuch")],
+    ...[grep("x", "--files", "--outputs"), grep("([")],
   ]);
 
-  expect(codes.map(({ exitCode }) => exitCode)).toEqual([0, 1, 2, 2, 2]);
-  expect(codes[2]?.stderr).toContain("-F");
+  expect(codes.map(({ exitCode }) => exitCode)).toEqual([0, 1, 2, 2, 2, 2]);
+  expect(codes[2]?.stderr).toBe(
+    'Error: The expression "(" is invalid: unmatched ( or \\(.\nHint:  With -F it is plain text.\n',
+  );
+  expect(codes[5]?.stderr).toContain('Error: The expression "([" is invalid.');
 });
 
 test("with JSON each match is a line, and the last line counts them", async () => {

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { Catalog } from "../catalog/index.ts";
 import type { CheckpointRow, SessionRow } from "../model/index.ts";
 import { ancestry, removableCheckpoints, requireOwnHistory } from "./ancestry.ts";
-import { resolveCheckpoint, resolveSession } from "./resolve-reference.ts";
+import { resolveCheckpoint, resolveMoment, resolveSession } from "./resolve-reference.ts";
 
 let directory: string;
 let catalog: Catalog;
@@ -111,6 +111,16 @@ describe("a checkpoint's reference", () => {
     ["x".repeat(1000), "CHECKPOINT_NOT_FOUND"],
   ])("%.20s is %s", (reference, code) => {
     expect(() => resolveCheckpoint(reference, catalog)).toThrow(failsWith(code));
+  });
+
+  test("that could be a session, too, is called neither, with the hint of both", () => {
+    expect(() => resolveMoment("nosuch", catalog)).toThrow(
+      expect.objectContaining({
+        code: "CHECKPOINT_NOT_FOUND",
+        message: 'There is no checkpoint or session "nosuch".',
+        hint: "`waypoint log` lists the checkpoints, `waypoint ls` the sessions.",
+      }),
+    );
   });
 
   test("that is long is shown cut short", () => {

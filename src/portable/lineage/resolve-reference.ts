@@ -4,6 +4,7 @@ import type { CheckpointRow, SessionRow } from "../model/index.ts";
 
 const CANDIDATES_SHOWN_MAX = 8;
 const SHOWN_LENGTH_MAX = 80;
+const LOG_HINT = "`waypoint log` lists the checkpoints.";
 const RELATIVE = /^(?<session>[^@]*)@(?:~(?<back>\d{1,6}))?$/;
 
 /** Finds a session by name, id or unique prefix of its id. @throws SESSION_NOT_FOUND | REFERENCE_AMBIGUOUS */
@@ -29,6 +30,13 @@ export function resolveSession(reference: string, catalog: Catalog): SessionRow 
  * @throws CHECKPOINT_NOT_FOUND | SESSION_NOT_FOUND | REFERENCE_AMBIGUOUS
  */
 export function resolveCheckpoint(reference: string, catalog: Catalog): CheckpointRow {
+  const found = findCheckpoint(reference, catalog);
+  if (found !== undefined) return found;
+  throw notFound(`There is no checkpoint ${shown(reference)}.`);
+}
+
+/** As {@link resolveCheckpoint}, but for a reference that leads to nothing. */
+function findCheckpoint(reference: string, catalog: Catalog): CheckpointRow | undefined {
   const relative = RELATIVE.exec(reference)?.groups;
   if (relative !== undefined) {
     const name = relative["session"] ?? "";
@@ -39,9 +47,8 @@ export function resolveCheckpoint(reference: string, catalog: Catalog): Checkpoi
   const exact = catalog.checkpoint(reference) ?? catalog.checkpointByName(reference);
   if (exact !== undefined) return exact;
   const matches = catalog.checkpointsByPrefix(reference, CANDIDATES_SHOWN_MAX);
-  if (matches.length === 1) return matches[0] as CheckpointRow;
   if (matches.length > 1) throw ambiguous("checkpoints", reference, matches);
-  throw notFound(`There is no checkpoint ${shown(reference)}.`);
+  return matches[0];
 }
 
 /**
@@ -58,9 +65,12 @@ export function resolveMoment(
   const exact = catalog.checkpoint(reference) ?? catalog.checkpointByName(reference);
   if (exact !== undefined) return { checkpoint: exact };
   const session = catalog.sessionByName(reference) ?? catalog.session(reference);
-  return session === undefined
-    ? { checkpoint: resolveCheckpoint(reference, catalog) }
-    : { session };
+  if (session !== undefined) return { session };
+  const checkpoint = findCheckpoint(reference, catalog);
+  if (checkpoint !== undefined) return { checkpoint };
+  throw notFound(`There is no checkpoint or session ${shown(reference)}.`, {
+    hint: "`waypoint log` lists the checkpoints, `waypoint ls` the sessions.",
+  });
 }
 
 function stepBack(session: SessionRow, steps: number, catalog: Catalog): CheckpointRow {
@@ -84,10 +94,8 @@ function withoutSession(reference: string): WaypointError {
   );
 }
 
-function notFound(message: string): WaypointError {
-  return new WaypointError("CHECKPOINT_NOT_FOUND", message, {
-    hint: "`waypoint log` lists the checkpoints, `waypoint ls` the sessions.",
-  });
+function notFound(message: string, { hint = LOG_HINT } = {}): WaypointError {
+  return new WaypointError("CHECKPOINT_NOT_FOUND", message, { hint });
 }
 
 function ambiguous(

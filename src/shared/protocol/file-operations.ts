@@ -48,7 +48,9 @@ const grepMatchSchema = z.object({
   until: z
     .string()
     .nullable()
-    .describe("Last checkpoint in which this version stands; null: not known"),
+    .describe(
+      "Last checkpoint in which this version stands; null: not known, as where those searched have branches, or no file",
+    ),
 });
 export type GrepMatch = z.infer<typeof grepMatchSchema>;
 

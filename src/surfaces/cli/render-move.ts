@@ -30,32 +30,36 @@ export function lossSentence({ withoutUndo }: LossOptions): string {
     : "What it has now is checkpointed first.";
 }
 
-/** Returns what a checkpoint holds; `null` for programs, which can ask themselves. */
-export async function contentOf(
+/** What a person is told of the checkpoint at which a session is now. */
+export type ReachedCheckpoint = Pick<OperationOutput<"show">, "name" | "content">;
+
+/** Returns what is told of a checkpoint; `null` for programs, which can ask themselves. */
+export async function readReached(
   context: CommandContext,
   checkpoint: string,
-): Promise<CheckpointContent | null> {
-  if (context.isJson) return null;
-  return (await call(context, "show", { checkpoint })).content;
+): Promise<ReachedCheckpoint | null> {
+  return context.isJson ? null : await call(context, "show", { checkpoint });
 }
 
 /** Returns what a person is told after a restore or an undo: where, how fast, and the way back. */
 export function renderMove(options: {
   moved: Moved;
-  /** What the checkpoint holds at which the session is now. */
-  content: CheckpointContent | null;
+  reached: ReachedCheckpoint | null;
   sessionRef: string;
   verb: string;
   loss: LossOptions;
 }): string[] {
-  const { moved, verb, content, loss } = options;
+  const { moved, verb, reached, loss } = options;
   const session = printable(options.sessionRef);
-  if (moved.files !== null) return renderParts(moved, moved.files, session);
+  const name = reached?.name ?? null;
+  const at = name === null ? moved.checkpoint : `${printable(name)} (${moved.checkpoint})`;
+  if (moved.files !== null) return renderParts(moved, moved.files, { session, at });
   const checked = moved.check === null ? [] : [renderCheck(moved.check)];
-  const fresh = content === "files" ? ", with a fresh shell; its processes were not captured" : "";
+  const fresh =
+    reached?.content === "files" ? ", with a fresh shell; its processes were not captured" : "";
   const ready = `${formatDuration(moved.readyMs)}, with its checkpoint ${formatDuration(moved.totalMs)}`;
   const part = moved.parts.only === "processes" ? ", on its files as they are now" : "";
-  const where = `Session ${session} ${verb} ${moved.checkpoint}${fresh}${part}`;
+  const where = `Session ${session} ${verb} ${at}${fresh}${part}`;
   const leftOut = renderLeftOut(moved.bindsLeftOut);
   if (moved.undo === null) {
     const ready = `Ready in ${formatDuration(moved.readyMs)}. There is no undo.`;
@@ -72,16 +76,17 @@ export function renderMove(options: {
 }
 
 /** What runs in the session went on. */
-function renderParts(moved: Moved, files: FilesPut, session: string): string[] {
+function renderParts(
+  moved: Moved,
+  files: FilesPut,
+  { session, at }: { session: string; at: string },
+): string[] {
   const what = describePaths(moved.parts);
-  const from = moved.checkpoint;
   if (files.put + files.removed + files.leftOutCount === 0 && moved.undo === null) {
-    return [
-      `Session ${session} has these files as in ${from} already${what}; nothing was changed.`,
-    ];
+    return [`Session ${session} has these files as in ${at} already${what}; nothing was changed.`];
   }
   return [
-    `Session ${session} has files of ${from} again${what}; what runs goes on`,
+    `Session ${session} has files of ${at} again${what}; what runs goes on`,
     ...renderFilesPut(files),
     ...(moved.check === null ? [] : [renderCheck(moved.check)]),
     moved.undo === null

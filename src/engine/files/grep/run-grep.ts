@@ -10,6 +10,7 @@ const MEMORY_BYTES_MAX = 1024 ** 3;
 const DEADLINE_MS = 60_000;
 const READ_BYTES_PER_MS = 10_000;
 const COMPLAINT_BYTES_MAX = 4096;
+const SHOWN_CHARS_MAX = 80;
 /** Text as everywhere, in no language: what people and programs write here is UTF-8. */
 const ENVIRONMENT = { PATH: process.env["PATH"], LC_ALL: "C.UTF-8" };
 
@@ -54,9 +55,8 @@ export class Grep {
       onOutput: async () => {},
     });
     if (exitCode === 0 || exitCode === 1) return;
-    const reason = complaint.trim().replace(/^grep: /, "");
-    throw new WaypointError("USAGE_INVALID", "The pattern is no extended regular expression.", {
-      hint: `${reason === "" ? "" : `grep says: ${reason}. `}With -F it is plain text.`,
+    throw new WaypointError("USAGE_INVALID", invalidExpression(this.#pattern, complaint), {
+      hint: "With -F it is plain text.",
     });
   }
 
@@ -168,6 +168,15 @@ async function collect(stream: NodeJS.ReadableStream): Promise<string> {
     if (text.length < COMPLAINT_BYTES_MAX) text += chunk.toString("utf8");
   }
   return text.slice(0, COMPLAINT_BYTES_MAX);
+}
+
+/** Says what grep says, as a sentence. */
+function invalidExpression({ pattern }: Pattern, complaint: string): string {
+  const shown = JSON.stringify(pattern.slice(0, SHOWN_CHARS_MAX));
+  // Of some grep only says what is said here already.
+  const why = complaint.trim().replace(/^grep: (?:Invalid regular expression$)?/, "");
+  const told = why === "" ? "" : `: ${why.charAt(0).toLowerCase()}${why.slice(1)}`;
+  return `The expression ${shown} is invalid${told}.`;
 }
 
 function tooSlow(): WaypointError {

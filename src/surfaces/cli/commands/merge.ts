@@ -18,7 +18,9 @@ export async function run({
     note(context, printable(`Process ${pid} (${command}) still has the old ${path} open.`));
   }
   if (result.isDone) {
-    note(context, `Take it back with \`waypoint undo ${session}\`.`);
+    const before =
+      result.before === null ? "" : `What it had before is checkpoint ${result.before}. `;
+    note(context, `${before}Take it back with \`waypoint undo ${session}\`.`);
   }
   return result.totals.conflicts > 0 ? EXIT_CODE_CONFLICTS : undefined;
 }

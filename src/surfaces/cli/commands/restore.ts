@@ -5,10 +5,10 @@ import { type PartsOptions, partsInput } from "../going-back/parts-options.ts";
 import { refusedExitCode } from "../going-back/refused-exit-code.ts";
 import { renderPlan } from "../going-back/render-plan.ts";
 import {
-  contentOf,
   type LossOptions,
   lossInput,
   lossSentence,
+  readReached,
   renderMove,
 } from "../render-move.ts";
 import { withoutUndefined } from "../session-options.ts";
@@ -61,9 +61,9 @@ export async function run({
   const moved = await confirmTyping(context, { isAnswered: isTypingTold }, (typing) =>
     call(context, "restore", { ...asked, ...choice, ...typing }),
   );
-  const content = await contentOf(context, moved.checkpoint);
+  const reached = await readReached(context, moved.checkpoint);
   await printResult(context, moved, () =>
-    renderMove({ moved, content, sessionRef: session, verb: "is back at", loss: options }),
+    renderMove({ moved, reached, sessionRef: session, verb: "is back at", loss: options }),
   );
   return undefined;
 }

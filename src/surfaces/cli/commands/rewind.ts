@@ -28,8 +28,8 @@ export async function run({ context, args }: Invocation): Promise<undefined> {
   const moved = await confirmTyping(context, { isAnswered: false }, (typing) =>
     call(context, "restore", { session: session.id, checkpoint, check: true, ...typing }),
   );
-  const { content } = await call(context, "show", { checkpoint });
-  const told = { moved, content, sessionRef: session.name, verb: "is back at", loss: {} };
+  const reached = await call(context, "show", { checkpoint });
+  const told = { moved, reached, sessionRef: session.name, verb: "is back at", loss: {} };
   await context.output.lines(renderMove(told));
 }
 

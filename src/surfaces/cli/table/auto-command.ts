@@ -32,7 +32,7 @@ export const AUTO_COMMAND: CommandSpec = {
   description:
     "`hybrid`: after commands that changed files, processes, a directory or the shell, and after tasks. " +
     "`command`: after every command. `edit`: when written files have come to rest. `task`: when " +
-    "--task-done says so. `every=5m`: every five minutes in which something ran. `manual`: never. " +
+    "--task-done says so. `every=5m`: every five minutes in which something ran. `manual` or `off`: never. " +
     "They are taken in the background, one at a time; a command that comes meanwhile goes first.",
   arguments: [
     SESSION,

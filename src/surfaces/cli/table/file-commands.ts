@@ -101,8 +101,9 @@ export const FILE_COMMANDS: readonly CommandSpec[] = [
     description:
       "Newest first. Of the oldest checkpoint searched: all that its session had written; of the " +
       "others, what they changed; and what commands printed and the terminal showed. Prints " +
-      "CHECKPOINT:PATH:LINE: text, or FIRST..LAST:PATH:… where the file stayed like that and the " +
-      "checkpoints searched have no branches. With --json each match is a line, and the last line counts them.",
+      "CHECKPOINT:PATH:LINE: text, or FIRST..LAST:PATH:… where the file stayed like that; where the " +
+      "checkpoints searched have branches, LAST is not known and left out (`until` is null). With " +
+      "--json each match is a line, and the last line counts them.",
     arguments: [
       ["<pattern>", "An extended regular expression, as of grep -E"],
       ["[checkpoints...]", "Checkpoints to search; all if none is given"],

@@ -15,7 +15,7 @@ export const HISTORY_COMMANDS: readonly CommandSpec[] = [
     name: "checkpoint",
     summary: "Capture a session",
     description:
-      "Captures processes, memory, terminals and files; what runs goes on (docs/limits.md says what notices).",
+      "Captures processes, memory, terminals and files; what runs goes on, and docs/limits.md says what can be noticed of it.",
     arguments: [SESSION],
     options: [
       {
