@@ -1,4 +1,4 @@
-// Who may import whom, one rule a line of the table in docs/ARCHITECTURE.md, which these keep true.
+// Who may import whom, one rule a line of the list in docs/ARCHITECTURE.md, which these keep true.
 
 const TEST_FILE = "[.]test[.]ts$";
 /** A folder with a door: what it owns is said there, and everything behind it may change. */

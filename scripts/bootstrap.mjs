@@ -1,5 +1,6 @@
 /**
- * The first program of a fresh checkout; it needs nothing but Node 18 and brings the rest.
+ * The first program of a fresh checkout; it needs nothing but the Node that package.json asks for,
+ * and brings the rest.
  *
  *     node scripts/bootstrap.mjs setup [STEP…] [--json]   brings what is missing
  *     node scripts/bootstrap.mjs doctor                   says what is missing, changes nothing

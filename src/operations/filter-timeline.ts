@@ -49,7 +49,7 @@ const byText: Question = async ({ grep }, { catalog: { stories, verifications } 
   const answer = among(await stories.saying(grep), stories.unknown("commands"), missing);
   const wanted = grep.toLowerCase();
   const has = (text: string | null) => text?.toLowerCase().includes(wanted) === true;
-  // All of them, and their whole output: a checkpoint has only the end of its newest one.
+  // All of them, and their whole output: a checkpoint has only the end of the one that counts.
   const verified = new Set(
     verifications
       .all()
