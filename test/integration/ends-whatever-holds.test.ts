@@ -1,6 +1,14 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  rmdirSync,
+  writeFileSync,
+} from "node:fs";
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -134,6 +142,22 @@ test.runIf(existsSync(FREEZER_DIR))(
   120_000,
 );
 
+test("a file that a process of the host has open keeps no running session from ending", async () => {
+  const pids = [await pidOf(session), await pidOf(await own.waypoint.new({ name: "other" }))];
+  const held = pids.map((pid) => openSync(`/proc/${pid}/root/etc/passwd`, "r"));
+  try {
+    await inSeconds(session.remove({ force: true }));
+    expect((await own.waypoint.sessions()).map(({ name }) => name)).toEqual(["other"]);
+
+    const stopping = runCommand(own.stateDir, ["daemon", "stop", "--sessions"]);
+
+    expect(await inSeconds(stopping)).toMatchObject({ exitCode: 0 });
+    expect(pids.filter((pid) => existsSync(`/proc/${pid}/root`))).toEqual([]);
+  } finally {
+    for (const descriptor of held) closeSync(descriptor);
+  }
+}, 120_000);
+
 test("processes that trace each other are named, and end with their session", async () => {
   await session.exec(`setsid python3 -c '${TRACE_EACH_OTHER.replaceAll("'", `'"'"'`)}' &`, {
     shell: "own",
@@ -163,6 +187,12 @@ test("a first process whose tracer is stopped itself is named, and ends", async 
     "the trace",
     () => readFileSync(`/proc/${pid}/status`, "utf8"),
     (status) => /^State:\s+t/m.test(status),
+  );
+  const tracer = /^TracerPid:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
+  await eventually(
+    "the tracer to stand still",
+    () => readFileSync(`/proc/${tracer}/status`, "utf8"),
+    (status) => /^State:\s+T/m.test(status),
   );
 
   expect(await inSeconds(session.exec("true"))).toMatchObject({
