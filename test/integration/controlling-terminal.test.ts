@@ -90,7 +90,10 @@ async function startHolder(session: Session): Promise<void> {
 async function ask(session: Session): Promise<string> {
   await using terminal = await TestTerminal.attach(session);
   await terminal.type("states\r");
-  const [, states = ""] = await terminal.waitFor(/^states: (.*)/);
+  const [, states = ""] = await terminal.waitFor(/^states: (.*)/).catch(async (error: Error) => {
+    const running = (await session.ps()).map((each) => `${each.state} ${each.command}`);
+    throw new Error(`${error.message}\n${running.join("\n").slice(0, 2000)}`);
+  });
   const lines = terminal.screen().map((line) => line.trimEnd());
   const first = lines.findIndex((line) => line.startsWith("states:"));
   return `${states.trimEnd()}${lines[first + 1]}`;
