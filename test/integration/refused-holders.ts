@@ -84,6 +84,19 @@ here.send(b"x")`,
     resource: "unread message with credentials",
   },
   {
+    what: "a socket pair of two processes with a descriptor on its way in each direction",
+    program: `import os, socket, time
+here, there = socket.socketpair()
+if os.fork() == 0:
+    here.close()
+    socket.send_fds(there, [b"x"], [0])
+    time.sleep(1000)
+there.close()
+socket.send_fds(here, [b"x"], [0])`,
+    message: /^Process \d+ \(python3\) has a unix socket .* descriptors in both directions/,
+    resource: "descriptors in both directions in flight",
+  },
+  {
     what: "a terminal that is on its way in a message",
     program: `import os, pty, socket
 here, there = socket.socketpair()

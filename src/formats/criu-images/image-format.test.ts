@@ -6,6 +6,7 @@ import {
   numberFields,
   readImageEntries,
   stringField,
+  withEntriesLast,
   withFields,
   withImageFields,
 } from "./image-format.ts";
@@ -88,4 +89,16 @@ test("fields are set anew and taken away, in the messages that were chosen", () 
   expect(first && numberField(first, 3)).toBe(1);
   expect(second?.has(3)).toBe(false);
   expect(second?.get(1000)).toEqual([Buffer.from("name"), 300n]);
+});
+
+test("entries that are chosen come last, each part in its order", () => {
+  const entries = [3, 1, 4, 2].map((pid) => Buffer.from([2, 0, 0, 0, 8, pid]));
+  const file = Buffer.concat([PSTREE.subarray(0, 8), ...entries]);
+
+  const ordered = withEntriesLast(file, "pstree", (entry) => numberField(entry, 1) > 2);
+
+  expect(readImageEntries(ordered, "pstree").map((entry) => numberField(entry, 1))).toEqual([
+    1, 2, 3, 4,
+  ]);
+  expect(ordered).toHaveLength(file.length);
 });

@@ -144,6 +144,23 @@ export function withImageFields(
   return Buffer.concat(parts);
 }
 
+/** Returns the file with those messages last that are chosen; each part keeps its order. */
+export function withEntriesLast(
+  file: Buffer,
+  kind: keyof typeof IMAGE_MAGIC,
+  isChosen: (message: WireMessage) => boolean,
+): Buffer {
+  checkMagic(file, kind);
+  const first: Buffer[] = [];
+  const last: Buffer[] = [];
+  for (let offset = HEADER_BYTES; offset < file.length; ) {
+    const { message, next } = readEntryAt(file, offset, kind);
+    (isChosen(message) ? last : first).push(file.subarray(offset, next));
+    offset = next;
+  }
+  return Buffer.concat([file.subarray(0, HEADER_BYTES), ...first, ...last]);
+}
+
 /** Returns a message with fields in a new place, the end. */
 export function withFields(message: Buffer, values: FieldValues): Buffer {
   const replaced = new Set(values.map(([field]) => field));

@@ -14,6 +14,7 @@ export {
   readImageEntries,
   stringField,
   type WireMessage,
+  withEntriesLast,
   withFields,
   withImageFields,
 } from "./image-format.ts";

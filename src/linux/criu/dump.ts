@@ -14,6 +14,7 @@ import { beginSocketNotes, type NamesOf, placeMovedSockets } from "./moved-socke
 import { hasQueuedData } from "./queued-data.ts";
 import { readDumpStatistics } from "./read-dump-statistics.ts";
 import { readFailureFacts } from "./read-process-facts.ts";
+import { placeSenders } from "./rights-in-flight.ts";
 import { isTreeKilled } from "./running-criu.ts";
 import { endStaleProcesses } from "./stale-processes.ts";
 
@@ -86,6 +87,7 @@ export async function dump(options: DumpOptions): Promise<DumpResult> {
       if (unrestorable !== null) throw await toUnrestorableError(unrestorable, options.imagesDir);
       await giveTerminalsBack(options.imagesDir);
       await placeMovedSockets(options.imagesDir, options.workDir, options.namesOf);
+      await placeSenders(options.imagesDir);
       const statistics = await readDumpStatistics(options.workDir);
       return { ...statistics, durationMs: performance.now() - startedAtMs };
     }

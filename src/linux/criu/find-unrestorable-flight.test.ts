@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import type { WireMessage } from "../../formats/criu-images/index.ts";
-import { findUnsendable, type Message } from "./find-unrestorable-flight.ts";
+import { findUnsendable } from "./find-unrestorable-flight.ts";
+import type { Message } from "./rights-in-flight.ts";
 
 const UNIX = { type: 5, dgram: 2, stream: 1 };
 const TIMER_TYPE = 17;
@@ -76,4 +77,23 @@ test("a timer must be open, another file need not", () => {
   );
   expect(find([...PAIR, file(6, TIMER_TYPE)], [1, 2, 6], [message])).toBe(null);
   expect(find([...PAIR, file(6, 1)], [1, 2], [message])).toBe(null);
+});
+
+test("descriptors in both directions between two processes are found", () => {
+  const messages = [
+    { receiver: 1, rights: [9] },
+    { receiver: 2, rights: [9] },
+  ];
+  const between = (sender: number, reader: number) =>
+    findUnsendable({
+      files: PAIR,
+      open: [
+        { pid: sender, id: 1, descriptor: 3 },
+        { pid: reader, id: 2, descriptor: 4 },
+      ],
+      messages,
+    });
+
+  expect(between(7, 8)).toMatchObject({ reason: "in_flight", pid: 7 });
+  expect(between(7, 7)).toBe(null);
 });

@@ -1,46 +1,17 @@
-import { readFile } from "node:fs/promises";
-import { join } from "node:path";
-import {
-  messageField,
-  messageFields,
-  numberField,
-  numberFields,
-  readImageEntries,
-  type WireMessage,
-} from "../../formats/criu-images/index.ts";
+import { messageField, numberField, type WireMessage } from "../../formats/criu-images/index.ts";
 import type { Unrestorable } from "./find-unrestorable.ts";
-import { type OpenFile, readOpenFiles } from "./read-open-files.ts";
+import { readOpenFiles } from "./read-open-files.ts";
+import { type Flight, findPairs, readMessages, senderOf } from "./rights-in-flight.ts";
 
-/** A message that is on its way in a unix socket, and brings descriptors. */
-export interface Message {
-  /** File id of the socket that will read it. */
-  receiver: number;
-  /** File ids. */
-  rights: readonly number[];
-}
-
-/** What of the images tells who has and who sends which file. */
-export interface Flight {
-  files: readonly WireMessage[];
-  open: readonly OpenFile[];
-  /** In CRIU's order. */
-  messages: readonly Message[];
-}
-
-// file_entry, unix_sk_entry, sk_packet_entry, scm_entry
+// file_entry, unix_sk_entry
 const FILE_TYPE = 1;
 const FILE_ID = 2;
 const FILE_UNIX_SOCKET = 16;
 const UNIX_ID = 1;
-const UNIX_INODE = 2;
 const UNIX_TYPE = 3;
 const UNIX_STATE = 4;
 const UNIX_FLAGS = 6;
 const UNIX_PEER = 8;
-const PACKET_RECEIVER = 1;
-const PACKET_BYTES = 2;
-const PACKET_CONTROLS = 4;
-const CONTROL_RIGHTS = 2;
 
 const SOCK_DGRAM = 2;
 const TCP_ESTABLISHED = 1;
@@ -59,25 +30,9 @@ export async function findLostFlight(
   pids: readonly number[],
   files: readonly WireMessage[],
 ): Promise<Unrestorable | null> {
-  const queues = await readFile(join(imagesDir, "sk-queues.img")).catch(() => null);
-  const messages = queues === null ? [] : toMessages(queues);
+  const messages = await readMessages(imagesDir);
   if (messages.length === 0) return null;
   return findUnsendable({ files, open: await readOpenFiles(imagesDir, pids), messages });
-}
-
-/** Returns the messages that bring descriptors; the bytes of each lie behind its entry. */
-export function toMessages(image: Buffer): Message[] {
-  const packets = readImageEntries(image, "skQueues", (packet) =>
-    numberField(packet, PACKET_BYTES),
-  );
-  return packets
-    .map((packet) => ({
-      receiver: numberField(packet, PACKET_RECEIVER),
-      rights: messageFields(packet, PACKET_CONTROLS).flatMap((control) =>
-        numberFields(control, CONTROL_RIGHTS),
-      ),
-    }))
-    .filter(({ rights }) => rights.length > 0);
 }
 
 /**
@@ -106,7 +61,11 @@ export function findUnsendable({ files, open, messages }: Flight): Unrestorable 
     const what = file && NEEDS_HOLDER.get(numberField(file, FILE_TYPE));
     if (what !== undefined && !held.has(id)) return fail(id, what);
   }
-  return null;
+  const pairs = findPairs({ files, open, messages });
+  const crossed = pairs.find((pair) => !pair.isShared && pair.isCrossed);
+  return crossed === undefined
+    ? null
+    : crossedFlight(holderOf(crossed.receiver, { files, open, messages }));
 }
 
 /** Whether CRIU makes another end for a socket that has none, in a process that has it open. */
@@ -116,15 +75,6 @@ function needsSender(socket: WireMessage, sockets: readonly WireMessage[]): bool
   const isAlone =
     numberField(socket, UNIX_STATE) === TCP_ESTABLISHED && numberField(socket, UNIX_PEER) === 0;
   return isAlone || numberField(socket, UNIX_TYPE) === SOCK_DGRAM;
-}
-
-/** Returns the file id of the first socket that is connected to the one with that file id. */
-function senderOf(id: number, sockets: readonly WireMessage[]): number | undefined {
-  const socket = sockets.find((each) => numberField(each, UNIX_ID) === id);
-  if (socket === undefined) return undefined;
-  const inode = numberField(socket, UNIX_INODE);
-  const sender = sockets.find((each) => inode !== 0 && numberField(each, UNIX_PEER) === inode);
-  return sender && numberField(sender, UNIX_ID);
 }
 
 /** Returns the process at which what is in flight would arrive; the first one if that is unknown. */
@@ -149,5 +99,16 @@ function inFlight({ pid, what }: { pid: number; what: string }): Unrestorable {
     resource: `${what} in flight`,
     predicate: `has a unix socket with a message that it has not read yet and in which ${what} is passed on that no process has open, which cannot be restored.`,
     hint: "Try again once the program has read the message.",
+  };
+}
+
+function crossedFlight(pid: number): Unrestorable {
+  return {
+    reason: "in_flight",
+    pid,
+    resource: "descriptors in both directions in flight",
+    predicate:
+      "has a unix socket to another process with messages that are not read yet and that bring descriptors in both directions, which cannot be restored.",
+    hint: "Try again once the programs have read the messages.",
   };
 }

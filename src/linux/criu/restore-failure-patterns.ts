@@ -37,6 +37,15 @@ export const RESTORE_FAILURE_PATTERNS: readonly FailurePattern[] = [
     hint: "Try again.",
   },
   {
+    reason: "message_lost",
+    transient: true,
+    pattern: /messages that bring descriptors were lost/,
+    resource: () => "unix socket",
+    sentence: () =>
+      "CRIU left out a message that had not been read yet and that brings an open file.",
+    hint: "Try again.",
+  },
+  {
     reason: "images_incomplete",
     code: "CHECKPOINT_INCOMPLETE",
     pattern:

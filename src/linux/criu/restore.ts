@@ -13,11 +13,19 @@ import { excerptAroundErrors } from "./log-excerpt.ts";
 import { writeMovedSockets } from "./moved-sockets.ts";
 import { readImageFacts } from "./read-image-facts.ts";
 import { ResumeGate } from "./resume-gate.ts";
+import { findRightsSenders, type RightsSender } from "./rights-in-flight.ts";
 import { withMountRoot } from "./stale-mount-roots.ts";
 import { endStaleProcesses } from "./stale-processes.ts";
 
 const LOG_NAME = "restore.log";
 const GATE_NAME = "resume.sock";
+/**
+ * How long a process waits for descriptors that messages in flight bring, in each of the tries; no
+ * other restore waits. They come within a millisecond, on a busy machine within some dozens.
+ */
+const WAITS_MS = [20, 500, 5000] as const;
+/** There is no other try, since the pages server may have served the tree already. */
+const LAZY_WAIT_MS = 500;
 
 /** What to restore, and into what. */
 export interface RestoreOptions {
@@ -46,7 +54,7 @@ export interface RestoreOptions {
   park?: ParkOptions;
   /** Takes the log of a failed restore. @defaultValue it stays in `workDir` */
   failedLogsDir?: string;
-  /** Is told of a failure whose reason passes, before the one other try. */
+  /** Is told of a failure whose reason passes, before each further try. */
   onRetry?: (error: WaypointError) => void;
   /** @defaultValue a minute */
   timeoutMs?: number;
@@ -88,18 +96,20 @@ export interface RestoreResult {
  * @throws DEADLINE_EXCEEDED      it took longer than `timeoutMs`.
  */
 export async function restore(options: RestoreOptions): Promise<RestoreResult> {
-  try {
-    return await restoreOnce(options);
-  } catch (error) {
-    // The pages server of a lazy restore may have served its tree already.
-    const mayPass = error instanceof WaypointError && error.detail["transient"] === true;
-    if (!mayPass || options.isLazy === true) throw error;
-    options.onRetry?.(error);
-    return await restoreOnce(options);
+  const waits = options.isLazy === true ? [LAZY_WAIT_MS] : WAITS_MS;
+  for (const [attempt, waitMs] of waits.entries()) {
+    try {
+      return await restoreOnce(options, waitMs);
+    } catch (error) {
+      const mayPass = error instanceof WaypointError && error.detail["transient"] === true;
+      if (!mayPass || attempt === waits.length - 1) throw error;
+      options.onRetry?.(error);
+    }
   }
+  throw new TypeError("no restore was tried");
 }
 
-async function restoreOnce(options: RestoreOptions): Promise<RestoreResult> {
+async function restoreOnce(options: RestoreOptions, waitMs: number): Promise<RestoreResult> {
   const pidFile = options.pidFile ?? join(options.workDir, "pid");
   const { beforeResume, park } = options;
   await using gate =
@@ -107,6 +117,7 @@ async function restoreOnce(options: RestoreOptions): Promise<RestoreResult> {
       ? null
       : await ResumeGate.open(join(options.workDir, GATE_NAME), beforeResume.run);
   const terminals = await findInheritedTerminals(options.imagesDir);
+  const senders = await findRightsSenders(options.imagesDir);
   const socketsMoved = await writeMovedSockets(options.imagesDir, options.workDir);
   const refusedBefore = refusedProcesses();
   const run = await withMountRoot((mountRoot) =>
@@ -128,6 +139,9 @@ async function restoreOnce(options: RestoreOptions): Promise<RestoreResult> {
         ...(park === undefined ? {} : { WAYPOINT_PARK_FILE: park.groupFile }),
         ...(socketsMoved === null ? {} : { WAYPOINT_SOCKETS_MOVED: socketsMoved }),
         ...(terminals.length === 0 ? {} : { WAYPOINT_TERMINALS: asWords(terminals) }),
+        ...(senders.length === 0
+          ? {}
+          : { WAYPOINT_RIGHTS: [waitMs, ...senders.map(asPair)].join(",") }),
       },
       timeoutMs: options.timeoutMs ?? timeoutFor(),
       endLeft: (ending) => endStaleProcesses({ ...options, command: "restore" }, ending),
@@ -148,6 +162,10 @@ function asWords(terminals: readonly InheritedTerminal[]): string {
   return terminals
     .map(({ leaderPid, index, holderPid }) => `${leaderPid}:${index}:${holderPid}`)
     .join(",");
+}
+
+function asPair({ pid, count }: RightsSender): string {
+  return `${pid}:${count}`;
 }
 
 async function toRestoreError(options: RestoreOptions, run: CriuRun): Promise<WaypointError> {
