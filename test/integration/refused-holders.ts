@@ -95,6 +95,7 @@ there.close()
 socket.send_fds(here, [b"x"], [0])`,
     message: /^Process \d+ \(python3\) has a unix socket .* descriptors in both directions/,
     resource: "descriptors in both directions in flight",
+    isFoundAfterwards: true,
   },
   {
     what: "a terminal that is on its way in a message",
