@@ -139,7 +139,12 @@ test("lines of several rows, interrupted ones and other screens are told as they
   await terminal.type("for n in 1 2\rdo echo $n'\\n'\rdone\r");
   await terminal.waitFor(/^2\\n$/);
   await terminal.type("sleep 100\r");
-  await terminal.waitFor(/ready-\d+> sleep 100/);
+  // Before the program runs, Ctrl-C would interrupt the line instead.
+  await eventually(
+    "the program",
+    () => session.ps(),
+    (all) => all.some(({ command }) => command === "sleep 100"),
+  );
   await terminal.type("\u0003");
   await terminal.waitFor(/\^C/);
   await terminal.type("printf 'a\\033[?1049hhidden\\033[?1049lb'; printf '1%%\\r2%%\\n'; false\r");
