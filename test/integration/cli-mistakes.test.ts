@@ -47,13 +47,27 @@ describe("output to a full disk", () => {
   test.each([
     ["$W ls > /dev/full", 2],
     ["$W --help > /dev/full", 2],
-    ["$W exec web -- echo text > /dev/full", 125],
+    ["$W exec web -- echo text > /dev/full", 2],
   ])("is one sentence: %s", async (line, expected) => {
     const { stderr, exitCode } = await runShellLine(own.stateDir, line);
 
     expect(stderr).toMatch(/^Error: Standard output could not be written \(ENOSPC.*\)\.\nHint: /);
     expect(exitCode).toBe(expected);
   });
+});
+
+describe("exec and run", () => {
+  test.each(["exec web --timeout 0 -- true", "exec web", "run --memory 1 --name tiny -- true"])(
+    "end with 2 for a mistake of the call, before and after it is parsed: %s",
+    async (line) => {
+      const { stderr, exitCode } = await runCommand(own.stateDir, line.split(" "));
+
+      expect({ stderr, exitCode }).toEqual({
+        stderr: expect.stringMatching(/\nHint: +\S/),
+        exitCode: 2,
+      });
+    },
+  );
 });
 
 describe("for programs", () => {

@@ -67,6 +67,9 @@ function makeContext(globals: { dir?: string; json?: boolean }, output: Output):
   };
 }
 
+/** Errors that every command tells apart from its failures; `exit-codes.ts` lists them. */
+const OWN_MEANING: ReadonlySet<string> = new Set(["USAGE_INVALID", "CANCELLED"]);
+
 /** Tells a person or a program what went wrong; returns the exit code. */
 function report(
   thrown: unknown,
@@ -88,7 +91,7 @@ function report(
     ? [JSON.stringify({ error: error.toJSON() })]
     : renderError(error, how.hasColor ? paintFor(process.stderr, process.env) : plain);
   process.stderr.write(`${lines.join("\n")}\n`);
-  if (error.code === "CANCELLED") return exitCodeOf(error);
+  if (OWN_MEANING.has(error.code)) return exitCodeOf(error);
   return how.failureExitCode ?? exitCodeOf(error);
 }
 
