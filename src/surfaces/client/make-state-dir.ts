@@ -22,6 +22,13 @@ export function makeStateDir(stateDir: string): void {
 /** Returns the error for a directory in which Waypoint cannot keep its state. */
 export function notStateDir(stateDir: string, cause: unknown): WaypointError {
   const reason = cause instanceof Error ? cause.message : String(cause);
+  if (isSystemError(cause, "EROFS") && existsSync(stateDir)) {
+    return new WaypointError("STORE_FAILED", `${stateDir} is on a filesystem that is read-only.`, {
+      hint: "Sessions that run go on. Make it writable again; `dmesg` says why it is not.",
+      detail: { stateDir, reason },
+      cause,
+    });
+  }
   return new WaypointError("USAGE_INVALID", `${stateDir} cannot be a state directory.`, {
     hint: "Choose another one with --dir or WAYPOINT_DIR.",
     detail: { stateDir, reason },
