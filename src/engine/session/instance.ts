@@ -1,4 +1,3 @@
-import { mkdirSync, rmSync } from "node:fs";
 import { Rollback } from "../../base/index.ts";
 import type { InitLink } from "../../linux/terminal/index.ts";
 import type { SessionRow } from "../../portable/model/index.ts";
@@ -137,7 +136,7 @@ export async function clearInstance(instanceId: string, engine: Engine): Promise
 async function clearNow(instanceId: string, engine: Engine): Promise<void> {
   await releaseInstance(instanceId, engine);
   engine.store.deleteInstance(instanceId);
-  rmSync(workDirOf(instanceId), { recursive: true, force: true });
+  engine.criu.removeWorkDir(workDirOf(instanceId));
   engine.catalog.deleteInstance(instanceId);
 }
 
@@ -190,7 +189,7 @@ export function beginInstance(
 ): void {
   // The row comes first: whatever is made after it can be found and removed by the next daemon.
   engine.catalog.insertInstance({ id: instanceId, session: sessionId });
-  mkdirSync(workDirOf(instanceId), { recursive: true, mode: 0o700 });
+  engine.criu.makeWorkDir(workDirOf(instanceId));
   rollback.defer("remove the unfinished instance", () => removeInstance(instanceId, engine));
 }
 

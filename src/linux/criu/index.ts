@@ -31,3 +31,4 @@ export { type BeforeResume, type RestoreOptions, type RestoreResult, restore } f
 export { findRunningCriu, isTreeHeld, isTreeKilled, type RunningCriu } from "./running-criu.ts";
 export { removeStaleMountRoots } from "./stale-mount-roots.ts";
 export { warmUp } from "./warm-up.ts";
+export { makeWorkDir, removeWorkDir } from "./work-dir.ts";
