@@ -1,0 +1,93 @@
+import type { Logger } from "../../src/base/index.ts";
+import { SerialQueues, stateLayout } from "../../src/base/index.ts";
+import {
+  CommandJournal,
+  type LiveInstance,
+  LiveSessions,
+  Typing,
+} from "../../src/engine/live/index.ts";
+import type { Engine } from "../../src/engine/ports/index.ts";
+import type { InitLink } from "../../src/linux/terminal/index.ts";
+import { Catalog } from "../../src/portable/catalog/index.ts";
+import { answersOfFakes } from "./fake-answers.ts";
+import { FakeSteps, type Methods } from "./fake-steps.ts";
+
+/** What is recorded: the engine's parts, and the lines to the first processes that there are. */
+type Parts = Engine & {
+  /** To what runs at first. */
+  link: InitLink;
+  /** To what is called later. */
+  newLink: InitLink;
+};
+
+/** A step that can be made to fail or to answer otherwise: `store.images.sum`. */
+export type Step = Methods<Parts>;
+
+/** An engine of fakes, and what became of it. */
+export interface FakeEngine {
+  engine: Engine;
+  /** What was asked of its parts, in order. */
+  steps: FakeSteps<Step>;
+  /** What its log says. */
+  logged: string[];
+  /** An instance as this engine would hold it live; its link records as `link`. */
+  live: (sessionId: string, instanceId: string) => LiveInstance;
+}
+
+/** What only looks: it leaves nothing behind. */
+const LOOKS = [
+  /^catalog\.(?!(\w+\.)?(transaction|quickTransaction|sync|insert|update|delete))/,
+  /^store\.(checkpointPaths|instancePaths|mountPaths|requireKnown|files|list|images\.(is|locate))/,
+  /^(sandbox|criu|network|limits|freezer)\.(find|tree|is|has|list|read|plan|check|merged|netns)/,
+  /^(sandbox\.startTicks|criu\.(measure|pages)|limits\.hits|freezer\.(holds|groupDir))/,
+];
+
+/**
+ * Builds an engine without a machine: its adapters are fakes that note each call, while its catalog
+ * (in memory), its queues and its journal are real, so that what a step leaves behind can be read.
+ *
+ * A method that nobody has given an answer returns nothing.
+ *
+ * @param change  parts that are to be others, `freezer: null` for instance.
+ */
+export function fakeEngine(change: Partial<Record<keyof Engine, unknown>> = {}): FakeEngine {
+  const steps = new FakeSteps<Step>(answersOfFakes, LOOKS);
+  const logged: string[] = [];
+  const logger: Logger = {
+    info: () => {},
+    warn: (event) => void logged.push(event),
+    error: (event) => void logged.push(event),
+  };
+  const memory = Catalog.open(":memory:", () => {});
+  const catalog = steps.part("catalog", memory);
+  const own = {
+    settings: {
+      ...{ layout: stateLayout("/nowhere/waypoint"), criuVersion: "4.2.1", kernel: "6.18" },
+      ...{ arch: "x64", lazyBytesMin: Number.POSITIVE_INFINITY, autoDefault: "manual" },
+      ...{ standby: { policy: "off", budgetBytes: 0, reserveBytes: 0 }, pidsDefault: null },
+    },
+    ...{ catalog, logger, live: new LiveSessions(), typing: new Typing() },
+    journal: new CommandJournal(memory.commands, logger),
+    ...{ leases: new SerialQueues(), background: new SerialQueues(), filling: new Map() },
+    connectInit: steps.method("connectInit"),
+    newId: newIds(),
+    ...change,
+  };
+  const engine = new Proxy(own, {
+    get: (target, key) =>
+      key in target || typeof key === "symbol"
+        ? Reflect.get(target, key)
+        : Reflect.set(target, key, steps.part(key)) && Reflect.get(target, key),
+  }) as unknown as Engine;
+  steps.answer("connectInit", async () => steps.part("newLink"));
+  const live = (sessionId: string, instanceId: string) => ({
+    ...{ sessionId, instanceId, pid: 70, startTicks: 7, terminalId: 1 },
+    link: steps.part("link") as InitLink,
+  });
+  return { engine, steps, logged, live };
+}
+
+function newIds(): () => string {
+  let count = 0;
+  return () => `id${++count}`;
+}
