@@ -1,3 +1,4 @@
+import path from "node:path";
 import type { Answers, FakeSteps } from "./fake-steps.ts";
 
 /** Parts that nobody asks anything of but what returns nothing. */
@@ -14,13 +15,7 @@ export function answersOfFakes(steps: Pick<FakeSteps<string>, "note">): Answers 
     ...more,
     [Symbol.dispose]: () => steps.note(`${what} is over`),
   });
-  let pid = 100;
-  const begun = () => {
-    pid += 1;
-    steps.note(`tree ${pid} runs`);
-    return pid;
-  };
-  return { ...ofStore(handedOut), ...ofMachine(handedOut, begun), ...ofEngine() };
+  return { ...ofStore(handedOut), ...ofTrees(steps), ...ofMachine(handedOut), ...ofEngine() };
 }
 
 type HandOut = (what: string, more?: object) => object;
@@ -67,10 +62,29 @@ function ofStore(handedOut: HandOut): Answers {
   };
 }
 
-function ofMachine(handedOut: HandOut, begun: () => number): Answers {
+/** Process trees begin, are found by their root filesystem, and end. */
+function ofTrees(steps: Pick<FakeSteps<string>, "note">): Answers {
+  const instances = new Map<number, string>();
+  let pid = 100;
+  const begin = (instancePath: string) => {
+    pid += 1;
+    instances.set(pid, path.basename(instancePath));
+    steps.note(`tree ${pid} runs`);
+    return pid;
+  };
+  return {
+    "criu.restore": async ({ workDir }: { workDir: string }) => ({ pid: begin(workDir) }),
+    "sandbox.launchInit": async ({ mergedDir }: { mergedDir: string }) => begin(mergedDir),
+    "sandbox.startTicks": () => 7,
+    "sandbox.killTree": async (ended: number) => void instances.delete(ended),
+    "sandbox.findInitsByUpper": (upperDir: string) =>
+      [...instances].flatMap(([each, id]) => (upperDir.split("/").includes(id) ? [each] : [])),
+  };
+}
+
+function ofMachine(handedOut: HandOut): Answers {
   return {
     "criu.dump": async () => ({ pauseMs: 5, memoryBytes: 4096 }),
-    "criu.restore": async () => ({ pid: begun() }),
     "criu.readImageSockets": async () => [],
     "criu.readLockedFiles": async () => [],
     "criu.hasAlarm": async () => false,
@@ -84,10 +98,6 @@ function ofMachine(handedOut: HandOut, begun: () => number): Answers {
     "sandbox.treeFingerprint": () => ({ processes: "", ranTicks: 0 }),
     "sandbox.mergedDir": (id: string) => `/roots/${id}`,
     "sandbox.mountRoot": ({ instanceId }: { instanceId: string }) => `/roots/${instanceId}`,
-    "sandbox.launchInit": async () => begun(),
-    "sandbox.startTicks": () => 7,
-    "sandbox.killTree": async () => {},
-    "sandbox.findInitsByUpper": () => [],
     "sandbox.findInitsBelow": () => [],
     "sandbox.findHidden": () => [],
     "sandbox.listProcesses": () => [],

@@ -36,7 +36,7 @@ export interface FakeEngine {
 
 /** What only looks: it leaves nothing behind. */
 const LOOKS = [
-  /^catalog\.(?!(\w+\.)?(transaction|quickTransaction|sync|insert|update|delete))/,
+  /^catalog\.(?!(\w+\.)?(transaction|quickTransaction|sync|insert|update|delete|put))/,
   /^store\.(checkpointPaths|instancePaths|mountPaths|requireKnown|files|list|images\.(is|locate))/,
   /^(sandbox|criu|network|limits|freezer)\.(find|tree|is|has|list|read|plan|check|merged|netns)/,
   /^(sandbox\.startTicks|criu\.(measure|pages)|limits\.hits|freezer\.(holds|groupDir))/,

@@ -25,6 +25,7 @@ export type Answers = Readonly<Record<string, unknown>>;
 export class FakeSteps<Step extends string> {
   readonly #answers: Map<string, unknown>;
   readonly #failures = new Map<string, { error: unknown; timesLeft: number }>();
+  readonly #meanwhile = new Map<string, () => void>();
   readonly #looks: readonly RegExp[];
   readonly #notes: string[] = [];
   readonly #parts = new Map<string, object>();
@@ -53,6 +54,11 @@ export class FakeSteps<Step extends string> {
   /** Makes a step fail from now on. @param times  after so many failures it works again */
   fail(step: Step, error: unknown = new Error(`${step} failed`), times = Infinity): void {
     this.#failures.set(step, { error, timesLeft: times });
+  }
+
+  /** Does something whenever a step is asked for, before it answers. */
+  during(step: Step, act: () => void): void {
+    this.#meanwhile.set(step, act);
   }
 
   /** Has a step answer in this way from now on; one that is not `async` throws where it fails. */
@@ -93,6 +99,7 @@ export class FakeSteps<Step extends string> {
       const isToFail = failure !== undefined && failure.timesLeft > 0;
       if (isToFail) this.note(`${note} fails`);
       else if (!this.#looks.some((look) => look.test(name))) this.note(note);
+      this.#meanwhile.get(name)?.();
       if (!isToFail) return work(...given);
       failure.timesLeft -= 1;
       if (isAsyncFunction(work)) return Promise.reject(failure.error);

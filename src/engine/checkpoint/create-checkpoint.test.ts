@@ -1,6 +1,12 @@
 import { expect, test } from "vitest";
-import { type FakeEngine, fakeEngine, type Step } from "../../../test/support/fake-engine.ts";
-import { checkpointRow, sessionRow } from "../../../test/support/fake-rows.ts";
+import type { FakeEngine, Step } from "../../../test/support/fake-engine.ts";
+import {
+  checkpointsOf,
+  engineWithSession,
+  SESSION,
+  underLease,
+  WITH_BIND,
+} from "../../../test/support/fake-session.ts";
 import type { CheckpointOptions } from "./checkpoint-row.ts";
 import { createCheckpoint } from "./create-checkpoint.ts";
 
@@ -8,29 +14,21 @@ const BY_HAND: CheckpointOptions = {
   ...{ trigger: "manual", intent: "try", name: "one", filesOnly: false, movesHead: true },
 };
 
-/** It stands on the checkpoint `c1`. */
-const SESSION = sessionRow({ head: "c1" });
-
-/** An engine in which the session runs. */
-function engineWithSession() {
-  const fake = fakeEngine();
-  fake.engine.catalog.insertSession(SESSION);
-  fake.engine.catalog.insertCheckpoint(checkpointRow());
-  fake.engine.live.set(fake.live("s1", "s1-1"));
-  fake.steps.forget();
-  return fake;
-}
-
-/** Takes the checkpoint as an operation does, which holds the session's lease. */
-function take({ engine }: FakeEngine, session = SESSION, options = BY_HAND) {
-  return engine.leases.run("s1", () => createCheckpoint(session, options, engine));
+/** Takes a checkpoint of the session. */
+function take(
+  fake: FakeEngine,
+  session = SESSION,
+  { cancelAt, ...change }: Partial<CheckpointOptions> & { cancelAt?: Step } = {},
+) {
+  const options = { ...BY_HAND, ...change };
+  return underLease(fake, () => createCheckpoint(session, options, fake.engine), cancelAt);
 }
 
 /** Nothing is recorded or left behind, nothing goes on in the background, and the session runs on. */
-function expectNothingLeft({ engine, steps, logged }: FakeEngine) {
+function expectNothingLeft({ engine, steps, logged }: FakeEngine, session = SESSION) {
   expect(steps.left()).toEqual([]);
-  expect(engine.catalog.checkpoints()).toEqual([checkpointRow()]);
-  expect(engine.catalog.session("s1")).toEqual(SESSION);
+  expect(engine.catalog.checkpoints()).toEqual(checkpointsOf(session));
+  expect(engine.catalog.session("s1")).toEqual(session);
   expect(engine.live.get("s1")?.instanceId).toBe("s1-1");
   expect(steps.all).not.toContainEqual(
     expect.stringMatching(/^(stories|store.makeDurable|link.end)/),
@@ -39,7 +37,7 @@ function expectNothingLeft({ engine, steps, logged }: FakeEngine) {
 }
 
 test("a checkpoint is dumped while nobody is connected, recorded, and made durable behind the answer", async () => {
-  const fake = engineWithSession();
+  const fake = engineWithSession(SESSION);
 
   const row = await take(fake);
   await fake.engine.background.idle();
@@ -67,7 +65,7 @@ test("a checkpoint is dumped while nobody is connected, recorded, and made durab
     "catalog.updateCheckpoint id1",
     "memoryImages.trim",
   ]);
-  expect(row).toMatchObject({ id: "id1", content: "full", parent: "c1", stage: "captured" });
+  expect(row).toMatchObject({ id: "id1", content: "full", parent: "c2", stage: "captured" });
   expect(fake.engine.catalog.session("s1")?.head).toBe("id1");
   expect(fake.engine.catalog.checkpoint("id1")).toMatchObject({ stage: "durable" });
 });
@@ -88,14 +86,12 @@ test.each<Step>([
   "catalog.insertCheckpoint",
   "catalog.updateSession",
 ])("a checkpoint whose %s fails leaves nothing, and the session runs on", async (step) => {
-  const fake = engineWithSession();
-  const bind = { source: "/data", target: "/mnt", readOnly: false };
-  const session = { ...SESSION, binds: [bind] };
+  const fake = engineWithSession(WITH_BIND);
   fake.steps.fail(step);
 
-  const failing = take(fake, session);
+  const failing = take(fake, WITH_BIND);
 
   await expect(failing).rejects.toThrow(`${step} failed`);
   await fake.engine.background.idle();
-  expectNothingLeft(fake);
+  expectNothingLeft(fake, WITH_BIND);
 });

@@ -8,13 +8,12 @@ import type { Engine } from "../ports/index.ts";
 import {
   adoptInstance,
   type BindChoice,
-  endInstance,
   findMissingBinds,
   haltInstance,
   removeInstance,
-  requireUndamaged,
 } from "../session/index.ts";
 import { captureBefore, type Loss } from "./capture-before.ts";
+import { bringBack, findInTheWay, leave } from "./make-way.ts";
 import { swapInStandby } from "./swap-in-standby.ts";
 
 /** How to restore. */
@@ -75,8 +74,19 @@ export async function restoreCheckpoint(
   const restoreStartedAtMs = performance.now();
   const instanceId = `${session.id}-${session.instanceCount + 1}`;
   catalog.updateSession(session.id, { instanceCount: session.instanceCount + 1 });
-  const live = await bringUp(session, instanceId, { ...from, checkpoint, before, filesOf }, engine);
-  await undoIfCancelled(session, live, engine);
+  const old = await findInTheWay(session, checkpoint, engine);
+  if (old !== null) {
+    // From here on what was captured of it is all that there is of it.
+    rollback.keep();
+    const bring = () => bringBack(session, old, { before, instanceId }, engine);
+    rollback.defer("bring the session back", bring);
+    await leave(session, old, engine);
+  }
+  const source = { ...from, checkpoint, filesFrom: filesOf.id };
+  const live = await buildFrom(source, session, instanceId, engine);
+  rollback.defer("remove the new instance", () => removeInstance(instanceId, engine));
+  // The last moment for it: what runs has not been touched, unless it had to end.
+  if (old === null) engine.leases.throwIfCancelled(session.id);
   const readyMs = roundMs(performance.now() - restoreStartedAtMs);
 
   catalog.transaction(() => {
@@ -118,18 +128,6 @@ async function forget(
 ): Promise<void> {
   if (before !== null && engine.leases.isCancelled(id))
     await removeCheckpoints([before.id], engine);
-}
-
-/** The last moment for it: what runs has not been touched, unless it had to end for its ports. */
-async function undoIfCancelled(
-  { id, net }: SessionRow,
-  live: LiveInstance,
-  engine: Engine,
-): Promise<void> {
-  if (net === "host" || !engine.leases.isCancelled(id)) return;
-  live.link.end(new WaypointError("SESSION_ENDED", "The restore was cancelled."));
-  await removeInstance(live.instanceId, engine);
-  engine.leases.throwIfCancelled(id);
 }
 
 /** Restores from a standby. @returns `null` where the long way has to be gone. */
@@ -182,79 +180,6 @@ function refuseWithoutProcesses({ id, content }: CheckpointRow, { withoutUndo }:
   });
 }
 
-async function bringUp(
-  session: SessionRow,
-  instanceId: string,
-  {
-    filesOf,
-    ...from
-  }: BindChoice & {
-    checkpoint: CheckpointRow;
-    before: CheckpointRow | null;
-    filesOf: CheckpointRow;
-  },
-  engine: Engine,
-): Promise<LiveInstance> {
-  const source = { ...from, filesFrom: filesOf.id };
-  // Before its images say whether what runs has to end, and before that ends.
-  if (mayNeedWhatIsHeld(session, from.checkpoint)) await requireUndamaged(from.checkpoint, engine);
-  if (!(await needsWhatIsHeld(session, from.checkpoint, engine)))
-    return await buildFrom(source, session, instanceId, engine);
-  const old = engine.live.get(session.id);
-  if (old !== undefined) await leave(session, old, engine);
-  try {
-    return await buildFrom(source, session, instanceId, engine);
-  } catch (error) {
-    if (old !== undefined)
-      await bringBack(session, old, { before: from.before, instanceId }, engine);
-    throw error;
-  }
-}
-
-/** Restores what a session had before its processes were ended; it is `ended` where that fails, too. */
-async function bringBack(
-  session: SessionRow,
-  old: LiveInstance,
-  { before, instanceId }: { before: CheckpointRow | null; instanceId: string },
-  engine: Engine,
-): Promise<void> {
-  const rescueId = `${instanceId}-rescue`;
-  try {
-    if (before === null) throw new Error("nothing was captured");
-    const back = { checkpoint: before, withoutBinds: true };
-    const rescued = await buildFrom(back, session, rescueId, engine);
-    engine.catalog.updateSession(session.id, { instance: rescueId });
-    adoptInstance(rescued, engine);
-  } catch (error) {
-    engine.logger.error("bring a session back", error, { session: session.id });
-    engine.catalog.updateSession(session.id, { state: "ended" });
-    return;
-  }
-  await removeInstance(old.instanceId, engine);
-}
-
-/**
- * Tells whether the old processes may hold what the new ones need, and have to end first: ports of the
- * host's network, locks on files that both see.
- */
-async function needsWhatIsHeld(
-  session: SessionRow,
-  checkpoint: CheckpointRow,
-  { criu, store }: Engine,
-): Promise<boolean> {
-  if (!mayNeedWhatIsHeld(session, checkpoint)) return false;
-  if (session.net === "host") return true;
-  using held = store.images.hold(store.checkpointPaths(checkpoint.id));
-  const locked = await criu.readLockedFiles(held.imagesDir);
-  return locked.some((path) =>
-    checkpoint.binds.some(({ target }) => path === target || path.startsWith(`${target}/`)),
-  );
-}
-
-function mayNeedWhatIsHeld(session: SessionRow, checkpoint: CheckpointRow): boolean {
-  return session.net === "host" || (checkpoint.content === "full" && checkpoint.binds.length > 0);
-}
-
 /** Puts the new instance in the old one's place; the old one's processes go no further. */
 async function swap(session: SessionRow, live: LiveInstance, engine: Engine): Promise<void> {
   const old = engine.live.get(session.id);
@@ -271,10 +196,4 @@ async function swap(session: SessionRow, live: LiveInstance, engine: Engine): Pr
   void engine.background
     .run("remove", () => removeInstance(instance, engine))
     .catch((error: unknown) => engine.logger.error("remove an old instance", error, { instance }));
-}
-
-async function leave(session: SessionRow, old: LiveInstance, engine: Engine): Promise<void> {
-  engine.live.delete(session.id, old.instanceId);
-  old.link.end(new WaypointError("SESSION_ENDED", `Session ${session.name} is being restored.`));
-  await endInstance(old.instanceId, engine);
 }

@@ -189,8 +189,8 @@ export function beginInstance(
 ): void {
   // The row comes first: whatever is made after it can be found and removed by the next daemon.
   engine.catalog.insertInstance({ id: instanceId, session: sessionId });
-  engine.criu.makeWorkDir(workDirOf(instanceId));
   rollback.defer("remove the unfinished instance", () => removeInstance(instanceId, engine));
+  engine.criu.makeWorkDir(workDirOf(instanceId));
 }
 
 /** Connects to a restored init, which with a small share of a processor would be taken to hang. */
