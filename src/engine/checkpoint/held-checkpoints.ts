@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { roundMs } from "../../base/index.ts";
+import { Rollback, roundMs } from "../../base/index.ts";
 import type { CheckpointRow } from "../../portable/model/index.ts";
 import { toWaypointError } from "../../shared/errors/index.ts";
 import type { Engine } from "../ports/index.ts";
@@ -89,13 +89,17 @@ export async function releaseHeld(engine: Engine): Promise<void> {
   });
 }
 
-/** Takes the files of a held instance as the checkpoint's, in place of what there is of it. */
+/**
+ * Takes the files of a held instance as the checkpoint's, in place of what there is of it; `rollback`
+ * removes them.
+ */
 export async function captureHeldFiles(
   row: CheckpointRow,
   instanceId: string,
   engine: Engine,
+  rollback: Rollback,
 ): Promise<Partial<CheckpointRow>> {
-  await engine.store.deleteCheckpoint(row.id);
+  await beginAnew(row, engine, rollback);
   await engine.store.prepareCheckpoint(row.id, 0);
   engine.store.snapshotInstance(instanceId, row.id);
   const change = { content: "files", terminal: null, heldBy: null, heldWhy: null } as const;
@@ -108,8 +112,10 @@ async function keepFilesAlone(
   instanceId: string,
   engine: Engine,
 ): Promise<void> {
-  const change = await captureHeldFiles(row, instanceId, engine);
+  await using rollback = new Rollback();
+  const change = await captureHeldFiles(row, instanceId, engine, rollback);
   engine.catalog.updateCheckpoint(row.id, change);
+  rollback.keep();
   scheduleDurable(row.id, engine);
   scheduleStory(row.id, engine);
   await removeInstance(instanceId, engine);
@@ -122,14 +128,15 @@ async function dumpHeld(
 ): Promise<void> {
   const { catalog, store, freezer, sandbox } = engine;
   const startedAtMs = performance.now();
-  // A daemon that died over this may have left a part.
-  await store.deleteCheckpoint(row.id);
+  await using rollback = new Rollback();
+  await beginAnew(row, engine, rollback);
   const group = freezer?.groupDir(tree.instanceId);
   const { memoryBytes } = await dumpInstance(row, tree, row.id, engine, group);
   const totalMs = roundMs(performance.now() - startedAtMs);
   const change = { memoryBytes, totalMs, heldBy: null, heldWhy: null };
   await store.writeManifest(row.id, toManifest({ ...row, ...change }));
   catalog.updateCheckpoint(row.id, change);
+  rollback.keep();
   scheduleDurable(row.id, engine);
   scheduleStory(row.id, engine);
   const startTicks = catalog.instance(tree.instanceId)?.startTicks ?? 0;
@@ -143,4 +150,10 @@ async function dumpHeld(
     memoryBytes: sandbox.treeMemoryBytes(tree.pid),
     parkedAtMs: performance.now(),
   });
+}
+
+/** Removes what a daemon that died over this may have left, now and where this fails. */
+async function beginAnew({ id }: CheckpointRow, { store }: Engine, rollback: Rollback) {
+  await store.deleteCheckpoint(id);
+  rollback.defer("remove what was captured in part", () => store.deleteCheckpoint(id));
 }

@@ -1,4 +1,4 @@
-import { roundMs } from "../../base/index.ts";
+import { Rollback, roundMs, settleAll } from "../../base/index.ts";
 import type { CheckpointRow, SessionRow } from "../../portable/model/index.ts";
 import { WaypointError } from "../../shared/errors/index.ts";
 import type { OperationDetail } from "../../shared/protocol/index.ts";
@@ -52,25 +52,21 @@ export async function swapInStandby(
   const startedAtMs = performance.now();
   const old = engine.live.get(session.id);
   if (old === undefined || !canBeLeft(session, target, old, engine)) return null;
-  const heldChange = target.heldBy === null ? {} : await takeOverHeld(target, engine);
+  await using rollback = new Rollback();
+  const heldChange = await takeOverHeld(target, engine, rollback);
   const commands = engine.journal.soFar(old.instanceId);
-  const [isHeld, fresh] = await Promise.all([hold(old, engine), wakeTarget(target, engine)]);
-  if (!isHeld || fresh === null) {
-    await resumeHeld(old, engine);
-    if (fresh !== null) await returnStandby(target, fresh, engine);
-    return null;
-  }
+  rollback.defer("let the session run on", () => resumeHeld(old, engine));
+  const [isHeld, fresh] = await settleAll([hold(old, engine), wakeTarget(target, engine)]);
+  if (fresh === null) return null;
+  rollback.defer("return the standby", () => returnStandby(target, fresh, engine));
+  if (!isHeld) return null;
   const live = { ...fresh, sessionId: session.id };
-  try {
-    const before = record(session, { target, heldChange, old, live, startedAtMs }, options, engine);
-    leave(session, { old, live, before }, engine);
-    if (before !== null) engine.journal.keep(before.id, commands);
-    return { live, before };
-  } catch (error) {
-    await resumeHeld(old, engine);
-    await returnStandby(target, live, engine);
-    throw error;
-  }
+  const before = record(session, { target, heldChange, old, live, startedAtMs }, options, engine);
+
+  rollback.keep();
+  leave(session, { old, live, before }, engine);
+  if (before !== null) engine.journal.keep(before.id, commands);
+  return { live, before };
 }
 
 /**
@@ -96,28 +92,25 @@ function canBeLeft(
 async function takeOverHeld(
   target: CheckpointRow,
   engine: Engine,
+  rollback: Rollback,
 ): Promise<Partial<CheckpointRow>> {
   if (target.heldBy === null) return {};
-  return await captureHeldFiles(target, target.heldBy, engine);
+  return await captureHeldFiles(target, target.heldBy, engine, rollback);
 }
 
-function wakeTarget(
+async function wakeTarget(
   target: CheckpointRow,
   engine: Engine,
 ): Promise<Omit<LiveInstance, "sessionId"> | null> {
-  if (target.heldBy === null) return unparkFor(target, ["left", "made"], engine);
+  if (target.heldBy === null) return await unparkFor(target, ["left", "made"], engine);
   const row = engine.catalog.instance(target.heldBy);
-  if (row?.pid == null || row.startTicks === null) return Promise.resolve(null);
-  return unpark(
-    {
-      instanceId: row.id,
-      pid: row.pid,
-      startTicks: row.startTicks,
-      terminalId: target.terminal ?? 1,
-      link: callInit(row.pid, engine),
-    },
-    engine,
-  );
+  if (row?.pid == null || row.startTicks === null) return null;
+  const { id: instanceId, pid, startTicks } = row;
+  const held = { instanceId, pid, startTicks, terminalId: target.terminal ?? 1 };
+  const woken = await unpark({ ...held, link: callInit(pid, engine) }, engine);
+  // It is the only one there is of that instant.
+  if (woken === null) await engine.freezer?.freeze(instanceId, FREEZE_TIMEOUT_MS);
+  return woken;
 }
 
 /** Lets nothing of an instance take another step. */
