@@ -43,16 +43,12 @@ export class AutomaticCheckpoints implements Automatic {
    * Never throws.
    */
   begin(live: LiveInstance): void {
-    const row = this.#engine.catalog.session(live.sessionId);
-    if (row === undefined) return;
-    const policy = autoPolicyOf(row, this.#engine.settings);
-    const isPaused = row.autoPausedAt !== null;
-    const state = this.#states.get(row.id);
-    state?.choose(policy, isPaused);
-    if (policy.text === "manual") this.#states.delete(row.id);
-    else if (state === undefined) this.#states.set(row.id, new SessionState(policy, isPaused));
-    this.#keepLooking();
-    if (policy.text !== "manual") this.#mark(live);
+    try {
+      this.#follow(live);
+    } catch (error) {
+      // Without a mark, all counts as changed.
+      this.#engine.logger.error("follow a session", error, { sessionId: live.sessionId });
+    }
   }
 
   /** Notes that a command has ended: in exec, in run, or typed at a terminal. */
@@ -86,12 +82,17 @@ export class AutomaticCheckpoints implements Automatic {
     await Promise.all([...this.#states.values()].map(({ serving }) => serving));
   }
 
-  #mark(live: LiveInstance): void {
-    try {
-      markAsItIs(live, this.#engine);
-    } catch (error) {
-      this.#engine.logger.warn("no mark", { session: live.sessionId, reason: String(error) });
-    }
+  #follow(live: LiveInstance): void {
+    const row = this.#engine.catalog.session(live.sessionId);
+    if (row === undefined) return;
+    const policy = autoPolicyOf(row, this.#engine.settings);
+    const isPaused = row.autoPausedAt !== null;
+    const state = this.#states.get(row.id);
+    state?.choose(policy, isPaused);
+    if (policy.text === "manual") this.#states.delete(row.id);
+    else if (state === undefined) this.#states.set(row.id, new SessionState(policy, isPaused));
+    this.#keepLooking();
+    if (policy.text !== "manual") markAsItIs(live, this.#engine);
   }
 
   #trigger(sessionId: string, trigger: Trigger): void {
