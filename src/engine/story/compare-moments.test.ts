@@ -15,7 +15,11 @@ function reader(
   read: ChangesReader["read"],
   said = "",
 ): ChangesReader {
-  return { sections, read, summarize: () => (said === "" ? null : said) };
+  return {
+    sections,
+    read,
+    summarize: () => ({ named: said === "" ? [] : [said], counted: [`${sections[0]}s`] }),
+  };
 }
 
 test("a reader that fails makes its own sections unknown, and no others", async () => {
@@ -25,7 +29,13 @@ test("a reader that fails makes its own sections unknown, and no others", async 
     reader(["git"], async () => ({ git: [], unknown: { "git in /srv": "unreadable" } })),
   ]);
 
-  expect(changes).toMatchObject({ packages: null, env: [], git: [], files: null, summary: "env" });
+  expect(changes).toMatchObject({
+    packages: null,
+    env: [],
+    git: [],
+    files: null,
+    summary: "env, packagess, envs, gits",
+  });
   expect(changes.unknown).toMatchObject({
     packages: "the database is damaged",
     "git in /srv": "unreadable",
@@ -48,7 +58,7 @@ test("with some sections asked for, no others are read, nor is a neighbour's ans
     ports: { opened: [] },
     processes: null,
     env: null,
-    summary: "",
+    summary: "processess",
   });
   expect(changes.unknown).toMatchObject({ processes: "it was not asked for" });
   expect(changes.unknown["env"]).toBe("it was not asked for");

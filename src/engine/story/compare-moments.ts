@@ -1,6 +1,6 @@
 import type { Changes, ChangesSection } from "../../shared/protocol/index.ts";
 import type { CompareScope, MomentPair, ReadContext } from "../moment/index.ts";
-import type { ChangesReader } from "./section.ts";
+import { type ChangesReader, NOTHING_TOLD, type SummaryPart } from "./section.ts";
 import { CHANGES_READERS } from "./sections.ts";
 import { withDeadline } from "./with-deadline.ts";
 
@@ -45,10 +45,11 @@ export async function compareMoments(
   };
   for (const section of left) changes[section] = null;
   if (!isAsked("files")) changes.fileTotals = null;
-  changes.summary = needed
-    .map((reader) => summarize(reader, changes))
-    .filter((part) => part !== null)
-    .join(", ");
+  const told = needed.map((reader) => summarize(reader, changes));
+  changes.summary = [
+    ...told.flatMap(({ named }) => named),
+    ...told.flatMap(({ counted }) => counted),
+  ].join(", ");
   return changes;
 }
 
@@ -76,10 +77,10 @@ async function readPart(
   }
 }
 
-function summarize(reader: ChangesReader, changes: Changes): string | null {
+function summarize(reader: ChangesReader, changes: Changes): SummaryPart {
   try {
     return reader.summarize(changes);
   } catch {
-    return null;
+    return NOTHING_TOLD;
   }
 }

@@ -10,9 +10,19 @@ import type { MomentPair, ReadContext } from "../moment/index.ts";
 export interface ChangesReader {
   sections: readonly ChangesSection[];
   read: (pair: MomentPair, context: ReadContext) => Promise<Partial<Changes>>;
-  /** Returns its part of the summary, as in "1 package", or `null` when nothing is worth a word. */
-  summarize: (changes: Changes) => string | null;
+  summarize: (changes: Changes) => SummaryPart;
 }
+
+/** What the summary tells of some sections: names first, counts when all names are told. */
+export interface SummaryPart {
+  /** As in "redis down", "~ config.json". */
+  named: readonly string[];
+  /** As in "+2 −1 processes", "12 packages". */
+  counted: readonly string[];
+}
+
+/** Nothing is worth a word. */
+export const NOTHING_TOLD: SummaryPart = { named: [], counted: [] };
 
 /** What a reader of things that lie at no path returns where a path was asked for. */
 export function notBelowAPath({ sections }: Pick<ChangesReader, "sections">): Partial<Changes> {

@@ -14,11 +14,11 @@ import { SHELL_READER } from "./shell/read-shell.ts";
  * A new section is a file with its reader and a line here; what no reader owns is unknown.
  */
 export const CHANGES_READERS: readonly ChangesReader[] = [
+  PROCESSES_READER,
   FILES_READER,
   PACKAGES_READER,
-  PROCESSES_READER,
-  SHELL_READER,
   GIT_READER,
+  SHELL_READER,
 ];
 
 /** The readers of what is told of one moment. */

@@ -1,5 +1,11 @@
 import { expect, test } from "vitest";
-import type { FileChange, FileTotals } from "../../../shared/protocol/index.ts";
+import type {
+  Changes,
+  FileChange,
+  FileTotals,
+  GitChange,
+  PackageChange,
+} from "../../../shared/protocol/index.ts";
 import { nothingKnown } from "../compare-moments.ts";
 import { summarizeFiles } from "./summarize-files.ts";
 
@@ -14,31 +20,82 @@ function group(name: string, totals: Partial<FileTotals>): FileChange {
   };
 }
 
-function summary(totals: Partial<FileTotals>, groups: FileChange[] = []): string | null {
-  const fileTotals = { ...NONE, ...totals };
-  return summarizeFiles({ ...nothingKnown(""), files: groups, fileTotals });
+function file(change: FileChange["change"], path: string): FileChange {
+  return { path, change, type: "file", sizeBefore: 1, sizeAfter: 1 };
 }
 
-test("files are told in brief", () => {
+function summary(
+  totals: Partial<FileTotals>,
+  files: FileChange[] = [],
+  more: Partial<Changes> = {},
+): string {
+  const fileTotals = { ...NONE, ...totals };
+  const { named, counted } = summarizeFiles({ ...nothingKnown(""), files, fileTotals, ...more });
+  return [...named, ...counted].join(", ");
+}
+
+test("files without names are counted", () => {
   expect(summary({ added: 3, modified: 12, deleted: 1 })).toBe("+3 ~12 −1 files");
   expect(summary({ added: 1, directories: 4 })).toBe("+1 file");
-  expect(summary({ renamed: 1, modified: 1 })).toBe("~1 file, 1 renamed");
+  expect(summary({ renamed: 1, modified: 1 })).toBe("~1 →1 files");
   expect(summary({ directories: 1 })).toBe("1 directory");
-  expect(summary({})).toBeNull();
+  expect(summary({})).toBe("");
 });
 
-test("noise is counted by itself, the largest groups by name", () => {
-  const groups = [
+test("noise is not told", () => {
+  const files = [
     group("git", { modified: 2 }),
     group("node_modules", { added: 1204, directories: 90 }),
-    group("cache", { added: 1 }),
+    file("modified", "/srv/package-lock.json"),
+    file("added", "/srv/.app.js.swp"),
+    file("added", "/root/.bash_history"),
+    file("modified", "/srv/app.js"),
   ];
 
-  expect(summary({ added: 1206, modified: 3, directories: 91 }, groups)).toBe(
-    "+1 ~1 files, node_modules 1,204, git 2, other noise 1",
+  expect(summary({ added: 1206, modified: 4, directories: 91 }, files)).toBe("~ /srv/app.js");
+  expect(summary({ modified: 1 }, [file("modified", "/srv/Cargo.lock")])).toBe("");
+});
+
+test("up to three files are named by their path in the shell's directory, the rest is counted", () => {
+  const cwd = { before: "/", after: "/srv/app" };
+  const files = [
+    file("added", "/srv/app/notes"),
+    file("modified", "/srv/app/config.json"),
+    file("deleted", "/srv/app/data/shop.db"),
+    file("added", "/srv/app/more"),
+    file("modified", "/etc/hosts"),
+  ];
+
+  expect(summary({ added: 2, modified: 2, deleted: 1 }, files, { cwd })).toBe(
+    "− data/shop.db, ~ config.json, + notes, +1 ~1 files",
   );
+  expect(summary({ modified: 1 }, [file("modified", "/etc/hosts")], { cwd })).toBe("~ /etc/hosts");
+});
+
+test("a path in a repository is told from its top, a long one by its end", () => {
+  const repository = { path: "/home/a/shop", commits: [] } as unknown as GitChange;
+  const deep = `/srv/${"deep/".repeat(9)}end.txt`;
+
+  expect(
+    summary({ modified: 1 }, [file("modified", "/home/a/shop/src/app.js")], { git: [repository] }),
+  ).toBe("~ src/app.js");
+  expect(summary({ added: 1 }, [file("added", deep)])).toBe("+ end.txt");
+});
+
+test("a rename has both names", () => {
+  const renamed = { ...file("renamed", "/srv/new.txt"), from: "/srv/old.txt" };
+
+  expect(summary({ renamed: 1 }, [renamed])).toBe("old.txt → /srv/new.txt");
+});
+
+test("what packages bring along, and places of the system, are counted", () => {
+  const files = [file("added", "/usr/bin/redis"), file("added", "/etc/redis.conf")];
+  const redis = { name: "redis" } as PackageChange;
+
+  expect(summary({ added: 2 }, files)).toBe("+ /etc/redis.conf, +1 file");
+  expect(summary({ added: 2 }, files, { packages: [redis] })).toBe("+2 files");
 });
 
 test("nothing is told of files that are unknown", () => {
-  expect(summarizeFiles(nothingKnown("broken"))).toBeNull();
+  expect(summarizeFiles(nothingKnown("broken"))).toEqual({ named: [], counted: [] });
 });

@@ -1,46 +1,43 @@
-import type { Changes } from "../../../shared/protocol/index.ts";
+import type { Changes, FileTotals } from "../../../shared/protocol/index.ts";
+import { NOTHING_TOLD, type SummaryPart } from "../section.ts";
+import { filesThatMatter, isFileNoise } from "./files-that-matter.ts";
 
-/** Groups that the summary names. */
-const GROUPS_NAMED_MAX = 2;
+/** Files that the summary names. */
+const NAMED_MAX = 3;
+const SIGNS = { added: "+", modified: "~", deleted: "−", renamed: "→" } as const;
 
-/** Returns files in brief: "+3 ~12 −1 files, 2 renamed, node_modules 1,204". */
-export function summarizeFiles({ files, fileTotals }: Changes): string | null {
-  if (files === null || fileTotals === null) return null;
-  const groups = files.filter(({ group }) => group !== undefined);
+type Counted = keyof typeof SIGNS;
+
+/**
+ * Returns files in brief: "~ config.json", "− data/shop.db", then "+3 ~12 files".
+ *
+ * What programs keep for themselves is not told: caches, git's own files, editors' files, locks.
+ */
+export function summarizeFiles(changes: Changes): SummaryPart {
+  const { files, fileTotals } = changes;
+  if (files === null || fileTotals === null) return NOTHING_TOLD;
+  const named = filesThatMatter(changes).slice(0, NAMED_MAX);
   const left = { ...fileTotals };
-  for (const { totals } of groups) {
-    for (const key of Object.keys(left) as (keyof typeof left)[]) left[key] -= totals?.[key] ?? 0;
+  for (const { totals, group } of files) if (group !== undefined) subtract(left, totals);
+  for (const { change, type, path } of files.filter(({ group }) => group === undefined)) {
+    if (type !== "directory" && isFileNoise(path)) left[change] -= 1;
   }
-  const signs = [
-    ...(left.added > 0 ? [`+${count(left.added)}`] : []),
-    ...(left.modified > 0 ? [`~${count(left.modified)}`] : []),
-    ...(left.deleted > 0 ? [`−${count(left.deleted)}`] : []),
-  ];
-  const changed = left.added + left.modified + left.deleted;
-  const parts = [
-    ...(signs.length > 0 ? [`${signs.join(" ")} ${changed === 1 ? "file" : "files"}`] : []),
-    ...(left.renamed > 0 ? [`${count(left.renamed)} renamed`] : []),
-    ...(changed + left.renamed === 0 && left.directories > 0
-      ? [`${count(left.directories)} ${left.directories === 1 ? "directory" : "directories"}`]
-      : []),
-    ...nameGroups(groups),
-  ];
-  return parts.length === 0 ? null : parts.join(", ");
+  for (const { change } of named) left[change] -= 1;
+  const names = named.map(({ change, name }) =>
+    change === "renamed" ? name : `${SIGNS[change]} ${name}`,
+  );
+  return { named: names, counted: countOthers(left, { hasNames: names.length > 0 }) };
 }
 
-function nameGroups(groups: readonly { group?: string | undefined; files?: number | undefined }[]) {
-  const byName = new Map<string, number>();
-  for (const { group = "", files = 0 } of groups) {
-    byName.set(group, (byName.get(group) ?? 0) + files);
-  }
-  const named = [...byName].filter(([, files]) => files > 0).sort(([, a], [, b]) => b - a);
-  const others = named.slice(GROUPS_NAMED_MAX).reduce((sum, [, files]) => sum + files, 0);
-  return [
-    ...named.slice(0, GROUPS_NAMED_MAX).map(([name, files]) => `${name} ${count(files)}`),
-    ...(others > 0 ? [`other noise ${count(others)}`] : []),
-  ];
+function subtract(left: FileTotals, totals: FileTotals | undefined): void {
+  for (const key of Object.keys(left) as (keyof FileTotals)[]) left[key] -= totals?.[key] ?? 0;
 }
 
-function count(value: number): string {
-  return value.toLocaleString("en");
+function countOthers(left: FileTotals, { hasNames }: { hasNames: boolean }): string[] {
+  const kinds = (Object.keys(SIGNS) as Counted[]).filter((kind) => left[kind] > 0);
+  const sum = kinds.reduce((all, kind) => all + left[kind], 0);
+  const signs = kinds.map((kind) => `${SIGNS[kind]}${left[kind].toLocaleString("en")}`);
+  if (sum > 0) return [`${signs.join(" ")} ${sum === 1 ? "file" : "files"}`];
+  if (hasNames || left.directories <= 0) return [];
+  return [`${left.directories} ${left.directories === 1 ? "directory" : "directories"}`];
 }

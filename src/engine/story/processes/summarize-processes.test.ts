@@ -14,11 +14,12 @@ function port(pid: number, command: string): ListeningPort {
 function summary(
   processes: Partial<NonNullable<Changes["processes"]>>,
   ports: Partial<NonNullable<Changes["ports"]>>,
-): string | null {
-  return summarizeProcesses({
+): string {
+  const { named, counted } = summarizeProcesses({
     processes: { started: [], ended: [], still: [], ...processes },
     ports: { opened: [], closed: [], ...ports },
   } as Changes);
+  return [...named, ...counted].join(", ");
 }
 
 test("servers are called what people call them", () => {
@@ -54,6 +55,18 @@ test("services that came, went, or began again are named, their workers are not 
   ).toBe("redis restarted");
 });
 
+test("a service that listens elsewhere than before is told with both ports", () => {
+  const [old, now] = [process(5), process(7)];
+  const at = (pid: number, number: number) => ({ ...port(pid, "node server.js"), port: number });
+
+  expect(
+    summary({ started: [now], ended: [old] }, { opened: [at(7, 3001)], closed: [at(5, 3000)] }),
+  ).toBe("server.js 3000→3001");
+  expect(summary({ still: [old] }, { opened: [at(5, 3001)], closed: [at(5, 3000)] })).toBe(
+    "server.js 3000→3001",
+  );
+});
+
 test("a process that goes on and takes or leaves ports is neither up nor down", () => {
   const still = { still: [process(7)] };
   const owned = [port(7, "node app.js")];
@@ -78,5 +91,5 @@ test("other processes are counted, and where nothing changed nothing is said", (
     "+2 −1 processes",
   );
   expect(summary({ ended: [process(9)] }, {})).toBe("−1 process");
-  expect(summary({ still: [process(9)] }, {})).toBeNull();
+  expect(summary({ still: [process(9)] }, {})).toBe("");
 });

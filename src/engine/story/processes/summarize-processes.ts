@@ -1,4 +1,5 @@
 import type { Changes, ListeningPort } from "../../../shared/protocol/index.ts";
+import { NOTHING_TOLD, type SummaryPart } from "../section.ts";
 
 /** Services that the summary names. */
 const SERVICES_NAMED_MAX = 3;
@@ -7,11 +8,10 @@ const PORTS_NAMED_MAX = 2;
 /** Programs that run others: what they run is the service. */
 const INTERPRETERS = /^(python|perl|ruby|php|node|bun|deno|java|sh|bash|dash)[\d.]*$/;
 
-/** Returns services that came and went, and what else began or ended: "redis up, +1 process". */
-export function summarizeProcesses({ processes, ports }: Changes): string | null {
-  if (processes === null || ports === null) return null;
-  const parts = [...tellServices(ports, processes), ...tellOthers(ports, processes)];
-  return parts.length === 0 ? null : parts.join(", ");
+/** Returns services that came and went, and what else began or ended: "redis up", "+1 process". */
+export function summarizeProcesses({ processes, ports }: Changes): SummaryPart {
+  if (processes === null || ports === null) return NOTHING_TOLD;
+  return { named: tellServices(ports, processes), counted: tellOthers(ports, processes) };
 }
 
 type Ports = NonNullable<Changes["ports"]>;
@@ -23,9 +23,11 @@ function tellServices(ports: Ports, processes: Processes): string[] {
   const told = [...new Set([...opened.keys(), ...closed.keys()])].map((name) => {
     const [came, went] = [opened.get(name) ?? [], closed.get(name) ?? []];
     const isSame = [...came, ...went].every((pid) => pid !== null && still.has(pid));
-    const on = describePorts(
-      ports.opened.filter(({ command }) => serviceName(command ?? "") === name),
-    );
+    const portsOf = (listening: readonly ListeningPort[]) =>
+      briefPorts(listening.filter(({ command }) => serviceName(command ?? "") === name));
+    const [before, after] = [portsOf(ports.closed), portsOf(ports.opened)];
+    const on = after === "" ? "" : ` on ${after}`;
+    if (before !== "" && after !== "" && before !== after) return `${name} ${before}→${after}`;
     if (came.length === 0) return `${name} ${isSame ? "listens no more" : "down"}`;
     if (isSame) return on === "" ? `${name} listens` : `${name} answers${on}`;
     return went.length === 0 ? `${name} up${on}` : `${name} restarted`;
@@ -37,12 +39,12 @@ function tellServices(ports: Ports, processes: Processes): string[] {
   ];
 }
 
-/** Returns " on 3000", where that is brief. */
-function describePorts(opened: readonly ListeningPort[]): string {
-  const tcp = opened.filter(({ protocol }) => protocol === "tcp").map(({ port }) => port);
+/** Returns "3000", "80 and 443"; nothing where that is not brief. */
+function briefPorts(listening: readonly ListeningPort[]): string {
+  const tcp = listening.filter(({ protocol }) => protocol === "tcp").map(({ port }) => port);
   const numbers = [...new Set(tcp)].filter((port) => port !== null);
   const isBrief = numbers.length > 0 && numbers.length <= PORTS_NAMED_MAX;
-  return isBrief ? ` on ${numbers.join(" and ")}` : "";
+  return isBrief ? numbers.join(" and ") : "";
 }
 
 type Owners = Map<string, (number | null)[]>;

@@ -1,0 +1,87 @@
+import type { Changes, FileChange } from "../../../shared/protocol/index.ts";
+
+/** A file that the summary may name. */
+export interface NamedFile {
+  change: FileChange["change"];
+  name: string;
+}
+
+/** Files that programs write for themselves beside those of people: editors, shells, package managers. */
+const NOISE_FILES: readonly RegExp[] = [
+  /^\..*\.sw[a-z]$|~$|^\.#|^#.*#$|^4913$|\.(bak|orig|rej|tmp|pid|pyc)$/,
+  /^\.(bash_history|python_history|node_repl_history|viminfo|lesshst|wget-hsts|rnd|sudo_as_admin_successful)$/,
+  /^(package-lock\.json|npm-shrinkwrap\.json|yarn\.lock|pnpm-lock\.yaml|bun\.lockb?|.*\.lock|\.package-lock\.json)$/,
+  /^(\.pwd\.lock|lock|lock-frontend|go\.sum|.*-(journal|wal|shm))$/,
+];
+/** Places of the system, in which what packages and services write is no news. */
+const SYSTEM =
+  /^\/(bin|sbin|lib\d*|usr(?!\/local\/)|var(?!\/www\/)|run|tmp|dev|proc|sys|boot)(\/|$)/;
+const CONFIGURATION = /^\/etc\//;
+/** A path is told whole up to this length, else by its end. */
+const PATH_CHARACTERS_MAX = 24;
+/** What is gone or other than before says more than what is new. */
+const ORDER: Readonly<Record<FileChange["change"], number>> = {
+  deleted: 0,
+  modified: 1,
+  renamed: 1,
+  added: 2,
+};
+
+/** Whether a file is one that programs keep for themselves, wherever it lies. */
+export function isFileNoise(path: string): boolean {
+  const name = baseName(path);
+  return NOISE_FILES.some((pattern) => pattern.test(name));
+}
+
+/**
+ * Returns the files that a reader of one line wants to know by name, those that say most first: what
+ * lies where the shell is or in a repository, then what was deleted or changed before what is new.
+ */
+export function filesThatMatter(changes: Changes): NamedFile[] {
+  const homes = homesOf(changes);
+  const hasPackages = (changes.packages ?? []).length > 0;
+  const ranked = (changes.files ?? [])
+    .filter(({ group, type }) => group === undefined && type !== "directory")
+    .filter(({ path }) => !isFileNoise(path))
+    .map((file) => ({ file, home: homes.find((home) => isBelow(file.path, home)) }))
+    .filter(({ file, home }) => home !== undefined || !isSystems(file.path, hasPackages))
+    .map(({ file, home }) => ({ file, home, rank: rankOf(file, home) }));
+  const ordered = ranked.toSorted((one, other) => one.rank - other.rank);
+  return ordered.map(({ file, home }) => ({ change: file.change, name: nameOf(file, home) }));
+}
+
+/** Directories whose files are told by their path in it: the shell's, and those of repositories. */
+function homesOf({ cwd, git }: Changes): string[] {
+  const shell = cwd?.after ?? null;
+  const repositories = (git ?? []).map(({ path }) => path);
+  const homes = shell === null || shell === "/" ? repositories : [shell, ...repositories];
+  // The innermost is the shortest way to tell a path.
+  return homes.toSorted((one, other) => other.length - one.length);
+}
+
+function isBelow(path: string, directory: string): boolean {
+  return path.startsWith(directory.endsWith("/") ? directory : `${directory}/`);
+}
+
+function isSystems(path: string, hasPackages: boolean): boolean {
+  return SYSTEM.test(path) || (hasPackages && CONFIGURATION.test(path));
+}
+
+function rankOf({ path, change }: FileChange, home: string | undefined): number {
+  const depth = Math.min(9, path.slice(home?.length ?? 0).split("/").length - 1);
+  return (home === undefined ? 100 : 0) + ORDER[change] * 10 + depth;
+}
+
+function nameOf({ path, from }: FileChange, home: string | undefined): string {
+  const name = briefPath(path, home);
+  return from === undefined ? name : `${baseName(from)} → ${name}`;
+}
+
+function briefPath(path: string, home: string | undefined): string {
+  const whole = home === undefined ? path : path.slice(home.length + (home.endsWith("/") ? 0 : 1));
+  return whole.length <= PATH_CHARACTERS_MAX ? whole : baseName(path);
+}
+
+function baseName(path: string): string {
+  return path.slice(path.lastIndexOf("/") + 1);
+}
