@@ -58,6 +58,7 @@ function storyOf(checkpoint: string, n: number): StoryEntry {
   return {
     ...{ checkpoint, summary: `+3 ~${PATHS_TOUCHED - 3} files, redis up` },
     ...{ intent: `npm test -- part-${n % 97}`, intentSource: "command" },
+    ...{ intentExitCode: 0, failedAfter: null, failedAfterExitCode: null },
     touched: [
       ...paths.map((name) => ({ kind: "path", name }) as const),
       ...packages.map((name) => ({ kind: "package", name }) as const),

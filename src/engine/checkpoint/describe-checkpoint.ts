@@ -5,7 +5,7 @@ import { hasCode } from "../../shared/errors/index.ts";
 import type { Checkpoint, Intent, OperationOutput } from "../../shared/protocol/index.ts";
 import type { Engine } from "../ports/index.ts";
 import { limitsOf } from "../session/index.ts";
-import { readStory } from "../story/index.ts";
+import { intentColumns, intentFrom, readStory } from "../story/index.ts";
 import { requireCaptured } from "./held-checkpoints.ts";
 
 /** What one answer holds of the outputs of all verifications together. */
@@ -14,7 +14,7 @@ const ANSWER_OUTPUT_CHARACTERS_MAX = 2 * 1024 * 1024;
 /** What is told of a checkpoint beside the checkpoint itself, as far as it is there. */
 export interface ToldBeside {
   /** Its story in brief. */
-  story: Pick<StoryRow, "summary" | "intent" | "intentSource"> | undefined;
+  story: Omit<StoryRow, "checkpoint"> | undefined;
   /** The newest verdict of its own verify command. */
   verification: VerificationRow | undefined;
 }
@@ -90,14 +90,13 @@ async function readProcesses(
 }
 
 function inBrief(summary: string, intent: Intent | null): ToldBeside["story"] {
-  return { summary, intent: intent?.text ?? null, intentSource: intent?.source ?? null };
+  return { summary, ...intentColumns(intent) };
 }
 
 /** What somebody said needs no other telling. */
 function derivedIntentOf(row: TimelineRow, story: ToldBeside["story"]): Intent | null {
-  const { intent: text = null, intentSource: source = null } = story ?? {};
-  const isDerived = row.intent === null && source !== "given";
-  return isDerived && text !== null && source !== null ? { text, source } : null;
+  const intent = story === undefined ? null : intentFrom(story);
+  return row.intent === null && intent?.source !== "given" ? intent : null;
 }
 
 function describeVerification({ checkpoint: _, outputBytes: _b, ...shown }: VerificationRow) {

@@ -1,6 +1,13 @@
 import { stripVTControlCharacters } from "node:util";
 import type { StoryEntry } from "../../portable/catalog/index.ts";
-import type { Changes, FileChange, FileTotals, Story } from "../../shared/protocol/index.ts";
+import type { StoryRow } from "../../portable/model/index.ts";
+import type {
+  Changes,
+  FileChange,
+  FileTotals,
+  Intent,
+  Story,
+} from "../../shared/protocol/index.ts";
 
 /** Longest text of one checkpoint that can be searched; the newest commands have theirs first. */
 const TEXT_CHARACTERS_MAX = 128 * 1024;
@@ -13,13 +20,42 @@ export function indexEntry(story: Story): StoryEntry {
   const packages = changes.packages ?? [];
   return {
     ...{ checkpoint, summary: changes.summary },
-    ...{ intent: intent?.text ?? null, intentSource: intent?.source ?? null },
+    ...intentColumns(intent),
     touched: [
       ...(changes.files ?? []).flatMap(touchedBy),
       ...packages.map(({ name }) => ({ kind: "package", name }) as const),
       ...unknownSections(story).map((name) => ({ kind: "unknown", name }) as const),
     ],
     text: searchableText({ intent, changes, commands }),
+  };
+}
+
+/** Returns an intent as the catalog keeps it. */
+export function intentColumns(intent: Intent | null): Omit<StoryRow, "checkpoint" | "summary"> {
+  return {
+    intent: intent?.text ?? null,
+    intentSource: intent?.source ?? null,
+    intentExitCode: intent?.exitCode ?? null,
+    failedAfter: intent?.failedAfter?.text ?? null,
+    failedAfterExitCode: intent?.failedAfter?.exitCode ?? null,
+  };
+}
+
+/** Returns an intent from what the catalog has kept, or `null` where there was none. */
+export function intentFrom(row: Omit<StoryRow, "checkpoint" | "summary">): Intent | null {
+  const {
+    intent: text,
+    intentSource: source,
+    intentExitCode,
+    failedAfter,
+    failedAfterExitCode,
+  } = row;
+  if (text === null || source === null) return null;
+  const hasFailed = failedAfter !== null && failedAfterExitCode !== null;
+  return {
+    ...{ text, source },
+    ...(intentExitCode === null ? {} : { exitCode: intentExitCode }),
+    ...(hasFailed ? { failedAfter: { text: failedAfter, exitCode: failedAfterExitCode } } : {}),
   };
 }
 

@@ -6,6 +6,7 @@
 
 export { compareMoments, WHOLE_SCOPE } from "./compare-moments.ts";
 export { diffMoments } from "./diff-moments.ts";
+export { intentColumns, intentFrom } from "./index-entry.ts";
 export { indexMissingStories } from "./index-missing-stories.ts";
 export { readStory } from "./read-story.ts";
 export { scheduleStory } from "./schedule-story.ts";

@@ -103,4 +103,8 @@ export const MIGRATIONS: readonly string[] = [
    ALTER TABLE checkpoints ADD COLUMN diskLimitBytes INTEGER;`,
   // Which command marks a checkpoint follows from who asked for it.
   "ALTER TABLE verifications ADD COLUMN by TEXT NOT NULL DEFAULT 'verify';",
+  // How the command ended that a checkpoint comes after. Rows of an older index are written anew.
+  `ALTER TABLE stories ADD COLUMN intentExitCode INTEGER;
+   ALTER TABLE stories ADD COLUMN failedAfter TEXT;
+   ALTER TABLE stories ADD COLUMN failedAfterExitCode INTEGER;`,
 ];

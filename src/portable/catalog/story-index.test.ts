@@ -11,6 +11,7 @@ let catalog: Catalog;
 function entry(checkpoint: string, facts: Partial<StoryEntry>): StoryEntry {
   return {
     ...{ checkpoint, summary: "", intent: null, intentSource: null, touched: [], text: "" },
+    ...{ intentExitCode: null, failedAfter: null, failedAfterExitCode: null },
     ...facts,
   };
 }

@@ -3,7 +3,9 @@ import type { StoryRow } from "../model/index.ts";
 import type { SqliteFile } from "./sqlite-file.ts";
 
 /** Version of what is noted of a story; rows of another one are written anew. */
-const INDEX_VERSION = 1;
+const INDEX_VERSION = 2;
+const COLUMNS =
+  "checkpoint, summary, intent, intentSource, intentExitCode, failedAfter, failedAfterExitCode";
 /** Texts that are searched before others have their turn. */
 const SEARCHED_AT_ONCE = 256;
 const GLOB = /[*?[]/;
@@ -34,14 +36,12 @@ export class StoryIndex {
   }
 
   all(): StoryRow[] {
-    return this.#file.all<StoryRow>(
-      "SELECT checkpoint, summary, intent, intentSource FROM stories",
-    );
+    return this.#file.all<StoryRow>(`SELECT ${COLUMNS} FROM stories`);
   }
 
   of(checkpoint: string): StoryRow | undefined {
     return this.#file.get<StoryRow>(
-      "SELECT checkpoint, summary, intent, intentSource FROM stories WHERE checkpoint = ?",
+      `SELECT ${COLUMNS} FROM stories WHERE checkpoint = ?`,
       checkpoint,
     );
   }

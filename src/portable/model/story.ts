@@ -7,4 +7,9 @@ export interface StoryRow {
   /** What was meant, also where nobody said it, and where that was found. */
   intent: string | null;
   intentSource: IntentSource | null;
+  /** Of a command that has ended. */
+  intentExitCode: number | null;
+  /** The last command, where it failed and another one made the change. */
+  failedAfter: string | null;
+  failedAfterExitCode: number | null;
 }

@@ -47,11 +47,11 @@ export function renderBisected(found: Bisected, paint: Paint): string[] {
       cost,
     ];
   }
-  const title = titleOf(firstBad, null, paint);
+  const { title, titleEnd } = titleOf(firstBad, null, paint);
   const { summary } = firstBad.changes;
   return [
     `${firstBad.id} is the first bad checkpoint`,
-    ...(title === "" ? [] : [`  ${title}`]),
+    ...(title === "" ? [] : [`  ${title}${titleEnd}`]),
     ...(summary === "" ? [] : [`  Changes: ${printable(summary)}`]),
     ...renderSkipped(found),
     `${cost} See \`waypoint diff ${lastGood} ${firstBad.id}\` and \`waypoint show ${firstBad.id}\`.`,

@@ -33,7 +33,7 @@ interface Question {
 interface ReadRepositories {
   git: GitChange[];
   unknown: Record<string, string>;
-  /** The newest commit that was made, or that is checked out where the shell is. */
+  /** The newest commit that was made between the two. */
   newest: GitCommit | null;
 }
 
@@ -63,7 +63,7 @@ async function compareRepositories(
   const { changes } = await shared.changes;
   const pace = new Pace(context.signal);
   const cwd = await shellDirectory(pair.to, context.engine);
-  const { changed, around, inside } = await findRepositories(changes, cwd, shared.files, pace);
+  const { changed, around } = await findRepositories(changes, cwd, shared.files, pace);
   const found: ReadRepositories = { git: [], unknown: {}, newest: null };
   for (const top of [...new Set([...around, ...changed])].sort()) {
     if (!isInScope(top, context)) continue;
@@ -72,7 +72,6 @@ async function compareRepositories(
       await using after = await GitRepository.open(shared.files.to, top);
       const question = { top, pair, changes, files: { before, after }, context, pace };
       await compare(question, found);
-      if (top === inside) await noteNewest(found, after);
     } catch (error) {
       context.signal.throwIfAborted();
       const reason = error instanceof Error ? error.message : String(error);
@@ -125,11 +124,6 @@ async function compare(question: Question, found: ReadRepositories): Promise<voi
     dirty: await tellDirty(question, found.unknown),
     commits: made.commits.map(describeCommit),
   });
-}
-
-async function noteNewest(found: ReadRepositories, after: GitRepository | null): Promise<void> {
-  const last = after?.head.commit == null ? null : await after.commit(after.head.commit);
-  if (last !== null) found.newest = newerOf(found.newest, last);
 }
 
 function newerOf(one: GitCommit | null, other: GitCommit): GitCommit {

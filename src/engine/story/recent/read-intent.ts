@@ -1,15 +1,22 @@
+import { lstatSync } from "node:fs";
+import { type RawPath, toBytes, toText } from "../../../base/index.ts";
 import type { Intent } from "../../../shared/protocol/index.ts";
-import type { MomentPair, ReadContext } from "../../moment/index.ts";
+import type { MomentPair, ReadContext, TreeEntry } from "../../moment/index.ts";
+import { isFileNoise } from "../files/files-that-matter.ts";
+import { findNoise } from "../files/noise.ts";
+import { shareFileChanges } from "../files/share-file-changes.ts";
 import { readRepositories } from "../git/read-git.ts";
 import type { MomentReader } from "../section.ts";
+import { intentOfCommands, oneLine } from "./intent-of-commands.ts";
 import { listCommands } from "./read-commands.ts";
 
-/** A longer one is no intent that anyone reads. */
-const CHARACTERS_MAX = 200;
+/** Files that are asked when they were changed. */
+const FILES_ASKED_MAX = 2000;
 
 /**
  * What was meant with a checkpoint: what was said; else what the agent said, which was handed over
- * for just this moment; else the last command; else the last commit.
+ * for just this moment; else the command that made the change;
+ * else the last commit that was made.
  */
 export const INTENT_READER: MomentReader = {
   sections: ["intent"],
@@ -18,25 +25,44 @@ export const INTENT_READER: MomentReader = {
     if (said !== null) return { intent: { text: said, source: "given" } };
     const agentSaid = oneLine(pair.to.checkpoint?.agentSaid ?? "");
     if (agentSaid !== "") return { intent: { text: agentSaid, source: "agent" } };
-    return { intent: (await lastCommand(pair, context)) ?? (await lastCommit(pair, context)) };
+    return { intent: (await commandMeant(pair, context)) ?? (await lastCommit(pair, context)) };
   },
 };
 
-async function lastCommand(pair: MomentPair, context: ReadContext): Promise<Intent | null> {
+async function commandMeant(pair: MomentPair, context: ReadContext): Promise<Intent | null> {
   try {
     const { commands } = await listCommands(pair, context);
-    const text = oneLine(commands.at(-1)?.command ?? "");
-    return text === "" ? null : { text, source: "command" };
+    if (commands.length < 2) return intentOfCommands(commands, []);
+    return intentOfCommands(commands, await changeInstants(pair, context));
   } catch {
+    context.signal.throwIfAborted();
     return null; // The section of commands says that they are not known.
   }
 }
 
-function oneLine(text: string): string {
-  return text
-    .trim()
-    .replace(/\s*\n\s*/g, " ")
-    .slice(0, CHARACTERS_MAX);
+/** Returns when the files that matter were changed; of a deleted one its directory tells. */
+async function changeInstants(pair: MomentPair, context: ReadContext): Promise<number[]> {
+  using shared = shareFileChanges(pair, context);
+  const { changes } = await shared.changes;
+  const instants = changes
+    .filter(({ path }) => findNoise(path) === null && !isFileNoise(toText(path)))
+    .slice(0, FILES_ASKED_MAX)
+    .map(({ path, after }) => after ?? shared.files.to.find(parentOf(path)))
+    .map((entry) => (entry === null ? null : changedAtMs(entry)));
+  return instants.filter((ms) => ms !== null);
+}
+
+/** The kernel's own note, which no program sets. */
+function changedAtMs({ hostPath }: TreeEntry): number | null {
+  try {
+    return lstatSync(toBytes(hostPath)).ctimeMs;
+  } catch {
+    return null;
+  }
+}
+
+function parentOf(path: RawPath): RawPath {
+  return path.slice(0, Math.max(1, path.lastIndexOf("/")));
 }
 
 async function lastCommit(pair: MomentPair, context: ReadContext): Promise<Intent | null> {

@@ -8,17 +8,6 @@ export function drawNode(row: LaneRow, mark: string): string {
     .trimEnd();
 }
 
-/** Returns the tree beside a second line of a checkpoint, before branches begin below it. */
-export function drawBelow(row: LaneRow): string {
-  return row.cells
-    .map((cell, lane) => {
-      if (lane === row.lane) return row.isContinued ? "│" : " ";
-      return cell === "pass" ? "│" : " ";
-    })
-    .join(" ")
-    .trimEnd();
-}
-
 /** Returns the lines below a checkpoint where further branches begin: "├─╮". */
 export function drawOpenings(row: LaneRow): string[] {
   if (row.opened.length === 0) return [];

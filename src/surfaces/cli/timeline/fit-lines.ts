@@ -7,12 +7,13 @@ export interface TimelineLine {
   checkpoint: string | null;
   at: string;
   tree: string;
-  /** The tree on a second line of the same checkpoint. */
-  treeBelow: string;
   /** Marks and id of a checkpoint; empty for anything else. */
   id: string;
   /** Of a checkpoint; or what happened between two, which is not painted yet. */
   title: string;
+  /** What ends the title and is never cut: how a command ended. */
+  titleEnd: string;
+  /** What came of it, what matters first, parted by ", ". */
   changes: string;
   pause: string;
   /** Names of the sessions that stand here. */
@@ -26,20 +27,26 @@ export interface FitOptions {
   paint: Paint;
 }
 
-/** What is left out so that titles have room, and how many of the sessions that stand somewhere. */
+/** What is left out so that the text has room, and how many of the sessions that stand somewhere. */
 interface Measure {
   labelsMax: number;
   hasPause: boolean;
-  /** Changes and labels have a line of their own. */
-  isStacked: boolean;
 }
 
 const GAP = "  ";
-const TITLE_COLUMNS_MIN = 24;
-/** Without a terminal, titles are padded to this and longer ones push the rest of their line. */
-const TITLE_PADDED_COLUMNS_MAX = 60;
-/** Longer changes are cut, so that one checkpoint does not take the room of all titles. */
-const CHANGES_COLUMNS_MAX = 48;
+const CHANGES_GAP = " · ";
+/** Texts that are longer give the pause and further labels their room back. */
+const TEXT_COLUMNS_ENOUGH = 72;
+/** Texts have this before it is told who stands where. */
+const TEXT_COLUMNS_FAIR = 20;
+const TEXT_COLUMNS_MIN = 8;
+/** Of a text that is too long, so much is kept for what came of it; the title gets the rest. */
+const CHANGES_SHARE = 0.5;
+const CHANGES_COLUMNS_MIN = 6;
+/** Less of a change than this, with the comma before it, is not read. */
+const PART_COLUMNS_MIN = 8;
+/** Without a terminal, texts are padded to this and longer ones push the rest of their line. */
+const TEXT_PADDED_COLUMNS_MAX = 72;
 /** Below this width a sentence is cut rather than broken into words. */
 const SENTENCE_COLUMNS_MIN = 8;
 /** Narrower ones leave the time out. */
@@ -48,37 +55,40 @@ const LABEL_COLUMNS_MAX = 24;
 
 /** From the roomiest to the most sparing one. */
 const MEASURES: readonly Measure[] = [
-  { labelsMax: 3, hasPause: true, isStacked: false },
-  { labelsMax: 1, hasPause: true, isStacked: false },
-  { labelsMax: 1, hasPause: false, isStacked: false },
-  { labelsMax: 1, hasPause: false, isStacked: true },
+  { labelsMax: 3, hasPause: true },
+  { labelsMax: 1, hasPause: true },
+  { labelsMax: 1, hasPause: false },
+  { labelsMax: 0, hasPause: false },
 ];
-const UNCUT: Measure = { labelsMax: Number.POSITIVE_INFINITY, hasPause: true, isStacked: false };
+const UNCUT: Measure = { labelsMax: Number.POSITIVE_INFINITY, hasPause: true };
 
 /** Columns of each cell; none means that it is left out. */
-type Widths = Record<"at" | "tree" | "id" | "title" | "changes" | "pause" | "standing", number>;
+type Widths = Record<"at" | "tree" | "id" | "text" | "pause" | "standing", number>;
 
-/** What became of one line: it may take several in the terminal. */
+/** What became of one line: a sentence may take several in the terminal. */
 export interface FittedLine {
   checkpoint: string | null;
   lines: readonly string[];
 }
 
-/** Fits lines into the terminal: facts move to a second line before titles get short. */
+/** Fits lines into the terminal: a checkpoint has one line, whose end is what may be left out. */
 export function fitLines(lines: readonly TimelineLine[], options: FitOptions): FittedLine[] {
   const isCut = Number.isFinite(options.columns);
   const widest = widestCells(lines);
   const fits = (isCut ? MEASURES : [UNCUT]).map((measure) => {
     return { measure, widths: widthsOf(widest, lines, measure, options) };
   });
-  const roomy = fits.find(({ widths }) => widths.title >= TITLE_COLUMNS_MIN);
+  const wanted = Math.min(widest.text, TEXT_COLUMNS_ENOUGH);
+  const roomy =
+    fits.find(({ measure, widths }) => measure.labelsMax > 0 && widths.text >= wanted) ??
+    fits.find(({ measure, widths }) => !measure.hasPause && widths.text >= TEXT_COLUMNS_FAIR);
   const { measure, widths } = roomy ?? (fits.at(-1) as (typeof fits)[number]);
-  const room = isCut ? Math.max(8, widths.title) : TITLE_PADDED_COLUMNS_MAX;
-  const fitted = { ...widths, title: Math.min(Math.max(8, widest.title), room) };
+  const room = isCut ? Math.max(TEXT_COLUMNS_MIN, widths.text) : TEXT_PADDED_COLUMNS_MAX;
+  const fitted = { ...widths, text: Math.min(Math.max(TEXT_COLUMNS_MIN, widest.text), room) };
   return lines.map((line) => ({
     checkpoint: line.checkpoint,
     lines: isCheckpoint(line)
-      ? layoutCheckpoint(line, { measure, widths: fitted, options, isCut })
+      ? [layoutCheckpoint(line, { measure, widths: fitted, options, isCut })]
       : layoutSentence(line, widths, options),
   }));
 }
@@ -87,44 +97,41 @@ function isCheckpoint({ checkpoint }: TimelineLine): boolean {
   return checkpoint !== null;
 }
 
-/** Returns the columns of the widest cells, of titles those of checkpoints. */
+/** Returns the columns of the widest cells, of texts those of checkpoints. */
 function widestCells(lines: readonly TimelineLine[]): Omit<Widths, "standing"> {
-  const widest = { at: 0, tree: 0, id: 0, title: 0, changes: 0, pause: 0 };
+  const widest = { at: 0, tree: 0, id: 0, text: 0, pause: 0 };
   for (const line of lines) {
-    for (const cell of ["at", "tree", "id", "changes", "pause"] as const) {
+    for (const cell of ["at", "tree", "id", "pause"] as const) {
       widest[cell] = Math.max(widest[cell], displayWidth(line[cell]));
     }
-    if (isCheckpoint(line)) widest.title = Math.max(widest.title, displayWidth(line.title));
+    if (isCheckpoint(line)) widest.text = Math.max(widest.text, displayWidth(wholeText(line)));
   }
   return widest;
 }
 
-/** Returns the width of each cell; `title` is what is left for it. */
+/** Returns the width of each cell; `text` is what is left for it. */
 function widthsOf(
   widest: Omit<Widths, "standing">,
   lines: readonly TimelineLine[],
   measure: Measure,
   options: FitOptions,
 ): Widths {
-  const { isStacked, hasPause } = measure;
-  const isCut = Number.isFinite(options.columns);
   const labels = lines.map((line) => displayWidth(labelsOf(line, measure, options)));
   const widths = {
     at: options.columns < WITH_TIME_COLUMNS_MIN ? 0 : widest.at,
     tree: widest.tree,
     id: widest.id,
-    changes: isStacked ? 0 : isCut ? Math.min(widest.changes, CHANGES_COLUMNS_MAX) : widest.changes,
-    pause: hasPause ? widest.pause : 0,
-    standing: isStacked ? 0 : labels.reduce((most, each) => Math.max(most, each), 0),
+    pause: measure.hasPause ? widest.pause : 0,
+    standing: labels.reduce((most, each) => Math.max(most, each), 0),
   };
   const taken = Object.values(widths).filter((width) => width > 0);
   const left = taken.reduce((columns, width) => columns - width - GAP.length, options.columns);
-  return { ...widths, title: left };
+  return { ...widths, text: left };
 }
 
 /** Returns who stands at a checkpoint: "● web ● try +6". */
 function labelsOf({ standing }: TimelineLine, { labelsMax }: Measure, { paint }: FitOptions) {
-  if (standing.length === 0) return "";
+  if (standing.length === 0 || labelsMax === 0) return "";
   const shown = standing.slice(0, labelsMax);
   const labels = shown.map((name) => paint("green", `● ${truncate(name, LABEL_COLUMNS_MAX)}`));
   const moreCount = standing.length - shown.length;
@@ -152,26 +159,51 @@ function place(at: string, tree: string, widths: Widths): string {
 function layoutCheckpoint(
   line: TimelineLine,
   how: { measure: Measure; widths: Widths; options: FitOptions; isCut: boolean },
-): string[] {
+): string {
   const { measure, widths, options, isCut } = how;
-  const labels = labelsOf(line, measure, options);
   const text = cells([
     [line.at, widths.at],
     [line.tree, widths.tree],
     [line.id, widths.id],
-    [isCut ? truncate(line.title, widths.title) : line.title, widths.title],
-    [truncate(line.changes, widths.changes), widths.changes],
+    [isCut ? fitText(line, widths.text) : wholeText(line), widths.text],
     [pad(line.pause, widths.pause, "right"), widths.pause],
-    [labels, widths.standing],
+    [labelsOf(line, measure, options), widths.standing],
   ]);
-  const facts = measure.isStacked ? factsBelow(line, labels, options) : "";
-  const below = facts === "" ? [] : [`${place("", line.treeBelow, widths)}${facts}`];
-  return [text, ...below].map((each) => truncate(each.trimEnd(), options.columns));
+  return truncate(text.trimEnd(), options.columns);
 }
 
-function factsBelow({ changes }: TimelineLine, labels: string, { paint }: FitOptions): string {
-  const told = changes === "" ? "" : paint("dim", changes);
-  return [labels, told].filter((part) => part !== "").join(GAP);
+function wholeText({ title, titleEnd, changes }: TimelineLine): string {
+  return [`${title}${titleEnd}`, changes].filter((part) => part !== "").join(CHANGES_GAP);
+}
+
+/** Cuts the title in favour of what came of it, and of that what comes last. */
+function fitText(line: TimelineLine, columns: number): string {
+  const whole = wholeText(line);
+  if (displayWidth(whole) <= columns) return whole;
+  const { title, titleEnd, changes } = line;
+  const kept = Math.min(displayWidth(changes), Math.floor(columns * CHANGES_SHARE));
+  const forChanges = changes === "" ? 0 : kept + CHANGES_GAP.length;
+  const forTitle = Math.max(TEXT_COLUMNS_MIN, columns - forChanges - displayWidth(titleEnd));
+  const head = `${truncate(title, forTitle)}${titleEnd}`;
+  const left = columns - displayWidth(head) - (head === "" ? 0 : CHANGES_GAP.length);
+  const tail = left < CHANGES_COLUMNS_MIN ? "" : fitChanges(changes, left);
+  return [head, tail].filter((part) => part !== "").join(CHANGES_GAP);
+}
+
+/** Returns as many of the changes as fit, the last one cut where enough of it is left to be read. */
+function fitChanges(changes: string, columns: number): string {
+  if (displayWidth(changes) <= columns) return changes;
+  let fitting = "";
+  for (const part of changes.split(", ")) {
+    const longer = fitting === "" ? part : `${fitting}, ${part}`;
+    if (displayWidth(longer) < columns) {
+      fitting = longer;
+      continue;
+    }
+    const isReadable = fitting === "" || columns - displayWidth(fitting) >= PART_COLUMNS_MIN;
+    return isReadable ? truncate(longer, columns) : `${fitting}…`;
+  }
+  return fitting;
 }
 
 function cells(parts: readonly (readonly [string, number])[]): string {

@@ -144,36 +144,56 @@ test("a wide terminal shows the whole tree", () => {
 
   expect(lines).toEqual([
     "14:00         + web started, 80 ms",
-    "14:01  ●        aa0000  clean fresh checkout                      12 ms",
-    "14:03  ●      ✓ bb0000  npm ci                      +1200 files   12 ms",
+    "14:01  ●        aa0000  clean fresh checkout         12 ms",
+    "14:03  ●      ✓ bb0000  npm ci · +1200 files         12 ms",
     "       ├─┬─╮",
-    "14:05  ● │ │  ✗ cc0000  before the restore of aa                  12 ms",
+    "14:05  ● │ │  ✗ cc0000  before the restore of aa     12 ms",
     "14:06    │ │  ↶ web restored to bb0000, before it cc0000, 35 ms",
-    "14:07    ● │    dd0000  upgrade␛[31m the framework               250 ms  ● web",
+    "14:07    ● │    dd0000  upgrade␛[31m the framework  250 ms  ● web",
     "14:08      │  ⑂ try forked from bb0000, 28 ms",
-    "14:09      ○    ee0000  $ npm run dev                             12 ms  ● try",
+    "14:09      ○    ee0000  $ npm run dev                12 ms  ● try",
   ]);
 });
 
-test("a narrow terminal has changes and places in a second line", () => {
+test("in a narrow terminal a checkpoint has one line, without its pause", () => {
   const lines = renderTimeline(LOG, { nowMs: NOW_MS, columns: 56, paint: plain });
 
   expect(lines).toEqual([
     "14:00         + web started, 80 ms",
     "14:01  ●        aa0000  clean fresh checkout",
-    "14:03  ●      ✓ bb0000  npm ci",
-    "       │      +1200 files",
+    "14:03  ●      ✓ bb0000  npm ci · +1200 files",
     "       ├─┬─╮",
     "14:05  ● │ │  ✗ cc0000  before the restore of aa",
     "14:06    │ │  ↶ web restored to bb0000, before it",
     "         │ │  cc0000, 35 ms",
-    "14:07    ● │    dd0000  upgrade␛[31m the framework",
-    "           │  ● web",
+    "14:07    ● │    dd0000  upgrade␛[31m the framewo…  ● web",
     "14:08      │  ⑂ try forked from bb0000, 28 ms",
-    "14:09      ○    ee0000  $ npm run dev",
-    "              ● try",
+    "14:09      ○    ee0000  $ npm run dev              ● try",
   ]);
   for (const line of lines) expect(line.length).toBeLessThanOrEqual(56);
+});
+
+test("a line that is too long keeps how the command ended, and what matters of what came of it", () => {
+  const derivedIntent = {
+    text: "pip install --index-url https://example.org/simple requests flask",
+    source: "command",
+    exitCode: 1,
+  } as const;
+  const summary = "server.js down, ~ requirements.txt, − data/shop.db, +12 files, +1 −1 processes";
+  const log = {
+    ...LOG,
+    checkpoints: [checkpoint(1, "aa", { derivedIntent, changes: { summary } })],
+  };
+
+  const lineAt = (columns: number) =>
+    renderTimeline(log, { nowMs: NOW_MS, columns, paint: plain }).find((line) =>
+      line.includes("aa0000"),
+    );
+
+  expect(lineAt(80)).toBe(
+    "14:01  ●    aa0000  $ pip install --i… (exit 1) · server.js down, ~ requirement…",
+  );
+  expect(lineAt(60)).toBe("14:01  ●    aa0000  $ pip i… (exit 1) · server.js down…");
 });
 
 const MANY: OperationOutput<"log"> = {
@@ -188,7 +208,7 @@ test("of many sessions that stand at one checkpoint the first are named, and fac
   const lines = renderTimeline(MANY, { nowMs: NOW_MS, columns: 100, paint: plain });
 
   expect(lines[2]).toContain("npm ci");
-  expect(lines[2]).toContain("+1200 files   12 ms  ● try-1");
+  expect(lines[2]).toMatch(/npm ci · \+1200 files {9}12 ms {2}● try-1/);
   expect(lines[2]).toMatch(/ \+[68]$/);
   for (const line of lines) expect(line.length).toBeLessThanOrEqual(100);
 });
@@ -201,7 +221,7 @@ test("on a very narrow terminal operations go on in the next line", () => {
   for (const line of lines) expect(line.length).toBeLessThanOrEqual(40);
 
   const narrower = renderTimeline(MANY, { nowMs: NOW_MS, columns: 30, paint: plain });
-  expect(narrower).toContain("●      ✓ bb0000  npm ci");
+  expect(narrower).toContain("●      ✓ bb0000  npm ci · +12…");
   for (const line of narrower) expect(line.length).toBeLessThanOrEqual(30);
 });
 

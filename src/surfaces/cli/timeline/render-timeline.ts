@@ -11,7 +11,7 @@ import { formatDay, formatDuration, formatMinute } from "../text/quantities.ts";
 import type { Paint } from "../text/style.ts";
 import { verificationMark } from "../text/verification-mark.ts";
 import { describeOperation } from "./describe-operation.ts";
-import { drawBelow, drawNode, drawOpenings, drawPassing } from "./draw-tree.ts";
+import { drawNode, drawOpenings, drawPassing } from "./draw-tree.ts";
 import { type FittedLine, fitLines, type TimelineLine } from "./fit-lines.ts";
 import { assignLanes, type LaneRow } from "./lanes.ts";
 import { renderSkipped } from "./render-skipped.ts";
@@ -132,9 +132,9 @@ function sentence(at: string, tree: string, title: string): TimelineLine {
     checkpoint: null,
     at,
     tree,
-    treeBelow: "",
     id: "",
     title,
+    titleEnd: "",
     changes: "",
     pause: "",
     standing: [],
@@ -151,9 +151,8 @@ function checkpointLine(checkpoint: Checkpoint, row: LaneRow, drawing: Drawing):
     checkpoint: id,
     at: formatMinute(createdAt),
     tree: drawNode(row, content === "files" ? "○" : "●"),
-    treeBelow: drawBelow(row),
     id: `${verificationMark(checkpoint.verification, paint)} ${paint("yellow", short(id))}`,
-    title: titleOf(checkpoint, from, paint),
+    ...titleOf(checkpoint, from, paint),
     changes: printable(checkpoint.changes.summary),
     pause: formatDuration(pauseMs),
     standing: standing.get(id) ?? [],

@@ -7,7 +7,8 @@ const NONE = { name: null, intent: null, derivedIntent: null, trigger: "manual" 
 const tagged: Paint = (format, text) => `<${String(format)}>${text}</>`;
 
 function title(facts: Partial<Checkpoint>, paint: Paint = plain, from: string | null = null) {
-  return titleOf({ ...NONE, ...facts } as Checkpoint, from, paint);
+  const { title, titleEnd } = titleOf({ ...NONE, ...facts } as Checkpoint, from, paint);
+  return `${title}${titleEnd}`;
 }
 
 test("what was said stands as it was said, what was found says where", () => {
@@ -16,6 +17,22 @@ test("what was said stands as it was said, what was found says where", () => {
   expect(title({ derivedIntent: { text: "Fix it", source: "git" } })).toBe("git: Fix it");
   expect(title({ derivedIntent: { text: "Done", source: "agent" } }, tagged)).toBe(
     "<dim>agent: Done</>",
+  );
+});
+
+test("a command that failed says so, and one that failed after the change was made", () => {
+  const made = { text: "sed -i s/80/81/ app.conf", source: "command", exitCode: 0 } as const;
+  const failedAfter = { text: "npm test", exitCode: 1 };
+
+  expect(title({ derivedIntent: made })).toBe("$ sed -i s/80/81/ app.conf");
+  expect(title({ derivedIntent: { ...made, exitCode: 2 } }, tagged)).toBe(
+    "<dim>$ sed -i s/80/81/ app.conf</> <red>(exit 2)</>",
+  );
+  expect(title({ derivedIntent: { ...made, failedAfter } })).toBe(
+    "$ sed -i s/80/81/ app.conf; npm test (exit 1)",
+  );
+  expect(title({ intent: "port fixed", derivedIntent: { ...made, failedAfter } })).toBe(
+    "port fixed",
   );
 });
 

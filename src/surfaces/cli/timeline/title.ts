@@ -10,16 +10,41 @@ const SOURCES: Readonly<Record<Intent["source"], string>> = {
   git: "git: ",
 };
 
+/** A title in two parts: what may be cut where room is short, and what may not. */
+export interface Title {
+  title: string;
+  /** How a command ended: " (exit 1)". */
+  titleEnd: string;
+}
+
 /** Returns what a checkpoint is in the timeline: its name, what was meant, what it comes from. */
-export function titleOf(checkpoint: Checkpoint, from: string | null, paint: Paint): string {
-  const { name } = checkpoint;
-  return [
+export function titleOf(checkpoint: Checkpoint, from: string | null, paint: Paint): Title {
+  const { name, intent, derivedIntent } = checkpoint;
+  const title = [
     name === null ? "" : paint("bold", printable(name)),
     meantBy(checkpoint, paint),
     from === null ? "" : paint("dim", `(from ${from})`),
   ]
     .filter((part) => part !== "")
     .join(" ");
+  return { title, titleEnd: intent === null ? endOf(derivedIntent, paint) : "" };
+}
+
+/** A command that failed says so, also where another one made the change before. */
+function endOf(intent: Intent | null, paint: Paint): string {
+  const { exitCode = 0, failedAfter } = intent ?? {};
+  const own = exitCode === 0 ? "" : ` ${paint("red", `(exit ${exitCode})`)}`;
+  if (failedAfter === undefined) return own;
+  const failed = paint("red", `(exit ${failedAfter.exitCode})`);
+  return `${own}; ${shorten(printable(failedAfter.text))} ${failed}`;
+}
+
+/** What is never cut is short. */
+const FAILED_CHARACTERS_MAX = 20;
+
+function shorten(text: string): string {
+  const isShort = text.length <= FAILED_CHARACTERS_MAX;
+  return isShort ? text : `${text.slice(0, FAILED_CHARACTERS_MAX - 1).trimEnd()}…`;
 }
 
 /** What somebody said stands out from what was found. */

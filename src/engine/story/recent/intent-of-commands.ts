@@ -1,0 +1,47 @@
+import type { Intent, StoryCommand } from "../../../shared/protocol/index.ts";
+
+/** A longer one is no intent that anyone reads. */
+const CHARACTERS_MAX = 200;
+/** Commands that only look; what is written or run behind them (`>`, `|`, `;`, `&`) makes them others. */
+const LOOKS =
+  /^\s*(sudo\s+)?(ls|ll|la|cd|pwd|cat|less|more|head|tail|ps|top|htop|df|du|free|which|type|file|stat|wc|grep|rg|find|tree|env|printenv|date|whoami|id|uname|history|clear|true|echo|man|ss|netstat|git\s+(status|log|diff|show|branch))\b[^;&|>`$]*$/;
+
+/**
+ * Returns what was meant by commands: the one that made the change, with its exit code, and the last
+ * one too where that failed.
+ *
+ * @param changedAtMs  when the files that matter were changed, as far as that is known.
+ */
+export function intentOfCommands(
+  commands: readonly StoryCommand[],
+  changedAtMs: readonly number[],
+): Intent | null {
+  const acting = commands.filter(({ command }) => !LOOKS.test(command) && oneLine(command) !== "");
+  const last = acting.at(-1) ?? commands.at(-1);
+  if (last === undefined) return null;
+  const maker = acting.findLast((each) => changedAtMs.some((ms) => isDuring(ms, each))) ?? last;
+  const text = oneLine(maker.command);
+  if (text === "") return null;
+  const isOther = maker !== last && last.exitCode !== null && last.exitCode !== 0;
+  return {
+    ...{ text, source: "command" },
+    ...(maker.exitCode === null ? {} : { exitCode: maker.exitCode }),
+    ...(isOther
+      ? { failedAfter: { text: oneLine(last.command), exitCode: last.exitCode ?? 0 } }
+      : {}),
+  };
+}
+
+/** Returns a text on one line, no longer than anyone reads. */
+export function oneLine(text: string): string {
+  return text
+    .trim()
+    .replace(/\s*\n\s*/g, " ")
+    .slice(0, CHARACTERS_MAX);
+}
+
+function isDuring(instantMs: number, { startedAt, durationMs }: StoryCommand): boolean {
+  const startMs = Date.parse(startedAt);
+  const endMs = durationMs === null ? Number.POSITIVE_INFINITY : startMs + durationMs;
+  return instantMs >= startMs && instantMs <= endMs;
+}
