@@ -88,8 +88,10 @@ test("the timeline and a checkpoint tell what changed in brief", async () => {
   const log = await waypoint("log", "web", "--json");
   const show = await waypoint("show", "after");
 
-  expect(JSON.parse(log.stdout).checkpoints[1].changes).toEqual({ summary: "+1 ~1 files" });
-  expect(show.stdout).toMatch(/^Changes: +\+1 ~1 files$/m);
+  expect(JSON.parse(log.stdout).checkpoints[1].changes).toEqual({
+    summary: "~ /srv/file, + /srv/\u001b[31m",
+  });
+  expect(show.stdout).toMatch(/^Changes: +~ \/srv\/file, \+ \/srv\/␛\[31m$/m);
 });
 
 test("a relative path begins where the shell was, and one that is on neither side is an error", async () => {

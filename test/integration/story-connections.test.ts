@@ -78,7 +78,7 @@ inPrivateNamespace(import.meta.filename, { title, network: true }, () => {
     expect(told.ports?.opened.map(({ address, port }) => `${address} ${port}`)).toEqual([
       "127.0.0.1 3000",
     ]);
-    expect(told.summary).toMatch(/program\.py up( on \d+)?$/);
+    expect(told.summary).toMatch(/^program\.py up( on \d+)?(, |$)/);
     const [local] = (told.connections?.opened ?? []).map((each) => each.local);
     expect(local).toMatch(/^[\d.]+:\d+$/);
   });

@@ -1,7 +1,10 @@
+import { existsSync, mkdtempDisposableSync, writeFileSync } from "node:fs";
+import os from "node:os";
+import path from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Checkpoint, OperationOutput } from "../../src/index.ts";
 import { killDaemon } from "../support/crash-model.ts";
-import { openTestWaypoint, type TestWaypoint } from "../support/test-waypoint.ts";
+import { eventually, openTestWaypoint, type TestWaypoint } from "../support/test-waypoint.ts";
 
 type Shown = OperationOutput<"show">;
 
@@ -119,25 +122,34 @@ test("what an agent hands over tells more than its last command, and less than w
   expect((await storyOf(both)).intent?.source).toBe("given");
 });
 
-test("the intent is what was said, else the last command, else the last commit", async () => {
-  const session = await own.waypoint.new({ name: "meant", ...PLAIN });
+test("the intent is what was said, else what was run, else a commit that was made since", async () => {
+  using shared = mkdtempDisposableSync(path.join(os.tmpdir(), "waypoint-meant-"));
+  const binds = [{ source: shared.path, target: "/shared" }];
+  const session = await own.waypoint.new({ name: "meant", ...PLAIN, binds });
   const nothing = await session.checkpoint();
   await session.exec("cd /srv && echo one\necho two");
   const command = await session.checkpoint();
   const said = await session.checkpoint({ intent: "as said" });
+  // A program that runs already commits, and no command is noted for that.
   await session.exec(
-    "git init -q repo; cd repo; git -c user.name=A -c user.email=a@b commit -q --allow-empty -m 'The \u001b[31mwork'",
+    "git init -q repo; cd repo; (while [ ! -e /shared/go ]; do sleep 0.02; done; " +
+      "git -c user.name=A -c user.email=a@b commit -q --allow-empty -m 'The \u001b[31mwork'; " +
+      "touch /shared/done) > /dev/null 2>&1 &",
   );
   await session.checkpoint();
+  writeFileSync(path.join(shared.path, "go"), "");
+  await eventually("the commit", () => existsSync(path.join(shared.path, "done")), Boolean);
   const git = await session.checkpoint();
+  const later = await session.checkpoint({ filesOnly: true });
 
   expect((await storyOf(nothing)).intent).toBeNull();
   expect((await storyOf(command)).intent).toEqual({
     text: "cd /srv && echo one echo two",
-    source: "command",
+    ...{ source: "command", exitCode: 0 },
   });
   expect((await storyOf(said)).intent).toEqual({ text: "as said", source: "given" });
   expect((await storyOf(git)).intent).toEqual({ text: "The \u001b[31mwork", source: "git" });
+  expect((await storyOf(later)).intent).toBeNull();
 });
 
 test("the screen is that of the capture, as text and with its colours", async () => {

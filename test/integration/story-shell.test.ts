@@ -118,7 +118,7 @@ test("a change of directory is told by its end", async () => {
   const back = await changesOf("cd /srv; rmdir 'in here'; cd /root");
 
   expect(brief(told)).toEqual(["cd /root /srv/in here"]);
-  expect(told.summary).toBe("1 directory, cd /srv/in here");
+  expect(told.summary).toBe("cd /srv/in here, 1 directory");
   expect(brief(back)).toEqual(["cd /srv/in here /root"]);
 });
 

@@ -97,7 +97,9 @@ test("typed and executed commands are told together, each once, in their order",
     ["echo two", 0, "two\n"],
     ["echo three", 0, "three\n"],
   ]);
-  expect((await after.show()).story.intent).toEqual({ text: "echo three", source: "command" });
+  expect((await after.show()).story.intent).toEqual({
+    ...{ text: "echo three", source: "command", exitCode: 0 },
+  });
 });
 
 test("a command that runs is told as running, and with its end by the next checkpoint", async () => {

@@ -33,18 +33,24 @@ export function isFileNoise(path: string): boolean {
   return NOISE_FILES.some((pattern) => pattern.test(name));
 }
 
+/** Whether a file is told by the packages that brought it. */
+export function isOfPackages({ path }: FileChange, { packages }: Changes): boolean {
+  return (packages ?? []).length > 0 && (SYSTEM.test(path) || CONFIGURATION.test(path));
+}
+
 /**
  * Returns the files that a reader of one line wants to know by name, those that say most first: what
  * lies where the shell is or in a repository, then what was deleted or changed before what is new.
  */
 export function filesThatMatter(changes: Changes): NamedFile[] {
   const homes = homesOf(changes);
-  const hasPackages = (changes.packages ?? []).length > 0;
   const ranked = (changes.files ?? [])
-    .filter(({ group, type }) => group === undefined && type !== "directory")
+    .filter(({ group }) => group === undefined)
+    .filter(({ type, change }) => type !== "directory" || change === "renamed")
     .filter(({ path }) => !isFileNoise(path))
     .map((file) => ({ file, home: homes.find((home) => isBelow(file.path, home)) }))
-    .filter(({ file, home }) => home !== undefined || !isSystems(file.path, hasPackages))
+    .filter(({ file, home }) => home !== undefined || !SYSTEM.test(file.path))
+    .filter(({ file, home }) => home !== undefined || !isOfPackages(file, changes))
     .map(({ file, home }) => ({ file, home, rank: rankOf(file, home) }));
   const ordered = ranked.toSorted((one, other) => one.rank - other.rank);
   return ordered.map(({ file, home }) => ({ change: file.change, name: nameOf(file, home) }));
@@ -63,22 +69,25 @@ function isBelow(path: string, directory: string): boolean {
   return path.startsWith(directory.endsWith("/") ? directory : `${directory}/`);
 }
 
-function isSystems(path: string, hasPackages: boolean): boolean {
-  return SYSTEM.test(path) || (hasPackages && CONFIGURATION.test(path));
-}
-
 function rankOf({ path, change }: FileChange, home: string | undefined): number {
   const depth = Math.min(9, path.slice(home?.length ?? 0).split("/").length - 1);
   return (home === undefined ? 100 : 0) + ORDER[change] * 10 + depth;
 }
 
 function nameOf({ path, from }: FileChange, home: string | undefined): string {
-  const name = briefPath(path, home);
-  return from === undefined ? name : `${baseName(from)} → ${name}`;
+  if (from === undefined) return briefPath(path, home);
+  const isInPlace = parentOf(path) === parentOf(from);
+  const name = isInPlace ? baseName : (at: string) => briefPath(at, home);
+  return `${name(from)} → ${name(path)}`;
+}
+
+function parentOf(path: string): string {
+  return path.slice(0, path.lastIndexOf("/"));
 }
 
 function briefPath(path: string, home: string | undefined): string {
-  const whole = home === undefined ? path : path.slice(home.length + (home.endsWith("/") ? 0 : 1));
+  const isInHome = home !== undefined && isBelow(path, home);
+  const whole = isInHome ? path.slice(home.length + (home.endsWith("/") ? 0 : 1)) : path;
   return whole.length <= PATH_CHARACTERS_MAX ? whole : baseName(path);
 }
 

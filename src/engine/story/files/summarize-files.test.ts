@@ -85,7 +85,10 @@ test("a path in a repository is told from its top, a long one by its end", () =>
 test("a rename has both names", () => {
   const renamed = { ...file("renamed", "/srv/new.txt"), from: "/srv/old.txt" };
 
-  expect(summary({ renamed: 1 }, [renamed])).toBe("old.txt → /srv/new.txt");
+  expect(summary({ renamed: 1 }, [renamed])).toBe("old.txt → new.txt");
+  expect(summary({ renamed: 1 }, [{ ...renamed, path: "/opt/new.txt" }])).toBe(
+    "/srv/old.txt → /opt/new.txt",
+  );
 });
 
 test("what packages bring along, and places of the system, are counted", () => {
@@ -93,7 +96,7 @@ test("what packages bring along, and places of the system, are counted", () => {
   const redis = { name: "redis" } as PackageChange;
 
   expect(summary({ added: 2 }, files)).toBe("+ /etc/redis.conf, +1 file");
-  expect(summary({ added: 2 }, files, { packages: [redis] })).toBe("+2 files");
+  expect(summary({ added: 2 }, files, { packages: [redis] })).toBe("");
 });
 
 test("nothing is told of files that are unknown", () => {

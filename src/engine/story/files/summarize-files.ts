@@ -1,6 +1,6 @@
 import type { Changes, FileTotals } from "../../../shared/protocol/index.ts";
 import { NOTHING_TOLD, type SummaryPart } from "../section.ts";
-import { filesThatMatter, isFileNoise } from "./files-that-matter.ts";
+import { filesThatMatter, isFileNoise, isOfPackages } from "./files-that-matter.ts";
 
 /** Files that the summary names. */
 const NAMED_MAX = 3;
@@ -19,25 +19,29 @@ export function summarizeFiles(changes: Changes): SummaryPart {
   const named = filesThatMatter(changes).slice(0, NAMED_MAX);
   const left = { ...fileTotals };
   for (const { totals, group } of files) if (group !== undefined) subtract(left, totals);
-  for (const { change, type, path } of files.filter(({ group }) => group === undefined)) {
-    if (type !== "directory" && isFileNoise(path)) left[change] -= 1;
+  const single = files.filter(({ group, type }) => group === undefined && type !== "directory");
+  for (const file of single) {
+    if (isFileNoise(file.path) || isOfPackages(file, changes)) left[file.change] -= 1;
   }
   for (const { change } of named) left[change] -= 1;
   const names = named.map(({ change, name }) =>
     change === "renamed" ? name : `${SIGNS[change]} ${name}`,
   );
-  return { named: names, counted: countOthers(left, { hasNames: names.length > 0 }) };
+  return {
+    named: names,
+    counted: countOthers(left, { isTold: names.length + (changes.packages ?? []).length > 0 }),
+  };
 }
 
 function subtract(left: FileTotals, totals: FileTotals | undefined): void {
   for (const key of Object.keys(left) as (keyof FileTotals)[]) left[key] -= totals?.[key] ?? 0;
 }
 
-function countOthers(left: FileTotals, { hasNames }: { hasNames: boolean }): string[] {
+function countOthers(left: FileTotals, { isTold }: { isTold: boolean }): string[] {
   const kinds = (Object.keys(SIGNS) as Counted[]).filter((kind) => left[kind] > 0);
   const sum = kinds.reduce((all, kind) => all + left[kind], 0);
   const signs = kinds.map((kind) => `${SIGNS[kind]}${left[kind].toLocaleString("en")}`);
   if (sum > 0) return [`${signs.join(" ")} ${sum === 1 ? "file" : "files"}`];
-  if (hasNames || left.directories <= 0) return [];
+  if (isTold || left.directories <= 0) return [];
   return [`${left.directories} ${left.directories === 1 ? "directory" : "directories"}`];
 }
