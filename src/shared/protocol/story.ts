@@ -84,7 +84,9 @@ export type GitChange = z.infer<typeof gitChangeSchema>;
  * which nothing changed is empty.
  */
 export const changesSchema = z.object({
-  summary: z.string().describe("In brief, what matters first: redis up, ~ config.json, flask installed, +3 files"),
+  summary: z
+    .string()
+    .describe("In brief, what matters first: redis up, ~ config.json, flask installed, +3 files"),
   files: z.array(fileChangeSchema).nullable(),
   fileTotals: fileTotalsSchema.nullable().describe("How many there are, also beyond the list"),
   packages: z.array(packageChangeSchema).nullable(),
