@@ -219,7 +219,7 @@ test("on a very narrow terminal operations go on in the next line", () => {
   for (const line of lines) expect(line.length).toBeLessThanOrEqual(40);
 
   const narrower = renderTimeline(MANY, { nowMs: NOW_MS, columns: 30, paint: plain });
-  expect(narrower).toContain("●      ✓ bb0000  npm ci · +12…");
+  expect(narrower).toContain("●      ✓ bb0000  npm ci");
   for (const line of narrower) expect(line.length).toBeLessThanOrEqual(30);
 });
 
