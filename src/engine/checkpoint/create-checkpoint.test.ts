@@ -7,6 +7,7 @@ import {
   underLease,
   WITH_BIND,
 } from "../../../test/support/fake-session.ts";
+import { toWaypointError, WaypointError } from "../../shared/errors/index.ts";
 import type { CheckpointOptions } from "./checkpoint-row.ts";
 import { createCheckpoint } from "./create-checkpoint.ts";
 
@@ -94,4 +95,94 @@ test.each<Step>([
   await expect(failing).rejects.toThrow(`${step} failed`);
   await fake.engine.background.idle();
   expectNothingLeft(fake, WITH_BIND);
+});
+
+test.each<Step>([
+  "store.space.flushIfDirty",
+  "link.quiesce",
+  "store.prepareCheckpoint",
+  "criu.dump",
+])(
+  "a checkpoint that is cancelled during %s leaves nothing, and the session runs on",
+  async (step) => {
+    const fake = engineWithSession(SESSION);
+
+    const cancelled = take(fake, SESSION, { cancelAt: step });
+
+    await expect(cancelled).rejects.toMatchObject({ code: "CANCELLED" });
+    expectNothingLeft(fake);
+  },
+);
+
+test("a session that ends during its dump leaves nothing of the checkpoint", async () => {
+  const fake = engineWithSession(SESSION);
+  fake.steps.fail("link.resume", new WaypointError("SESSION_ENDED", "It is gone."));
+
+  await expect(take(fake)).rejects.toMatchObject({ code: "SESSION_ENDED" });
+
+  expect(fake.steps.left()).toEqual(["quiet link"]);
+  expect(fake.engine.catalog.checkpoints()).toEqual(checkpointsOf(SESSION));
+});
+
+test("what cannot be removed does not hide why a checkpoint failed", async () => {
+  const fake = engineWithSession(SESSION);
+  fake.steps.fail("criu.dump");
+  fake.steps.fail("store.deleteCheckpoint");
+
+  const error = await take(fake).catch(toWaypointError);
+
+  expect(error).toMatchObject({ message: expect.stringContaining("criu.dump failed") });
+});
+
+test("a checkpoint of files alone disturbs nothing that runs", async () => {
+  const fake = engineWithSession(SESSION);
+
+  const row = await take(fake, SESSION, { filesOnly: true, movesHead: false });
+
+  const touching = /^(link|criu|limits|memoryImages.makeRoom)/;
+  expect(fake.steps.all).not.toContainEqual(expect.stringMatching(touching));
+  expect(fake.steps.all).toContain("store.snapshotInstance s1-1 id1");
+  expect(row).toMatchObject({ content: "files", terminal: null, imagesSums: null });
+  expect(fake.engine.catalog.session("s1")?.head).toBe("c2");
+});
+
+test.each<Step>(["store.prepareCheckpoint", "store.snapshotInstance", "store.writeManifest"])(
+  "a checkpoint of files alone whose %s fails leaves nothing",
+  async (step) => {
+    const fake = engineWithSession(SESSION);
+    fake.steps.fail(step);
+
+    await expect(take(fake, SESSION, { filesOnly: true })).rejects.toThrow(`${step} failed`);
+
+    expectNothingLeft(fake);
+  },
+);
+
+test("what is left before a restore or a stop may use what is kept free, whatever its share", async () => {
+  const fake = engineWithSession(SESSION);
+  fake.steps.fail("store.shares.requireShare");
+
+  await take(fake, SESSION, { trigger: "before-stop" });
+
+  expect(fake.steps.all[0]).toBe("store.space.flushIfDirty keeping");
+});
+
+test("a session without files has nothing to capture", async () => {
+  const fake = engineWithSession(SESSION);
+  const session = { ...SESSION, instance: null };
+
+  const taken = take(fake, session, { filesOnly: true });
+
+  await expect(taken).rejects.toMatchObject({ code: "SESSION_WRONG_STATE" });
+  expectNothingLeft(fake);
+});
+
+test("a session whose memory is still on its way is dumped when it is there, and not where it is lost", async () => {
+  const fake = engineWithSession(SESSION);
+  fake.engine.filling.set("s1-1", Promise.resolve({ kind: "lost", reason: "killed" }));
+
+  await expect(take(fake)).rejects.toMatchObject({ code: "SESSION_ENDED" });
+
+  expectNothingLeft(fake);
+  expect(fake.steps.all).not.toContain("link.quiesce");
 });

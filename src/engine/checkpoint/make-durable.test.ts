@@ -1,0 +1,113 @@
+import { expect, test } from "vitest";
+import { fakeEngine, type Step } from "../../../test/support/fake-engine.ts";
+import { checkpointRow, sessionRow } from "../../../test/support/fake-rows.ts";
+import { makeDurable, removeCheckpoints, scheduleDurable } from "./make-durable.ts";
+
+const CAPTURED = checkpointRow({ id: "c2", parent: "c1", stage: "captured", imagesSums: null });
+
+/** An engine with a checkpoint that was just captured, `c2`, after the durable `c1`. */
+function engineWithCaptured(change: Partial<typeof CAPTURED> = {}) {
+  const fake = fakeEngine();
+  fake.engine.catalog.insertSession(sessionRow());
+  fake.engine.catalog.insertCheckpoint(checkpointRow());
+  fake.engine.catalog.insertCheckpoint({ ...CAPTURED, ...change });
+  fake.steps.forget();
+  return fake;
+}
+
+test("a checkpoint's sums are noted and written before its images move, and it is durable then", async () => {
+  const fake = engineWithCaptured();
+
+  await makeDurable("c2", fake.engine);
+
+  expect(fake.steps.all).toEqual([
+    "store.images.sum",
+    "catalog.updateCheckpoint c2",
+    "store.writeManifest c2",
+    "store.makeDurable c2",
+    "catalog.updateCheckpoint c2",
+    "memoryImages.trim",
+  ]);
+  const durable = { stage: "durable", imagesSums: "sums" };
+  expect(fake.engine.catalog.checkpoint("c2")).toMatchObject(durable);
+});
+
+test.each<Step>([
+  "store.images.sum",
+  "catalog.updateCheckpoint",
+  "store.writeManifest",
+  "store.makeDurable",
+])("a checkpoint whose %s fails stays captured, and that is logged", async (step) => {
+  const fake = engineWithCaptured();
+  fake.steps.fail(step);
+
+  scheduleDurable("c2", fake.engine);
+
+  await expect.poll(() => fake.logged).toEqual(["make durable"]);
+  expect(fake.engine.catalog.checkpoint("c2")?.stage).toBe("captured");
+});
+
+test("images that are gone from memory and never came to the store make nothing durable", async () => {
+  const fake = engineWithCaptured();
+  fake.steps.answer("store.images.isInStore", () => false);
+
+  await makeDurable("c2", fake.engine);
+
+  expect(fake.engine.catalog.checkpoint("c2")?.stage).toBe("captured");
+});
+
+test("what is held, durable or removed meanwhile is left alone", async () => {
+  const fake = engineWithCaptured({ heldBy: "s1-1" });
+
+  await Promise.all(["c1", "c2", "gone"].map((id) => makeDurable(id, fake.engine)));
+
+  expect(fake.steps.all).toEqual([]);
+});
+
+test("a checkpoint is removed when nothing sums, moves, reads or verifies it any more", async () => {
+  const fake = engineWithCaptured();
+  const summed = Promise.withResolvers<string>();
+  fake.steps.answer("store.images.sum", () => summed.promise);
+  const durable = makeDurable("c2", fake.engine);
+  await expect.poll(() => fake.steps.all).toContain("store.images.sum");
+
+  const removed = removeCheckpoints(["c2"], fake.engine);
+  fake.steps.note("the sums are there");
+  summed.resolve("sums");
+  await Promise.all([durable, removed]);
+
+  expect(fake.steps.all).toEqual([
+    "store.images.sum",
+    "catalog.deleteCheckpoint c2",
+    "the sums are there",
+    "catalog.updateCheckpoint c2",
+    "stories.cancel c2",
+    "verifications.cancel c2",
+    "stories.whileNothingIsRead",
+    "store.deleteCheckpoint c2",
+    "store.shares.sweep",
+  ]);
+  expect(fake.engine.catalog.checkpoint("c2")).toBeUndefined();
+});
+
+test("what holds a checkpoint ends with it", async () => {
+  const fake = engineWithCaptured({ heldBy: "s1-0" });
+  fake.engine.catalog.insertInstance({ id: "s1-0", session: "s1", pid: 60, startTicks: 7 });
+
+  await removeCheckpoints(["c2"], fake.engine);
+
+  expect(fake.steps.all).toContain("sandbox.killTree 60 7");
+  expect(fake.engine.catalog.instance("s1-0")).toBeUndefined();
+});
+
+test.each<Step>(["stories.cancel", "verifications.cancel", "store.deleteCheckpoint"])(
+  "a checkpoint whose removal fails at %s is in no catalog, so that the next daemon removes it",
+  async (step) => {
+    const fake = engineWithCaptured();
+    fake.steps.fail(step);
+
+    await expect(removeCheckpoints(["c2"], fake.engine)).rejects.toThrow(`${step} failed`);
+
+    expect(fake.engine.catalog.checkpoints().map(({ id }) => id)).toEqual(["c1"]);
+  },
+);
