@@ -1,3 +1,4 @@
+import { Rollback, settleAll } from "../../base/index.ts";
 import type { CheckpointRow, SessionRow } from "../../portable/model/index.ts";
 import { WaypointError } from "../../shared/errors/index.ts";
 import type { Bind } from "../../shared/protocol/index.ts";
@@ -42,19 +43,17 @@ export async function forkCheckpoint(
   const checkpoint = await requireCaptured(wanted, engine);
   const bindsLeftOut = findMissingBinds(checkpoint.binds, options, engine);
   const names = forkNames(checkpoint, options, engine);
-  const outcomes = await Promise.allSettled(
+  await using rollback = new Rollback();
+  const forks = await settleAll(
     names.map((name) =>
-      engine.leases.run(`name:${name}`, () => forkOne(checkpoint, { ...options, name }, engine)),
+      engine.leases.run(`name:${name}`, async () => {
+        const made = await forkOne(checkpoint, { ...options, name }, engine);
+        rollback.defer(`remove fork ${name}`, () => removeSession(made, engine));
+        return made;
+      }),
     ),
   );
-  const forks = outcomes.flatMap((outcome) =>
-    outcome.status === "fulfilled" ? [outcome.value] : [],
-  );
-  const failure = outcomes.find((outcome) => outcome.status === "rejected");
-  if (failure !== undefined) {
-    await Promise.all(forks.map((fork) => removeSession(fork, engine)));
-    throw failure.reason;
-  }
+  rollback.keep();
   const readyMs = Math.round((performance.now() - startedAtMs) * 100) / 100;
   return { forks, readyMs, bindsLeftOut };
 }
