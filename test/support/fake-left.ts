@@ -27,15 +27,15 @@ export function whatIsLeft(notes: readonly string[]): string[] {
   const left = new Map<string, number>();
   for (const note of notes) {
     for (const [made, ended, what] of PAIRS) {
-      const [begin, end] = [made.exec(note)?.[1], ended.exec(note)?.[1]];
-      if (begin !== undefined) left.set(`${what} ${begin}`, countOf(`${what} ${begin}`, left) + 1);
-      if (end === undefined || note.endsWith(" fails")) continue;
-      left.set(`${what} ${end}`, Math.max(0, countOf(`${what} ${end}`, left) - 1));
+      const [begun, over] = [made, ended].map((each) => each.exec(note)?.[1]);
+      const name = `${what} ${begun ?? over}`;
+      const count = left.get(name) ?? 0;
+      if (begun !== undefined) left.set(name, count + 1);
+      // What has a name is there once, however often it was made.
+      else if (over !== undefined && !note.endsWith(" fails")) {
+        left.set(name, what === "held" ? count - 1 : 0);
+      }
     }
   }
   return [...left].flatMap(([what, count]) => (count > 0 ? [what] : []));
-}
-
-function countOf(what: string, left: ReadonlyMap<string, number>): number {
-  return left.get(what) ?? 0;
 }
