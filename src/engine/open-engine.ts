@@ -9,6 +9,7 @@ import * as sandbox from "../linux/sandbox/index.ts";
 import * as shells from "../linux/shells/index.ts";
 import { openStore, type StoreLimits } from "../linux/store/index.ts";
 import { findTerminals, InitLink, ScreenModel, SHELL_FILES } from "../linux/terminal/index.ts";
+import * as textTools from "../linux/text-tools/index.ts";
 import { Catalog, namesNothing } from "../portable/catalog/index.ts";
 import { ID_LENGTH } from "../shared/protocol/index.ts";
 import { AutomaticCheckpoints } from "./automatic/index.ts";
@@ -126,6 +127,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     sandbox,
     criu,
     shells,
+    textTools,
     connectInit: InitLink.connect,
     findTerminals,
     createScreen: (columns, rows) => new ScreenModel(columns, rows),

@@ -9,6 +9,7 @@ import * as sandbox from "../linux/sandbox/index.ts";
 import * as shells from "../linux/shells/index.ts";
 import { openStoreForReading } from "../linux/store/index.ts";
 import { findTerminals, ScreenModel, SHELL_FILES } from "../linux/terminal/index.ts";
+import * as textTools from "../linux/text-tools/index.ts";
 import { Catalog } from "../portable/catalog/index.ts";
 import { LiveSessions } from "./live/index.ts";
 import type { ReadingEngine, ReadingSettings } from "./moment/index.ts";
@@ -30,6 +31,7 @@ function openStoryEngine(layout: StateLayout, settings: ReadingSettings): Readin
     store: openStoreForReading(layout),
     criu,
     shells,
+    textTools,
     sandbox,
     // It compares checkpoints; what lives is the daemon's.
     live: new LiveSessions(),

@@ -16,6 +16,7 @@ import path from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { CopyJob } from "../../src/engine/files/index.ts";
 import { carryOut, Journal, makePlan, Target, versionAt } from "../../src/engine/merge/index.ts";
+import * as textTools from "../../src/linux/text-tools/index.ts";
 
 // Somebody works in the target at the very moment at which a plan is carried out.
 
@@ -64,7 +65,7 @@ async function carryOutWhile(meanwhile: (step: number, cancel: () => void) => vo
       {
         ...({ onConflict: "theirs", directoryAt: () => null } as const),
         labels: { ours: "ours", base: "base", theirs: "theirs" },
-        ...{ scratchDir: journal.dirOf(id), signal: gone.signal },
+        ...{ scratchDir: journal.dirOf(id), textTools, signal: gone.signal },
       },
     );
     const at = new Date().toISOString();

@@ -15,14 +15,8 @@ import os from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { CopyJob } from "../../src/engine/files/index.ts";
-import {
-  carryOut,
-  Journal,
-  makePlan,
-  mergeTexts,
-  Target,
-  versionAt,
-} from "../../src/engine/merge/index.ts";
+import { carryOut, Journal, makePlan, Target, versionAt } from "../../src/engine/merge/index.ts";
+import * as textTools from "../../src/linux/text-tools/index.ts";
 
 const NAMES = ["a", "b", "c", "d/e", "d/f", "g/h/i", "j", "k"];
 const TREES = Array.from({ length: 30 }, (_, seed) => seed + 1);
@@ -149,7 +143,7 @@ async function mergeByPlan(base: Tree, ours: Tree, theirs: Tree) {
   await journal.make("m");
   const target = new Target(fd);
   const plan = await makePlan(wishes, target, {
-    ...{ onConflict: "git", labels: LABELS, scratchDir: journal.dirOf("m"), signal },
+    ...{ onConflict: "git", labels: LABELS, scratchDir: journal.dirOf("m"), textTools, signal },
     directoryAt: (name) => versionIn("theirs", name),
   });
   const job = new CopyJob(fd, { owner: null, dropsPrivileges: false }, { id: "m", signal });
@@ -197,9 +191,9 @@ test("without git, diff3 joins texts as git does where both find no conflict", a
       ours: Buffer.from(sides.ours),
       theirs: Buffer.from(sides.theirs),
     };
-    const byGit = await mergeTexts({ ...texts, labels: LABELS }, root);
+    const byGit = await textTools.mergeTexts({ ...texts, labels: LABELS }, root);
     process.env["PATH"] = bin;
-    const byDiff3 = await mergeTexts({ ...texts, labels: LABELS }, root).finally(() => {
+    const byDiff3 = await textTools.mergeTexts({ ...texts, labels: LABELS }, root).finally(() => {
       process.env["PATH"] = PATH;
     });
     if (byGit.hasConflicts || byDiff3.hasConflicts) continue;

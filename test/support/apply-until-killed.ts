@@ -1,6 +1,7 @@
 import { closeSync, constants, openSync } from "node:fs";
 import { CopyJob } from "../../src/engine/files/index.ts";
 import { carryOut, Journal, makePlan, Target, versionAt } from "../../src/engine/merge/index.ts";
+import * as textTools from "../../src/linux/text-tools/index.ts";
 
 /** What a process does that is killed in the middle of it. */
 interface Job {
@@ -38,6 +39,7 @@ const plan = await makePlan(wishes, target, {
   labels: { ours: "ours", base: "base", theirs: "theirs" },
   ...{
     scratchDir: journal.dirOf(id),
+    textTools,
     directoryAt: () => null,
     signal: new AbortController().signal,
   },

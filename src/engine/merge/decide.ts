@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { toBytes } from "../../base/index.ts";
-import { isText, mergeTexts, TEXT_BYTES_MAX } from "./merge-texts.ts";
+import type { TextTools } from "../ports/index.ts";
+import { isText, TEXT_BYTES_MAX } from "./is-text.ts";
 import type { ConflictKind, DesiredChange } from "./plan.ts";
 import { hasSameContent, hasSameOwner, isSame, type Version } from "./version.ts";
 
@@ -11,6 +12,7 @@ export interface DecisionRules {
   labels: { ours: string; base: string; theirs: string };
   /** Where files may be made to merge texts. */
   scratchDir: string;
+  textTools: Pick<TextTools, "mergeTexts">;
 }
 
 /** What is to happen at one path. */
@@ -90,7 +92,7 @@ async function joinOrConflict(
 async function joinFiles(
   base: Version | null,
   { ours, theirs }: { ours: Version; theirs: Version },
-  { labels, scratchDir }: DecisionRules,
+  { labels, scratchDir, textTools }: DecisionRules,
 ): Promise<Decision | null> {
   const mode = pick(base?.mode, ours.mode, theirs.mode);
   const isOwnerOurs = base === null || hasSameOwner(base, theirs) || hasSameOwner(ours, theirs);
@@ -109,7 +111,7 @@ async function joinFiles(
   const [baseText, oursText, theirsText] = texts;
   if (baseText == null || oursText == null || theirsText == null) return null;
   const sides = { base: baseText, ours: oursText, theirs: theirsText };
-  const { text, hasConflicts } = await mergeTexts({ ...sides, labels }, scratchDir);
+  const { text, hasConflicts } = await textTools.mergeTexts({ ...sides, labels }, scratchDir);
   const isOurs = rights.mode === ours.mode && hasSameOwner({ ...ours, ...rights }, ours);
   // All that they have done is here already, with more.
   if (isOurs && !hasConflicts && conflict === null && text.equals(oursText)) return SAME;

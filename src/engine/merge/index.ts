@@ -6,9 +6,9 @@
 export { applyCheckpoint } from "./apply/apply-checkpoint.ts";
 export { undoApply } from "./apply/undo-apply.ts";
 export { carryOut, putBack, resume } from "./carry-out.ts";
+export { isText, TEXT_BYTES_MAX } from "./is-text.ts";
 export { Journal } from "./journal.ts";
 export { makePlan } from "./make-plan.ts";
-export { isText, type MergedText, mergeTexts, TEXT_BYTES_MAX } from "./merge-texts.ts";
 export { abortUnfinished, continueUnfinished } from "./recover.ts";
 export { mergeCheckpoint } from "./sessions/merge-checkpoint.ts";
 export { Target } from "./target.ts";

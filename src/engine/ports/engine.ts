@@ -18,6 +18,7 @@ import type { Automatic } from "./automatic.ts";
 import type { BrowseMounts } from "./browse-mounts.ts";
 import type { StandbyPool, StandbySettings } from "./standby-pool.ts";
 import type { StoryBuilder } from "./story-builder.ts";
+import type { TextTools } from "./text-tools.ts";
 
 /** Facts about this daemon and its machine that operations need. */
 export interface EngineSettings {
@@ -69,6 +70,7 @@ export interface Engine {
   sandbox: typeof sandbox;
   criu: typeof criu;
   shells: Pick<typeof shells, "readShellMemory">;
+  textTools: TextTools;
   connectInit: typeof InitLink.connect;
   findTerminals: typeof findTerminals;
   createScreen: (columns: number, rows: number) => ScreenModel;

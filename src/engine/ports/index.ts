@@ -15,3 +15,4 @@ export type {
 } from "./standby-pool.ts";
 export type { StoryBuilder } from "./story-builder.ts";
 export type { StreamPeer } from "./stream-peer.ts";
+export type { TextSearch, TextTools } from "./text-tools.ts";

@@ -4,7 +4,7 @@ import path from "node:path";
 import { fromText, type RawPath, toBytes } from "../../base/index.ts";
 import { hasCode } from "../../shared/errors/index.ts";
 import { CopyJob, copyAttributes } from "../files/index.ts";
-import { isText, mergeTexts, TEXT_BYTES_MAX } from "../merge/index.ts";
+import { isText, TEXT_BYTES_MAX } from "../merge/index.ts";
 import { readEntry, type TreeEntry } from "../moment/index.ts";
 import type { Engine } from "../ports/index.ts";
 
@@ -59,7 +59,10 @@ export class LineReverts implements AsyncDisposable {
     await mkdir(this.#directory, { recursive: true, mode: 0o700 });
     try {
       const sides = { ours, base, theirs, labels: LABELS };
-      const { text, hasConflicts } = await mergeTexts(sides, this.#directory);
+      const { text, hasConflicts } = await this.#engine.textTools.mergeTexts(
+        sides,
+        this.#directory,
+      );
       if (hasConflicts) return null;
       const rights = rightsOf({ was, became, is });
       const isSame = text.equals(ours) && RIGHTS.every((right) => rights[right] === is[right]);

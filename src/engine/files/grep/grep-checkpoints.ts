@@ -7,10 +7,9 @@ import type {
   OperationOutput,
   OperationParsedInput,
 } from "../../../shared/protocol/index.ts";
-import type { Engine, StreamPeer } from "../../ports/index.ts";
+import type { Engine, StreamPeer, TextSearch } from "../../ports/index.ts";
 import { type FileVersion, pathFilter, withNewVersions } from "./file-versions.ts";
 import { recordedOutputs } from "./recorded-outputs.ts";
-import { Grep } from "./run-grep.ts";
 import { type Searched, selectCheckpoints } from "./select-checkpoints.ts";
 import { VersionLifetimes } from "./version-lifetimes.ts";
 
@@ -25,15 +24,15 @@ type Input = OperationParsedInput<"grep">;
 /** One search. */
 class Search {
   readonly result: OperationOutput<"grep"> = { matches: 0, checkpoints: 0, files: 0, unread: [] };
-  readonly grep: Grep;
+  readonly grep: TextSearch;
   readonly #input: Input;
   readonly #peer: StreamPeer;
   readonly #isWanted: (path: string) => boolean;
 
-  constructor(input: Input, peer: StreamPeer) {
+  constructor(input: Input, peer: StreamPeer, { textTools }: Engine) {
     this.#input = input;
     this.#peer = peer;
-    this.grep = new Grep(input, peer.cancelled);
+    this.grep = textTools.search(input, peer.cancelled);
     this.#isWanted = pathFilter(input.path, matchesGlob);
   }
 
@@ -125,7 +124,7 @@ export async function grepCheckpoints(
   if (input.pattern.includes("\0")) {
     throw new WaypointError("USAGE_INVALID", "A pattern cannot have the byte 0 in it.");
   }
-  const search = new Search(input, peer);
+  const search = new Search(input, peer, engine);
   const selection = selectCheckpoints(input, engine);
   // Among all others one is told of at the end; who names it wants this one.
   if (input.checkpoints.length > 0)

@@ -72,7 +72,7 @@ export async function applyCheckpoint(
     const plan = await makePlan(wishes, target, {
       onConflict: input.force ? "theirs" : "refuse",
       labels: { ours: "this machine", base: "base", theirs: row.id },
-      scratchDir: journal.dirOf(id),
+      ...{ scratchDir: journal.dirOf(id), textTools: engine.textTools },
       directoryAt: (path) => directoryAt(files.to, mapping.toSession(path)),
       signal: peer.cancelled,
     });
@@ -82,7 +82,7 @@ export async function applyCheckpoint(
     };
     if (input.dryRun && !input.patch) return { ...describePlan(plan), ...result };
     refuseConflicts(plan, input.force);
-    if (input.patch) await sendPatch(plan, target, journal.dirOf(id), peer);
+    if (input.patch) await sendPatch(plan, target, { scratchDir: journal.dirOf(id), peer, engine });
     if (input.patch || plan.steps.length === 0) return { ...describePlan(plan), ...result };
     const job = new CopyJob(
       directory.fd,

@@ -1,14 +1,12 @@
 import { createReadStream, mkdirSync } from "node:fs";
-import { chmod, copyFile, mkdir, open, symlink, writeFile } from "node:fs/promises";
+import { chmod, copyFile, mkdir, symlink, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { fromText, type RawPath, runProcess, toBytes } from "../../../base/index.ts";
-import { hasCode, WaypointError } from "../../../shared/errors/index.ts";
-import type { StreamPeer } from "../../ports/index.ts";
+import { fromText, type RawPath, toBytes } from "../../../base/index.ts";
+import type { Engine, StreamPeer } from "../../ports/index.ts";
 import type { Plan, Step } from "../plan.ts";
 import { parentOf, type Target } from "../target.ts";
 import { linkTargetOf, type Version } from "../version.ts";
 
-const TIMEOUT_MS = 600_000;
 const EXECUTABLE = 0o100;
 
 /**
@@ -21,8 +19,7 @@ const EXECUTABLE = 0o100;
 export async function sendPatch(
   { steps }: Plan,
   target: Target,
-  scratchDir: string,
-  peer: StreamPeer,
+  { scratchDir, peer, engine }: { scratchDir: string; peer: StreamPeer; engine: Engine },
 ): Promise<void> {
   const sides = {
     a: fromText(path.join(scratchDir, "a")),
@@ -40,41 +37,10 @@ export async function sendPatch(
     });
   }
   const patchPath = path.join(scratchDir, "patch");
-  await compare(scratchDir, patchPath);
+  await engine.textTools.writePatch(scratchDir, patchPath);
   for await (const chunk of createReadStream(patchPath)) {
     peer.cancelled.throwIfAborted();
     await peer.send("stdout", chunk as Buffer);
-  }
-}
-
-/**
- * Without prefixes of its own git names a side that is missing after the other one. Lines of content
- * begin with a space, a plus or a minus, so that none is taken for a header.
- */
-const BOTH_SIDES = [
-  "s|^diff --git [ab]/(.*) [ab]/\\1$|diff --git a/\\1 b/\\1|",
-  's|^diff --git "[ab]/(.*)" "[ab]/\\1"$|diff --git "a/\\1" "b/\\1"|',
-].join(";");
-
-async function compare(scratchDir: string, patchPath: string): Promise<void> {
-  await using out = await open(patchPath, "wx", 0o600);
-  const diff =
-    "git -c core.quotepath=true diff --no-index --no-prefix --binary --full-index --no-renames a b";
-  const line = `${diff} > raw; [ $? -le 1 ] && exec sed -E '${BOTH_SIDES}' raw >&3`;
-  try {
-    await runProcess(["sh", "-c", line], {
-      ...{ cwd: scratchDir, descriptors: [out.fd], timeoutMs: TIMEOUT_MS },
-      env: {
-        ...{ PATH: process.env["PATH"] ?? "/usr/bin:/bin", LC_ALL: "C" },
-        ...{ GIT_CONFIG_NOSYSTEM: "1", GIT_CONFIG_GLOBAL: "/dev/null", GIT_DIR: "/dev/null/none" },
-      },
-    });
-  } catch (cause) {
-    if (!hasCode(cause, "TOOL_FAILED")) throw cause;
-    throw new WaypointError("TOOL_FAILED", "git could not write the patch.", {
-      hint: "Install git on this machine; without --patch none is needed.",
-      cause,
-    });
   }
 }
 

@@ -36,7 +36,8 @@ export async function undoApply(
       const plan = await makePlan(wishesOf(record, journal), target, {
         onConflict: input.force ? "theirs" : "refuse",
         labels: { ours: "now", base: "applied", theirs: "before" },
-        ...{ scratchDir: journal.dirOf(id), directoryAt: () => null, signal: peer.cancelled },
+        ...{ scratchDir: journal.dirOf(id), textTools: engine.textTools },
+        ...{ directoryAt: () => null, signal: peer.cancelled },
       });
       const { checkpoint, destination } = record;
       const where = destination.kind === "machine" ? toText(destination.directory) : "";

@@ -77,7 +77,7 @@ export async function mergeCheckpoint(
     const plan = await makePlan(wishes, target, {
       onConflict: "git",
       labels: { ours: session.name, base: ancestor.id, theirs: checkpoint.name ?? checkpoint.id },
-      scratchDir: journal.dirOf(id),
+      ...{ scratchDir: journal.dirOf(id), textTools: engine.textTools },
       directoryAt: (path) => {
         const entry = files.to.find(`/${path}`);
         return entry?.directory == null ? null : versionOfEntry(entry);

@@ -1,6 +1,13 @@
 import { toBase64, toText } from "../../../base/index.ts";
 import type { FileChange, FileTotals } from "../../../shared/protocol/index.ts";
-import type { CompareScope, RawChange, TreeEntry } from "../../moment/index.ts";
+import type {
+  CompareScope,
+  RawChange,
+  ReadContext,
+  ReadingEngine,
+  TreeEntry,
+} from "../../moment/index.ts";
+import type { TextTools } from "../../ports/index.ts";
 import { diffTexts, type TextDifference } from "./diff-texts.ts";
 import { findNoise, type NoiseGroup } from "./noise.ts";
 
@@ -24,7 +31,7 @@ export interface DescribedFiles {
 export async function describeChanges(
   changes: readonly RawChange[],
   { isExpanded, filesMax, withPatches }: CompareScope,
-  signal: AbortSignal,
+  { engine, signal }: Pick<ReadContext, "engine" | "signal">,
 ): Promise<DescribedFiles> {
   const groups = new Map<string, { group: NoiseGroup; members: RawChange[] }>();
   const listed: { path: string; change: RawChange | null; key: string }[] = [];
@@ -44,7 +51,7 @@ export async function describeChanges(
   const shown = listed
     .sort((one, other) => compareText(one.path, other.path) || orderOf(one) - orderOf(other))
     .slice(0, filesMax);
-  const patches = new PatchBudget(withPatches, signal);
+  const patches = new PatchBudget(withPatches, engine, signal);
   const files: FileChange[] = [];
   let bytesLeft = LIST_BYTES_MAX;
   for (const { change, key } of shown) {
@@ -62,12 +69,14 @@ export async function describeChanges(
 
 /** Gives patches until there are enough for one answer. */
 class PatchBudget {
+  readonly #textTools: TextTools;
   readonly #signal: AbortSignal;
   readonly #isWanted: boolean;
   #patchesLeft = PATCHES_MAX;
   #charactersLeft = PATCHES_CHARACTERS_MAX;
 
-  constructor(isWanted: boolean, signal: AbortSignal) {
+  constructor(isWanted: boolean, { textTools }: ReadingEngine, signal: AbortSignal) {
+    this.#textTools = textTools;
     this.#isWanted = isWanted;
     this.#signal = signal;
   }
@@ -76,7 +85,7 @@ class PatchBudget {
     const mayDiffer = change.change === "added" || change.change === "deleted";
     if (!this.#isWanted || !(mayDiffer || change.what.includes("content"))) return {};
     if (this.#charactersLeft <= 0 || this.#patchesLeft === 0) return { noPatch: "omitted" };
-    const found = await diffTexts(change, this.#signal);
+    const found = await diffTexts(change, this.#textTools, this.#signal);
     if (found.patch === undefined) return found;
     this.#charactersLeft -= found.patch.length;
     this.#patchesLeft -= 1;

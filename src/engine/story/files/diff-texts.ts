@@ -1,13 +1,13 @@
 import { closeSync, openSync, readSync } from "node:fs";
-import { runProcess, toBytes, toText } from "../../../base/index.ts";
+import { toBytes, toText } from "../../../base/index.ts";
 import type { FileChange } from "../../../shared/protocol/index.ts";
 import type { RawChange, TreeEntry } from "../../moment/index.ts";
+import type { TextTools } from "../../ports/index.ts";
 
 /** A larger file is not compared line by line. */
 const TEXT_BYTES_MAX = 2 * 1024 * 1024;
 /** How much of a file is looked at to tell text from other content, as git does it. */
 const PROBE_BYTES = 8000;
-const DIFF_TIMEOUT_MS = 10_000;
 /** A longer difference is cut; the whole of it is for a program on the files themselves. */
 const PATCH_CHARACTERS_MAX = 256 * 1024;
 
@@ -17,12 +17,11 @@ export type TextDifference = Pick<FileChange, "patch" | "noPatch">;
 /**
  * Returns how the text of a file differs, as a unified diff of whole lines.
  *
- * diff(1) compares; it is handed open files, so names that are no text do not matter.
- *
  * @throws TOOL_FAILED  this machine has no diff(1).
  */
 export async function diffTexts(
   { path, from, before, after }: RawChange,
+  textTools: Pick<TextTools, "diffFiles">,
   signal: AbortSignal,
 ): Promise<TextDifference> {
   if ([before, after].every((entry) => entry?.type !== "file")) return {};
@@ -35,13 +34,9 @@ export async function diffTexts(
       before === null ? "/dev/null" : label("a", from ?? path),
       after === null ? "/dev/null" : label("b", path),
     ] as const;
-    const argv = ["diff", "-u", "-a", "--label", labels[0], "--label", labels[1]] as const;
-    const { stdout } = await runProcess([...argv, "/proc/self/fd/3", "/proc/self/fd/4"], {
-      ...{ descriptors: [oneFd, otherFd], okExitCodes: [0, 1], timeoutMs: DIFF_TIMEOUT_MS, signal },
-      env: { ...process.env, LC_ALL: "C" },
-    });
-    const isLong = stdout.length > PATCH_CHARACTERS_MAX;
-    return { patch: isLong ? `${stdout.slice(0, PATCH_CHARACTERS_MAX)}\n… (cut)\n` : stdout };
+    const patch = await textTools.diffFiles([oneFd, otherFd], labels, signal);
+    const isLong = patch.length > PATCH_CHARACTERS_MAX;
+    return { patch: isLong ? `${patch.slice(0, PATCH_CHARACTERS_MAX)}\n… (cut)\n` : patch };
   } finally {
     for (const fd of fds) if (fd !== undefined) closeSync(fd);
   }

@@ -16,7 +16,7 @@ export const FILES_READER: ChangesReader = {
     const scoped = changes
       .filter((change) => under === null || isAbout(change, under))
       .filter(({ path, from }) => isWanted(path) || (from !== null && isWanted(from)));
-    return { ...(await describeChanges(scoped, context.scope, context.signal)), unknown };
+    return { ...(await describeChanges(scoped, context.scope, context)), unknown };
   },
   summarize: summarizeFiles,
 };

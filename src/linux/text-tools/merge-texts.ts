@@ -2,18 +2,11 @@ import { mkdtemp, open, readFile, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { runProcess } from "../../base/index.ts";
 import { hasCode, WaypointError } from "../../shared/errors/index.ts";
+import { gitEnvironment } from "./environment.ts";
 
-/** A larger file is not merged line by line. */
-export const TEXT_BYTES_MAX = 2 * 1024 * 1024;
-/** How much of a file is looked at to tell text from other content, as git does it. */
-const PROBE_BYTES = 8000;
 const TIMEOUT_MS = 30_000;
 /** git merge-file's exit code is the number of conflicts, up to this; above it failed. */
 const CONFLICTS_EXIT_MAX = 127;
-const noConfiguration = () => ({
-  ...{ GIT_CONFIG_NOSYSTEM: "1", GIT_CONFIG_GLOBAL: "/dev/null", GIT_DIR: "/dev/null/none" },
-  ...{ PATH: process.env["PATH"] ?? "/usr/bin:/bin", LC_ALL: "C" },
-});
 
 /** Three texts; an empty base where both sides are new. */
 export interface ThreeTexts {
@@ -28,11 +21,6 @@ export interface ThreeTexts {
 export interface MergedText {
   text: Buffer;
   hasConflicts: boolean;
-}
-
-/** Tells whether content is text as git sees it. */
-export function isText(bytes: Buffer): boolean {
-  return bytes.length <= TEXT_BYTES_MAX && !bytes.subarray(0, PROBE_BYTES).includes(0);
 }
 
 /**
@@ -66,7 +54,7 @@ async function mergeWithGit(
   const { exitCode } = await runProcess(
     ["git", "merge-file", "--quiet", ...labels, "ours", "base", "theirs"],
     {
-      ...{ cwd: directory, env: noConfiguration(), timeoutMs: TIMEOUT_MS },
+      ...{ cwd: directory, env: gitEnvironment(), timeoutMs: TIMEOUT_MS },
       okExitCodes: Array.from({ length: CONFLICTS_EXIT_MAX + 1 }, (_, code) => code),
     },
   );
@@ -85,7 +73,7 @@ async function mergeWithDiff3(
   const { exitCode } = await runProcess(
     ["sh", "-c", line, "diff3", ...labels, "ours", "base", "theirs"],
     {
-      ...{ cwd: directory, env: noConfiguration(), timeoutMs: TIMEOUT_MS },
+      ...{ cwd: directory, env: gitEnvironment(), timeoutMs: TIMEOUT_MS },
       ...{ descriptors: [out.fd], okExitCodes: [0, 1, 127] },
     },
   );

@@ -1,7 +1,8 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { type RawPath, toBytes } from "../../../base/index.ts";
-import { WaypointError } from "../../../shared/errors/index.ts";
+import { type RawPath, toBytes } from "../../base/index.ts";
+import { WaypointError } from "../../shared/errors/index.ts";
+import { toolEnvironment } from "./environment.ts";
 import { type GrepLine, MatchLines, NullSeparated } from "./match-lines.ts";
 
 /** Memory that one grep may take; a longer line cannot be searched. */
@@ -11,8 +12,6 @@ const DEADLINE_MS = 60_000;
 const READ_BYTES_PER_MS = 10_000;
 const COMPLAINT_BYTES_MAX = 4096;
 const SHOWN_CHARS_MAX = 80;
-/** Text as everywhere, in no language: what people and programs write here is UTF-8. */
-const ENVIRONMENT = { PATH: process.env["PATH"], LC_ALL: "C.UTF-8" };
 
 /** What is searched for. */
 export interface Pattern {
@@ -39,7 +38,7 @@ interface GrepRun {
  * The machine's own grep as a process: it reads files of any size and stops at a signal, and a
  * pattern that takes for ever takes nobody else's time.
  */
-export class Grep {
+class Grep {
   readonly #pattern: Pattern;
   readonly #signal: AbortSignal;
 
@@ -117,7 +116,9 @@ export class Grep {
     this.#throwIfGone();
     const [program = "", ...rest] = run.arguments;
     // A group of its own, so that xargs and its grep end together.
-    const child = spawn(program, rest, { env: ENVIRONMENT, detached: true });
+    // What people and programs write is UTF-8.
+    const env = toolEnvironment("C.UTF-8");
+    const child = spawn(program, rest, { env, detached: true });
     const closed = once(child, "close") as Promise<[number | null]>;
     closed.catch(() => {});
     let isLate = false;
@@ -149,6 +150,11 @@ export class Grep {
   #throwIfGone(): void {
     if (this.#signal.aborted) throw new WaypointError("CANCELLED", "The operation was cancelled.");
   }
+}
+
+/** Searches for a pattern, in no particular place yet. */
+export function search(pattern: Pattern, signal: AbortSignal): Grep {
+  return new Grep(pattern, signal);
 }
 
 const NUL = Buffer.from([0]);
