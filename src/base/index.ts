@@ -41,6 +41,7 @@ export {
   tellStandstill,
   unresponsive,
 } from "./standstill.ts";
+export { type RunningProgram, startProgram } from "./start-program.ts";
 export { STATE_DIR_DEFAULT, type StateLayout, stateLayout } from "./state-dir.ts";
 export { knownStateDirs, noteStateDir } from "./state-dirs.ts";
 export { isSystemError } from "./system-error.ts";

@@ -1,8 +1,13 @@
 import { randomBytes } from "node:crypto";
 import os from "node:os";
-import { type Logger, SerialQueues, type StateLayout } from "../base/index.ts";
+import { type Logger, SerialQueues, type StateLayout, startProgram } from "../base/index.ts";
 import * as criu from "../linux/criu/index.ts";
-import { findCriu, type NativeName, nativePath } from "../linux/host/index.ts";
+import {
+  availableMemoryBytes,
+  findCriu,
+  type NativeName,
+  nativePath,
+} from "../linux/host/index.ts";
 import { Freezer, LimitsHost } from "../linux/limits/index.ts";
 import { NetworkHost, PortForwards } from "../linux/network/index.ts";
 import * as sandbox from "../linux/sandbox/index.ts";
@@ -120,6 +125,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     network,
     forwards: new PortForwards(),
     limits: limitsHost,
+    availableMemoryBytes,
     freezer: Freezer.open({ ownerKey: layout.key }),
     get memoryImages() {
       return memoryImages;
@@ -148,11 +154,14 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     background: new SerialQueues(),
     stories: new StoryQueue(),
     storyBuilder: new StoryProcess({
-      argv: [...options.storyProgram, JSON.stringify(storySettings)],
+      start: () => startProgram([...options.storyProgram, JSON.stringify(storySettings)]),
       logger,
       clearAway: () => store.snapshots.removeScratch(STORY_SCRATCH_START),
     }),
-    verifications: new VerificationRuns({ reserveBytes: options.standby.reserveBytes }),
+    verifications: new VerificationRuns({
+      reserveBytes: options.standby.reserveBytes,
+      availableBytes: availableMemoryBytes,
+    }),
     logger,
     newId,
   };

@@ -70,6 +70,7 @@ export function fakeEngine(change: Partial<Record<keyof Engine, unknown>> = {}):
     journal: new CommandJournal(memory.commands, logger),
     ...{ leases: new SerialQueues(), background: new SerialQueues(), filling: new Map() },
     connectInit: steps.method("connectInit"),
+    availableMemoryBytes: () => Number.MAX_SAFE_INTEGER,
     newId: newIds(),
     ...change,
   };

@@ -1,5 +1,3 @@
-import { readFileSync } from "node:fs";
-import { memoryField } from "../../formats/proc/index.ts";
 import type { CheckpointRow } from "../../portable/model/index.ts";
 import { WaypointError } from "../../shared/errors/index.ts";
 
@@ -12,8 +10,8 @@ const OVERHEAD_BYTES = 8 * 1024 * 1024;
 interface MemoryFacts {
   /** Memory that stays available while several run at once. */
   reserveBytes: number;
-  /** Memory that can be used now. @defaultValue what the kernel says */
-  availableBytes?: () => number;
+  /** Memory that can be used now. */
+  availableBytes: () => number;
 }
 
 /** One command that is to be run against a checkpoint, or runs. */
@@ -38,13 +36,13 @@ export interface RunHandle {
  * They come in the order in which they were asked for.
  */
 export class VerificationRuns {
-  readonly #facts: Required<MemoryFacts>;
+  readonly #facts: MemoryFacts;
   readonly #running = new Set<Run>();
   readonly #waiting: { run: Run; start: () => void }[] = [];
   #isStopped = false;
 
   constructor(facts: MemoryFacts) {
-    this.#facts = { availableBytes: availableBytes, ...facts };
+    this.#facts = facts;
   }
 
   /**
@@ -167,8 +165,4 @@ function stopped(): WaypointError {
   return new WaypointError("CANCELLED", "The daemon was stopped; this verification was given up.", {
     hint: "Repeat the command, which starts the daemon again.",
   });
-}
-
-function availableBytes(): number {
-  return memoryField(readFileSync("/proc/meminfo", "utf8"), "MemAvailable");
 }

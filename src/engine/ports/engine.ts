@@ -64,6 +64,8 @@ export interface Engine {
   network: NetworkHost;
   forwards: PortForwards;
   limits: LimitsHost;
+  /** Returns how much memory programs may take now. */
+  availableMemoryBytes: () => number;
   /** `null` where nothing can be frozen: then there is no standby. */
   freezer: Freezer | null;
   memoryImages: MemoryBudget;

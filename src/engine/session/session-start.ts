@@ -77,7 +77,7 @@ async function readStart(
   if (shell === undefined || shell.program === null || shell.cwd === null) return null;
   const { environment, functions } = await shells.readShellMemory({
     programPath: shell.program.path,
-    filePath: `/proc/${shell.hostPid}/exe`,
+    filePath: shell.programFile,
     address: shell.program.address,
     memory: await sandbox.readProcessMemory(shell.hostPid, MEMORY_BYTES_MAX),
     textBytesMax: TEXT_BYTES_MAX,

@@ -1,18 +1,13 @@
-import { readFileSync } from "node:fs";
-import { memoryField } from "../../formats/proc/index.ts";
 import type { Engine } from "../ports/index.ts";
 
 /** A store with less has no room for what forks in advance would write. */
 const STORE_FREE_BYTES_MIN = 256 * 1024 * 1024;
 
 /** Returns why nothing may be parked now, `null` where nothing speaks against it. */
-export function findPressure({ freezer, settings, store }: Engine): string | null {
+export function findPressure(engine: Engine): string | null {
+  const { freezer, settings, store } = engine;
   if (freezer === null) return "this machine offers no freezer";
-  if (availableBytes() < settings.standby.reserveBytes) return "memory is short";
+  if (engine.availableMemoryBytes() < settings.standby.reserveBytes) return "memory is short";
   if (store.space.usage().freeBytes < STORE_FREE_BYTES_MIN) return "the store is nearly full";
   return null;
-}
-
-function availableBytes(): number {
-  return memoryField(readFileSync("/proc/meminfo", "utf8"), "MemAvailable");
 }

@@ -1,6 +1,6 @@
 import process from "node:process";
 import { afterEach, expect, test, vi } from "vitest";
-import type { Logger } from "../../base/index.ts";
+import { type Logger, startProgram } from "../../base/index.ts";
 import { StoryOverBudget } from "./story-budget.ts";
 import { StoryProcess } from "./story-process.ts";
 
@@ -24,7 +24,10 @@ const never = new AbortController().signal;
 
 function open(options: { timeMsMax?: number; clearAway?: () => void } = {}): StoryProcess {
   const argv: [string, ...string[]] = [process.execPath, "-e", PROGRAM];
-  const stories = new StoryProcess({ argv, logger: LOGGER, clearAway: () => {}, ...options });
+  const stories = new StoryProcess({
+    ...{ start: () => startProgram(argv), logger: LOGGER, clearAway: () => {} },
+    ...options,
+  });
   opened.push(stories);
   return stories;
 }
@@ -84,7 +87,8 @@ test("a story that is given up ends, also where its process does not listen", as
 
 test("a program that is not there is no story, and no crash", async () => {
   const argv: [string] = ["/nowhere/at-all"];
-  const stories = new StoryProcess({ argv, logger: LOGGER, clearAway: () => {} });
+  const start = () => startProgram(argv);
+  const stories = new StoryProcess({ start, logger: LOGGER, clearAway: () => {} });
   opened.push(stories);
 
   await expect(stories.build("ok", never)).rejects.toThrow(/ENOENT/);

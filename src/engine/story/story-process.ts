@@ -1,7 +1,5 @@
-import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
-import type { Readable, Writable } from "node:stream";
-import type { Logger } from "../../base/index.ts";
+import type { Logger, RunningProgram } from "../../base/index.ts";
 import { WaypointError } from "../../shared/errors/index.ts";
 import type { Story } from "../../shared/protocol/index.ts";
 import type { StoryBuilder } from "../ports/index.ts";
@@ -20,7 +18,7 @@ interface Request {
 
 /** One life of the process. */
 interface Running {
-  child: ChildProcessByStdio<Writable, Readable, null>;
+  program: RunningProgram;
   requests: Map<number, Request>;
   /** Why it was ended by us. */
   endedFor: Error | undefined;
@@ -32,7 +30,7 @@ interface Running {
  * the time or the memory of the daemon. It is started when it is needed and ended when it rests.
  */
 export class StoryProcess implements StoryBuilder {
-  readonly #argv: readonly [string, ...string[]];
+  readonly #startProgram: () => RunningProgram;
   readonly #logger: Logger;
   readonly #clearAway: () => void;
   #running: Running | undefined;
@@ -42,17 +40,18 @@ export class StoryProcess implements StoryBuilder {
   readonly #timeMsMax: number;
 
   /**
+   * @param options.start  starts the program (src/engine/story-program.ts).
    * @param options.clearAway  removes what an end half-way has left in the store.
    * @param options.timeMsMax  longest time for one story.
    */
   constructor(options: {
-    argv: readonly [string, ...string[]];
+    start: () => RunningProgram;
     logger: Logger;
     clearAway: () => void;
     timeMsMax?: number;
   }) {
     this.#timeMsMax = options.timeMsMax ?? STORY_TIME_MS_MAX;
-    this.#argv = options.argv;
+    this.#startProgram = options.start;
     this.#logger = options.logger;
     this.#clearAway = options.clearAway;
   }
@@ -93,23 +92,18 @@ export class StoryProcess implements StoryBuilder {
   }
 
   #start(): Running {
-    const [program, ...args] = this.#argv;
-    const child = spawn(program, args, { stdio: ["pipe", "pipe", "inherit"] });
+    const program = this.#startProgram();
     const gone = Promise.withResolvers<void>();
     const requests = new Map<number, Request>();
-    const running: Running = { child, requests, endedFor: undefined, gone: gone.promise };
-    child.stdin.on("error", () => {}); // Its end tells more.
-    createInterface({ input: child.stdout }).on("line", (line) => this.#take(running, line));
-    const end = (how: string) => {
+    const running: Running = { program, requests, endedFor: undefined, gone: gone.promise };
+    program.stdin.on("error", () => {}); // Its end tells more.
+    createInterface({ input: program.stdout }).on("line", (line) => this.#take(running, line));
+    void program.ended.then(({ how, failure }) => {
+      running.endedFor ??= failure;
       if (this.#running === running) this.#running = undefined;
       this.#settle(running, how);
       gone.resolve();
-    };
-    child.once("error", (error) => {
-      running.endedFor ??= error;
-      end(String(error));
     });
-    child.once("close", (code, signal) => end(signal ?? `exit code ${code}`));
     this.#running = running;
     return running;
   }
@@ -132,7 +126,7 @@ export class StoryProcess implements StoryBuilder {
 
   #end(running: Running, reason: Error): void {
     running.endedFor ??= reason;
-    running.child.kill("SIGKILL");
+    running.program.kill();
   }
 
   #rest(): void {
@@ -144,8 +138,8 @@ export class StoryProcess implements StoryBuilder {
   }
 }
 
-function send({ child }: Running, request: StoryRequest): void {
-  child.stdin.write(`${JSON.stringify(request)}\n`);
+function send({ program }: Running, request: StoryRequest): void {
+  program.stdin.write(`${JSON.stringify(request)}\n`);
 }
 
 function givenUp(): WaypointError {

@@ -5,6 +5,7 @@
  */
 
 export type { NativeName } from "../../../scripts/setup/native-names.mjs";
+export { availableMemoryBytes } from "./available-memory.ts";
 export { type CheckHostOptions, checkHost } from "./check-host.ts";
 export { type CriuProgram, type FindCriuOptions, findCriu } from "./find-criu.ts";
 export type { HostCheck } from "./host-check.ts";

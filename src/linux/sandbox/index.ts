@@ -3,11 +3,13 @@
  * namespaces of its own, and the view of its process tree from the host.
  * It knows neither checkpoints nor the network. docs/notes/overlayfs and namespaces have the facts.
  */
+export { attachView, openMountNamespace, unmountIn } from "./attach-view.ts";
 export { type BaseShell, checkBase, requireOutsideState, type ShellDialect } from "./check-base.ts";
 export { checkBinds, requireNoState } from "./check-binds.ts";
 export { findUser, type SessionUser, userNames } from "./find-user.ts";
 export { findHidden, hiddenBelow } from "./hidden-places.ts";
 export { findHostMounts } from "./host-mounts.ts";
+export { findInitSocket } from "./init-socket.ts";
 export { launchInit } from "./launch-init.ts";
 export { isListeningOn } from "./live-sockets.ts";
 export {

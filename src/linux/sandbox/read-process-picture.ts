@@ -14,6 +14,8 @@ export interface LiveTree {
 /** A process of a live session, with its id on the host. */
 interface LiveTask extends ProcessFacts {
   hostPid: number;
+  /** Where the file of its program can be opened, also when it has another name by now. */
+  programFile: string;
 }
 
 /** A stretch of a process's memory. */
@@ -94,7 +96,8 @@ async function readTasks(processes: readonly TreeProcess[]): Promise<LiveTask[]>
 async function readTask(process: TreeProcess): Promise<LiveTask | null> {
   const { hostPid, pid, parentPid, command, uid } = process;
   try {
-    const programPath = readlinkSync(`/proc/${hostPid}/exe`);
+    const programFile = `/proc/${hostPid}/exe`;
+    const programPath = readlinkSync(programFile);
     const status = readFileSync(`/proc/${hostPid}/status`, "utf8");
     const field = (name: string) =>
       new RegExp(`^${name}:.*?(\\d+)(?: kB)?$`, "m").exec(status)?.[1];
@@ -102,7 +105,7 @@ async function readTask(process: TreeProcess): Promise<LiveTask | null> {
       ({ file, offset }) => file === programPath && offset === 0,
     );
     return {
-      ...{ hostPid, pid, parentPid, command, uid },
+      ...{ hostPid, pid, parentPid, command, uid, programFile },
       leadsTerminal: Number(field("NSsid")) === pid && hasTerminal(hostPid),
       programId: await readProgramId(hostPid),
       cwd: readlinkSync(`/proc/${hostPid}/cwd`).replace(/ \(deleted\)$/, ""),

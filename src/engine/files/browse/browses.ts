@@ -1,15 +1,13 @@
-import { closeSync, mkdirSync, openSync, readdirSync, rmdirSync } from "node:fs";
+import { closeSync, mkdirSync, readdirSync, rmdirSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import path from "node:path";
-import { fromText, isSystemError, Rollback, runProcess } from "../../../base/index.ts";
-import { openWithMounts } from "../../../linux/kernel/index.ts";
+import { fromText, isSystemError, Rollback } from "../../../base/index.ts";
 import { resolveMoment } from "../../../portable/lineage/index.ts";
 import { WaypointError } from "../../../shared/errors/index.ts";
 import type { Browse } from "../../../shared/protocol/index.ts";
 import { type Moment, openMoment } from "../../moment/index.ts";
 import type { BrowseMounts, BrowseRequest, Engine, StreamPeer } from "../../ports/index.ts";
 import { Root, requireDirectory } from "../copy/root.ts";
-import { unmountIn } from "./unmount-in.ts";
 
 /** A mount that is there, and what it holds. */
 interface Browsing {
@@ -50,14 +48,14 @@ export class Browses implements BrowseMounts {
    * @throws CHECKPOINT_NOT_FOUND | CHECKPOINT_INCOMPLETE | SANDBOX_FAILED | TOOL_FAILED
    */
   async begin({ moment: reference, directory }: BrowseRequest, peer: StreamPeer): Promise<Browse> {
-    const { newId, catalog } = this.#engine;
+    const { newId, catalog, sandbox } = this.#engine;
     const id = newId();
     await using rollback = new Rollback();
     const moment = await openMoment(resolveMoment(reference, catalog), this.#engine);
     rollback.defer("close the moment", async () => await moment[Symbol.asyncDispose]());
     const madeDir = directory === undefined ? this.#makeDir(id) : null;
     if (madeDir !== null) rollback.defer("remove its directory", () => rmdirSync(madeDir));
-    const namespaceFd = openSync(`/proc/${peer.pid}/ns/mnt`, "r");
+    const namespaceFd = sandbox.openMountNamespace(peer.pid);
     rollback.defer("close the namespace", () => closeSync(namespaceFd));
     const target = path.posix.normalize(directory ?? madeDir ?? "");
     await this.#mount(id, moment, { target, namespaceFd }, peer);
@@ -101,11 +99,11 @@ export class Browses implements BrowseMounts {
 
   /** Ends what a killed daemon has left, on the machine as the starter of this daemon sees it. */
   async endLeft(): Promise<void> {
-    const { settings, logger } = this.#engine;
+    const { settings, sandbox, logger } = this.#engine;
     const start = this.#source("");
     try {
       if (settings.hostNamespacePath !== null) {
-        await unmountIn(settings.hostNamespacePath, (source) => source.startsWith(start));
+        await sandbox.unmountIn(settings.hostNamespacePath, (source) => source.startsWith(start));
       }
       for (const name of listDirs(settings.layout.browseDir)) {
         rmdirSync(path.join(settings.layout.browseDir, name));
@@ -128,13 +126,8 @@ export class Browses implements BrowseMounts {
     const { sandbox, settings } = this.#engine;
     const viewDir = sandbox.mountView(id, layersOf(moment), this.#source(id));
     try {
-      const treeFd = openWithMounts(viewDir);
-      try {
-        const descriptors = [treeFd, namespaceFd, directory.fd];
-        await runProcess([settings.mountProgramPath], { descriptors });
-      } finally {
-        closeSync(treeFd);
-      }
+      const to = { namespaceFd, directoryFd: directory.fd };
+      await sandbox.attachView(viewDir, to, settings.mountProgramPath);
     } finally {
       sandbox.unmountView(id);
     }
@@ -147,7 +140,7 @@ export class Browses implements BrowseMounts {
     const { namespaceFd, madeDir, moment } = browsing;
     try {
       const source = this.#source(id);
-      await unmountIn(`/proc/${process.pid}/fd/${namespaceFd}`, (each) => each === source);
+      await this.#engine.sandbox.unmountIn(namespaceFd, (each) => each === source);
       if (madeDir !== null) removeDir(madeDir);
     } finally {
       closeSync(namespaceFd);

@@ -1,4 +1,4 @@
-import { fromText, isAtOrBelow, type RawPath } from "../../../base/index.ts";
+import { fromText, isAtOrBelow, type RawPath, toText } from "../../../base/index.ts";
 import { ancestry } from "../../../portable/lineage/index.ts";
 import type { CheckpointRow, SessionRow } from "../../../portable/model/index.ts";
 import { WaypointError } from "../../../shared/errors/index.ts";
@@ -18,7 +18,9 @@ import type { DesiredChange, Plan } from "../plan.ts";
 import { requireNoneUnfinished } from "../recover.ts";
 import { Target } from "../target.ts";
 import { versionOfEntry } from "../version.ts";
-import { findHolders, type Holder } from "./find-holders.ts";
+
+/** Processes with open files that a result names at most. */
+const HOLDERS_MAX = 100;
 
 /** What is merged, into what. */
 export interface MergeRequest {
@@ -148,8 +150,17 @@ async function captureBefore(session: SessionRow, engine: Engine): Promise<Check
   );
 }
 
-function holdersOf({ steps }: Plan, pid: number, { sandbox }: Engine): Holder[] {
+/** Returns which processes have a file open that is replaced: they go on with it as it is now. */
+function holdersOf({ steps }: Plan, pid: number, { sandbox }: Engine) {
   const replaced = steps.filter(({ kind, identity }) => identity !== null && kind !== "attributes");
   const paths = new Set<RawPath>(replaced.map(({ path }) => `/${path}`));
-  return paths.size === 0 ? [] : findHolders(sandbox.listProcesses(pid), paths);
+  if (paths.size === 0) return [];
+  return sandbox
+    .listOpenFiles(pid)
+    .flatMap(({ paths: open, ...holder }) =>
+      [...open]
+        .filter((each) => paths.has(each))
+        .map((each) => ({ ...holder, path: toText(each) })),
+    )
+    .slice(0, HOLDERS_MAX);
 }
