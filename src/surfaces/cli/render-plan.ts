@@ -20,13 +20,10 @@ export function renderPlan(
   paint: Paint,
 ): string[] {
   const stepCount = totals.written + totals.deleted + totals.directories + totals.rights;
-  const lines = steps.map((step) => {
-    const mark = step.action === "write" ? (step.isNew ? "+" : "M") : MARKS[step.action];
-    const size = step.action === "write" ? paint("dim", `  ${formatSize(step.sizeBytes)}`) : "";
-    const how = step.isMerged ? paint("dim", "  (both sides' lines)") : "";
-    const kind = step.type === "directory" ? "/" : "";
-    return `${mark} ${printable(step.path)}${kind}${size}${how}`;
-  });
+  const lines = [
+    ...steps.filter((step) => gitDirectoryOf(step) === null).map((step) => renderStep(step, paint)),
+    ...renderGitDirectories(steps, paint),
+  ];
   if (stepCount > steps.length) lines.push(`… and ${stepCount - steps.length} more`);
   for (const { path, why } of conflicts) {
     lines.push(paint("red", `! ${printable(path)}  ${printable(why)}`));
@@ -39,6 +36,32 @@ export function renderPlan(
   }
   if (noteCount > notes.length) lines.push(`… and ${noteCount - notes.length} more remarks`);
   return [...lines, summarize(totals, { done, isDryRun, target })];
+}
+
+type Step = PlanOutput["steps"][number];
+
+function renderStep(step: Step, paint: Paint): string {
+  const mark = step.action === "write" ? (step.isNew ? "+" : "M") : MARKS[step.action];
+  const size = step.action === "write" ? paint("dim", `  ${formatSize(step.sizeBytes)}`) : "";
+  const how = step.isMerged ? paint("dim", "  (both sides' lines)") : "";
+  const kind = step.type === "directory" ? "/" : "";
+  return `${mark} ${printable(step.path)}${kind}${size}${how}`;
+}
+
+/** Git's own files say nothing one by one: each repository has a line. */
+function renderGitDirectories(steps: readonly Step[], paint: Paint): string[] {
+  const byDirectory = Map.groupBy(steps, gitDirectoryOf);
+  return [...byDirectory].flatMap(([directory, inside]) => {
+    if (directory === null) return [];
+    const bytes = inside.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+    const files = inside.filter(({ type }) => type !== "directory").length;
+    const facts = paint("dim", `  (git: ${files} ${files === 1 ? "file" : "files"})`);
+    return [`M ${printable(directory)}/${paint("dim", `  ${formatSize(bytes)}`)}${facts}`];
+  });
+}
+
+function gitDirectoryOf({ path }: Step): string | null {
+  return /^(.*?(?:^|\/)\.git)\//.exec(path)?.[1] ?? null;
 }
 
 function summarize(totals: PlanOutput["totals"], { done, isDryRun, target }: PlanWords): string {

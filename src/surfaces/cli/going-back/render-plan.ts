@@ -1,6 +1,10 @@
-import type { RestoreParts, RestorePlan } from "../../../shared/protocol/index.ts";
-import { renderOthers, renderUnknown } from "../diff/render-diff.ts";
+import type { FileChange, RestoreParts, RestorePlan } from "../../../shared/protocol/index.ts";
+import { renderUnknown } from "../diff/render-diff.ts";
 import { renderFiles } from "../diff/render-files.ts";
+import { renderGit } from "../diff/render-git.ts";
+import { renderPackages } from "../diff/render-packages.ts";
+import { renderProcesses } from "../diff/render-processes.ts";
+import { renderShell } from "../diff/render-shell.ts";
 import { printable } from "../text/printable.ts";
 import type { Paint } from "../text/style.ts";
 import { describeParts, renderHolders } from "./render-files-put.ts";
@@ -21,9 +25,8 @@ export function renderPlan(plan: RestorePlan, { paint, linesMax }: PlanStyle): s
   const shorten = (lines: readonly string[]) => cut(lines, linesMax, paint);
   const name = printable(plan.sessionName);
   const target = plan.checkpointName === null ? plan.checkpoint : printable(plan.checkpointName);
-  const files = renderFiles(changes, { paint, isBrief: false });
-  const others = renderOthers(changes, { paint, isBrief: false });
-  const isSame = files.length + others.length === 0;
+  const lists = listChanges(changes, paint);
+  const isSame = lists.every((lines) => lines.length === 0);
   const what = describeParts(parts);
   const unknown = renderUnknown(changes.unknown, {
     isBelowPath: false,
@@ -34,8 +37,7 @@ export function renderPlan(plan: RestorePlan, { paint, linesMax }: PlanStyle): s
     isSame
       ? `Session ${name} has nothing that a restore to ${target} would change${what}.`
       : `Back to ${target}, session ${name} would change so${what} (+ comes back, - goes, ~ is put back):`,
-    ...shorten(files),
-    ...shorten(others),
+    ...lists.flatMap(shorten),
     ...unknown,
     ...renderContent(plan),
     ...headed("Run since then:", shorten(renderCommands(plan, paint))),
@@ -45,6 +47,23 @@ export function renderPlan(plan: RestorePlan, { paint, linesMax }: PlanStyle): s
     ...renderUntouched(plan),
     ...(plan.typing === null ? [] : [printable(plan.typing.sentence)]),
     ...(plan.refused === null ? [] : [`It would be refused: ${printable(plan.refused)}`]),
+  ];
+}
+
+/** In the order of the timeline: services, files with the noise last, packages, the shell, git. */
+function listChanges(changes: RestorePlan["changes"], paint: Paint): string[][] {
+  const options = { paint, isBrief: false };
+  const isNoise = ({ group }: FileChange) => group !== undefined;
+  const files = (changes.files ?? []).toSorted((a, b) => Number(isNoise(a)) - Number(isNoise(b)));
+  return [
+    renderProcesses({ ...changes, processes: null, connections: null }, options),
+    renderProcesses({ ...changes, ports: null }, options),
+    renderFiles({ ...changes, files }, options),
+    [
+      ...renderPackages(changes, options),
+      ...renderShell(changes, options),
+      ...renderGit(changes, options),
+    ],
   ];
 }
 

@@ -1,0 +1,50 @@
+import { expect, test } from "vitest";
+import type { RestorePlan } from "../../../shared/protocol/index.ts";
+import { plain } from "../text/style.ts";
+import { renderPlan } from "./render-plan.ts";
+
+test("services and their ports come first, what programs keep for themselves last of the files", () => {
+  const program = { parentPid: 1, programId: "x", cwd: null, user: null, memoryBytes: null };
+  const file = { type: "file", sizeBefore: 1, sizeAfter: 1 } as const;
+  const plan = {
+    ...{
+      sessionName: "web",
+      checkpoint: "aa",
+      checkpointName: "green",
+      parts: {},
+      content: "full",
+    },
+    parts: { only: null, paths: [], except: [] },
+    changes: {
+      files: [
+        { path: "/srv/.git", change: "modified", ...file, group: "git", files: 3 },
+        { path: "/srv/app.js", change: "modified", ...file },
+      ],
+      fileTotals: { added: 0, modified: 4, deleted: 0, renamed: 0, directories: 0 },
+      packages: [],
+      processes: {
+        started: [{ ...program, pid: 7, command: "node app.js" }],
+        ended: [],
+        still: [],
+      },
+      ports: {
+        opened: [{ protocol: "tcp", address: "::", port: 80, pid: 7, command: "node app.js" }],
+        closed: [],
+      },
+      connections: { opened: [], closed: [] },
+      ...{ env: [], functions: [], cwd: null, virtualenv: null, git: [], unknown: {} },
+    },
+    ...{ commands: [], commandsUnknown: null, told: [], heldOpen: [], typing: null, refused: null },
+    outside: { connections: [], binds: [] },
+    untouched: { sessions: [], standbys: [] },
+  } as unknown as RestorePlan;
+
+  const [, ...lines] = renderPlan(plan, { paint: plain, linesMax: 10 });
+
+  expect(lines.slice(0, 4)).toEqual([
+    "+ port tcp [::]:80  7 node app.js",
+    "+ process 7 node app.js",
+    expect.stringContaining("/srv/app.js"),
+    expect.stringContaining("/srv/.git"),
+  ]);
+});
