@@ -14,6 +14,7 @@ export function answersOfFakes(steps: Pick<FakeSteps<string>, "note">): Answers 
   const handedOut = (what: string, more: object = {}) => ({
     ...more,
     [Symbol.dispose]: () => steps.note(`${what} is over`),
+    [Symbol.asyncDispose]: async () => steps.note(`${what} is over`),
   });
   return { ...ofStore(handedOut), ...ofTrees(steps), ...ofMachine(handedOut), ...ofEngine() };
 }
@@ -58,6 +59,9 @@ function ofStore(handedOut: HandOut): Answers {
     "store.space.requireRoom": async () => {},
     "store.shares.requireShare": NOTHING,
     "store.snapshots.release": async () => {},
+    "store.snapshots.exists": () => true,
+    "store.snapshots.ofInstance": () =>
+      handedOut("store.snapshots.ofInstance", { subvolumePath: "/scratch" }),
     "store.sessions.write": NOTHING,
   };
 }
@@ -101,6 +105,7 @@ function ofMachine(handedOut: HandOut): Answers {
     "sandbox.findInitsBelow": () => [],
     "sandbox.findHidden": () => [],
     "sandbox.listProcesses": () => [],
+    "sandbox.listOpenFiles": () => [],
     "sandbox.isBindPresent": () => true,
     "sandbox.isBindRemoved": () => false,
     "sandbox.checkBase": () => ({ shellPath: "/bin/bash", dialect: "bash" }),

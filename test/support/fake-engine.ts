@@ -37,7 +37,8 @@ export interface FakeEngine {
 /** What only looks: it leaves nothing behind. */
 const LOOKS = [
   /^catalog\.(?!(\w+\.)?(transaction|quickTransaction|sync|insert|update|delete|put))/,
-  /^store\.(checkpointPaths|instancePaths|mountPaths|requireKnown|files|list|images\.(is|locate))/,
+  /^store\.(checkpointPaths|instancePaths|mountPaths|requireKnown|files|list)/,
+  /^store\.(images|snapshots)\.(is|locate|exists)/,
   /^(sandbox|criu|network|limits|freezer)\.(find|tree|is|has|list|read|plan|check|merged|netns)/,
   /^(sandbox\.startTicks|criu\.(measure|pages)|limits\.hits|freezer\.(holds|groupDir))/,
 ];

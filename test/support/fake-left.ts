@@ -1,3 +1,5 @@
+const IS_OVER = /^(\S+) is over/;
+
 /** What makes something, how that ends, and what it is called; the first group says which one. */
 const PAIRS: readonly [RegExp, RegExp, string][] = [
   [/^store\.createInstance(?:From)? (\S+)/, /^store\.deleteInstance (\S+)/, "files of"],
@@ -12,11 +14,8 @@ const PAIRS: readonly [RegExp, RegExp, string][] = [
   [/^criu\.startPagesServer (\S+)/, /^criu\.endPagesServer (\S+)/, "pages server in"],
   [/^tree (\d+) runs$/, /^sandbox\.killTree (\d+)/, "tree"],
   [/^(\w*[lL]ink)\.quiesce$/, /^(\w*[lL]ink)\.resume/, "quiet"],
-  [
-    /^((?:store\.images\.hold|limits\.(?:liftCpu|prepareToEnter)))(?!.* (?:is over|fails)$)/,
-    /^(\S+) is over/,
-    "held",
-  ],
+  [/^(store\.images\.hold|store\.snapshots\.ofInstance)(?!.* (?:is over|fails)$)/, IS_OVER, "held"],
+  [/^(limits\.(?:liftCpu|prepareToEnter))(?!.* (?:is over|fails)$)/, IS_OVER, "held"],
 ];
 
 /**

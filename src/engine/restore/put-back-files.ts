@@ -90,8 +90,18 @@ export async function putBackFiles(
       paths,
     };
   } catch (error) {
-    operations.update(operation, { detail: { ...begun, state: "interrupted" }, readyMs: null });
+    noteInterrupted(operation, begun, engine);
     throw withWayOn(error, session.name);
+  }
+}
+
+/** What cannot be noted, on a full disk for instance, the next daemon notes. */
+function noteInterrupted(operation: number, begun: OperationDetail, engine: Engine): void {
+  try {
+    const detail = { ...begun, state: "interrupted" } as const;
+    engine.catalog.operations.update(operation, { detail, readyMs: null });
+  } catch (error) {
+    engine.logger.error("note what was interrupted", error, { operation });
   }
 }
 
