@@ -8,6 +8,7 @@ import {
   type NativeName,
   nativePath,
 } from "../linux/host/index.ts";
+import * as kernel from "../linux/kernel/index.ts";
 import { Freezer, LimitsHost } from "../linux/limits/index.ts";
 import { NetworkHost, PortForwards } from "../linux/network/index.ts";
 import * as sandbox from "../linux/sandbox/index.ts";
@@ -134,6 +135,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     criu,
     shells,
     textTools,
+    fileCalls: kernel,
     connectInit: InitLink.connect,
     findTerminals,
     createScreen: (columns, rows) => new ScreenModel(columns, rows),

@@ -4,7 +4,7 @@ import os from "node:os";
 import process from "node:process";
 import { createLogger, STATE_DIR_DEFAULT, type StateLayout, stateLayout } from "../base/index.ts";
 import * as criu from "../linux/criu/index.ts";
-import { endWithParent, limitFurtherMemory } from "../linux/kernel/index.ts";
+import * as kernel from "../linux/kernel/index.ts";
 import * as sandbox from "../linux/sandbox/index.ts";
 import * as shells from "../linux/shells/index.ts";
 import { openStoreForReading } from "../linux/store/index.ts";
@@ -32,6 +32,7 @@ function openStoryEngine(layout: StateLayout, settings: ReadingSettings): Readin
     criu,
     shells,
     textTools,
+    fileCalls: kernel,
     sandbox,
     // It compares checkpoints; what lives is the daemon's.
     live: new LiveSessions(),
@@ -42,11 +43,11 @@ function openStoryEngine(layout: StateLayout, settings: ReadingSettings): Readin
   };
 }
 
-endWithParent();
+kernel.endWithParent();
 os.setPriority(NICENESS);
 writeFileSync("/proc/self/oom_score_adj", FIRST_TO_BE_ENDED);
 const layout = stateLayout(process.env["WAYPOINT_DIR"] ?? STATE_DIR_DEFAULT);
 const engine = openStoryEngine(layout, JSON.parse(process.argv[2] ?? "") as ReadingSettings);
-limitFurtherMemory(STORY_BYTES_MAX);
+kernel.limitFurtherMemory(STORY_BYTES_MAX);
 await serveStories(engine, { input: process.stdin, output: process.stdout });
 process.exit(0);

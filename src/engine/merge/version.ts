@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { type BigIntStats, lstatSync, readlinkSync } from "node:fs";
-import { type RawPath, toBytes } from "../../base/index.ts";
-import { fileTypeOf } from "../../linux/kernel/index.ts";
+import { fileTypeOf, type RawPath, toBytes } from "../../base/index.ts";
+import { listXattrs, readXattr } from "../../linux/kernel/index.ts";
 import type { FileType } from "../../shared/protocol/index.ts";
 import { haveSameAttributes, openEntry, type TreeEntry } from "../moment/index.ts";
 
@@ -85,7 +85,7 @@ export function linkTargetOf(hostPath: RawPath): RawPath {
 export function hasSameXattrs(one: Version, other: Version): boolean {
   if (!("hostPath" in one.content && "hostPath" in other.content)) return true;
   if (one.type !== "file" && one.type !== "directory") return true;
-  return haveSameAttributes(one.content, other.content);
+  return haveSameAttributes(one.content, other.content, { listXattrs, readXattr });
 }
 
 /** Returns what is at a path of this machine. */

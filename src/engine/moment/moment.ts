@@ -1,5 +1,6 @@
 import type { CheckpointRow, SessionRow } from "../../portable/model/index.ts";
 import { WaypointError } from "../../shared/errors/index.ts";
+import type { ReadingCalls } from "../ports/index.ts";
 import type { ReadingEngine } from "./reading-engine.ts";
 
 /** What checkpoints and sessions have in common that readers need. */
@@ -21,6 +22,8 @@ export interface Moment extends AsyncDisposable {
   origin: Origin;
   /** Read-only btrfs subvolume with its files: `upper/`, `mounts/<n>/upper/` (docs/FORMAT.md). */
   subvolumePath: string;
+  /** How its files are read. */
+  calls: ReadingCalls;
   checkpoint: CheckpointRow | null;
   /** The session that lives; `null` for the other kinds. */
   session: SessionRow | null;
@@ -53,6 +56,7 @@ export async function openCheckpoint(row: CheckpointRow, engine: ReadingEngine):
     name: row.id,
     origin: row,
     subvolumePath: paths.snapshotPath,
+    calls: engine.fileCalls,
     checkpoint: row,
     session: null,
     imagesDir: () => (row.content === "full" ? engine.store.images.locate(paths) : null),
@@ -69,6 +73,7 @@ function openHeld(row: CheckpointRow, instanceId: string, engine: ReadingEngine)
     name: row.id,
     origin: row,
     subvolumePath: scratch.subvolumePath,
+    calls: engine.fileCalls,
     checkpoint: row,
     session: null,
     imagesDir: () => null,
@@ -90,6 +95,7 @@ async function openSession(session: SessionRow, engine: ReadingEngine): Promise<
     name: session.name,
     origin: session,
     subvolumePath: scratch.subvolumePath,
+    calls: engine.fileCalls,
     checkpoint: null,
     session,
     imagesDir: () => null,

@@ -6,6 +6,6 @@ export type ReadingSettings = Pick<EngineSettings, "resolvConf" | "initBinaryPat
 /** What reading a story needs of the engine; the process that builds stories has no more. */
 export type ReadingEngine = Pick<
   Engine,
-  | ("catalog" | "store" | "criu" | "shells" | "sandbox" | "textTools" | "live")
+  | ("catalog" | "store" | "criu" | "shells" | "sandbox" | "textTools" | "fileCalls" | "live")
   | ("findTerminals" | "createScreen" | "logger" | "newId")
 > & { settings: Pick<EngineSettings, "layout" | "shellFiles" | keyof ReadingSettings> };

@@ -14,7 +14,6 @@ export {
   renameSafely,
   setXattrOf,
 } from "./file-calls.ts";
-export { fileTypeOf } from "./file-type.ts";
 export {
   bindToLoopback,
   closeInheritedOnExec,

@@ -1,9 +1,9 @@
 import { lstatSync } from "node:fs";
 import path from "node:path";
 import { fromText, isAtOrBelow, type RawPath, toBytes } from "../../../base/index.ts";
-import { fileHandle, readXattr } from "../../../linux/kernel/index.ts";
 import { ancestry } from "../../../portable/lineage/index.ts";
 import type { CheckpointRow } from "../../../portable/model/index.ts";
+import type { ReadingCalls } from "../../ports/index.ts";
 import type { TreeEntry } from "../files/overlay-tree.ts";
 import type { RawChange } from "../files/raw-change.ts";
 import type { ReadingEngine } from "../reading-engine.ts";
@@ -53,14 +53,15 @@ export class FirstViews {
     change: Pick<RawChange, "change" | "after">,
   ): FirstView {
     const upper = change.after;
-    const origin = upper === null || upper.upperInode === null ? null : originOf(upper);
+    const calls = this.#engine.fileCalls;
+    const origin = upper === null || upper.upperInode === null ? null : originOf(upper, calls);
     if (now === null) {
       // A copy of a base file that is not there any more: somebody has removed or moved it.
       return origin !== null && change.change !== "renamed" ? "unknown" : "absent";
     }
     const ctimeNs = this.ctimeNs(now);
     if (ctimeNs + CLOCK_STEP_NS <= this.#untouchedUntilNs(rawPath)) return "unchanged";
-    if (upper === null || origin === null || !isHandleOf(origin, now)) return "unknown";
+    if (upper === null || origin === null || !isHandleOf(origin, now, calls)) return "unknown";
     const copiedAtNs = lstatSync(toBytes(upper.hostPath), { bigint: true }).birthtimeNs;
     return ctimeNs + CLOCK_STEP_NS <= copiedAtNs ? "unchanged" : "unknown";
   }
@@ -90,7 +91,8 @@ export class FirstViews {
     while (touchedCount < end) {
       const middle = Math.floor((touchedCount + end) / 2);
       const row = this.#line[middle] as CheckpointRow;
-      if (isTouched(path.join(this.#snapshotOf(row), prefix), inLayer)) touchedCount = middle + 1;
+      const upperDir = path.join(this.#snapshotOf(row), prefix);
+      if (isTouched(upperDir, inLayer, this.#engine.fileCalls)) touchedCount = middle + 1;
       else end = middle;
     }
     return touchedCount;
@@ -125,7 +127,7 @@ export class FirstViews {
 }
 
 /** Tells whether an upper directory says anything of a path, by itself or by a directory above it. */
-function isTouched(upperDir: string, inLayer: RawPath): boolean {
+function isTouched(upperDir: string, inLayer: RawPath, { readXattr }: ReadingCalls): boolean {
   let at = fromText(upperDir);
   for (const name of inLayer.split("/")) {
     if (name === "") continue;
@@ -138,12 +140,16 @@ function isTouched(upperDir: string, inLayer: RawPath): boolean {
   return true;
 }
 
-function originOf({ hostPath }: TreeEntry): Buffer | null {
+function originOf({ hostPath }: TreeEntry, { readXattr }: ReadingCalls): Buffer | null {
   return readXattr(toBytes(hostPath), ORIGIN);
 }
 
 /** Tells whether an upper file was copied from this very file of the base. */
-function isHandleOf(origin: Buffer, { hostPath }: TreeEntry): boolean {
+function isHandleOf(
+  origin: Buffer,
+  { hostPath }: TreeEntry,
+  { fileHandle }: ReadingCalls,
+): boolean {
   const handle = fileHandle(toBytes(hostPath));
   if (handle === null || origin.length <= ORIGIN_HANDLE_AT) return false;
   const isSameType = origin[ORIGIN_TYPE_AT] === handle.type;

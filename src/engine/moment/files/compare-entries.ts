@@ -1,3 +1,4 @@
+import type { ReadingCalls } from "../../ports/index.ts";
 import type { Pace } from "../pace.ts";
 import { linkTarget, type TreeEntry } from "./overlay-tree.ts";
 import type { Aspect } from "./raw-change.ts";
@@ -16,7 +17,7 @@ export async function compareEntries(
   before: TreeEntry,
   after: TreeEntry,
   facts: InodeFacts,
-  pace: Pace,
+  { pace, calls }: { pace: Pace; calls: ReadingCalls },
 ): Promise<Aspect[]> {
   if (before.hostPath === after.hostPath) return [];
   const what: Aspect[] = [];
@@ -27,7 +28,7 @@ export async function compareEntries(
   if (await hasOtherContent(before, after, facts, pace)) what.push("content");
   if (before.mode !== after.mode) what.push("mode");
   if (before.uid !== after.uid || before.gid !== after.gid) what.push("owner");
-  if (before.type === after.type && haveOtherAttributes(before, after, facts)) {
+  if (before.type === after.type && haveOtherAttributes(before, after, facts, calls)) {
     what.push("attributes");
   }
   return what;
@@ -69,12 +70,17 @@ async function hasOtherContent(
   return areEqual === null ? before.mtimeNs !== after.mtimeNs : !areEqual;
 }
 
-function haveOtherAttributes(before: TreeEntry, after: TreeEntry, facts: InodeFacts): boolean {
+function haveOtherAttributes(
+  before: TreeEntry,
+  after: TreeEntry,
+  facts: InodeFacts,
+  calls: ReadingCalls,
+): boolean {
   if (isBaseOfBoth(before, after)) return false;
   if (isSameInode(before, after, facts) && !facts.attributes.has(after.upperInode ?? 0)) {
     return false;
   }
-  return !haveSameAttributes(before, after);
+  return !haveSameAttributes(before, after, calls);
 }
 
 /** The base does not change, so what both show of it is the same, unless it is another file. */

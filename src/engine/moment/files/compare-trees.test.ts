@@ -3,6 +3,7 @@ import os from "node:os";
 import path from "node:path";
 import process from "node:process";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import * as kernel from "../../../linux/kernel/index.ts";
 import { Pace } from "../pace.ts";
 import { type TreeChanges, TreeComparison } from "./compare-trees.ts";
 import { OverlayTree } from "./overlay-tree.ts";
@@ -22,8 +23,8 @@ afterEach(() => {
 /** Compares two overlays on the same base, in which every path may have changed. */
 async function changesBetween(fromUpper: string, toUpper: string) {
   const base = path.join(directory, "base");
-  using from = new OverlayTree(path.join(directory, fromUpper), base);
-  using to = new OverlayTree(path.join(directory, toUpper), base);
+  using from = new OverlayTree(path.join(directory, fromUpper), base, kernel);
+  using to = new OverlayTree(path.join(directory, toUpper), base, kernel);
   const changes: TreeChanges = {
     ...{ before: UNTOUCHED, after: UNTOUCHED, created: new Set(), moved: new Map() },
     ...{ sharedInodeMax: 0, written: new Map(), attributes: new Set() },

@@ -107,7 +107,9 @@ export class TreeComparison {
       this.#wait(this.#added, after);
       return;
     }
-    const what = await compareEntries(before.entry, after.entry, this.#changes, this.#pace);
+    const what = await compareEntries(before.entry, after.entry, this.#changes, {
+      ...{ pace: this.#pace, calls: this.#to.calls },
+    });
     if (renamedFrom !== null || what.length > 0) {
       const change = renamedFrom === null ? "modified" : "renamed";
       this.#note({

@@ -11,6 +11,9 @@ const MEBIBYTE = 1024 ** 2;
 /** As many links as the kernel follows. */
 const LINKS_FOLLOWED_MAX = 40;
 
+/** What tells where the layers of a moment are, and how they are read. */
+type LayersOf = Pick<Moment, "subvolumePath" | "origin" | "calls">;
+
 /** A directory with the tree that it is of. */
 export interface DirectoryOfTree {
   tree: OverlayTree;
@@ -24,11 +27,11 @@ export interface DirectoryOfTree {
  * What is in a bind was not captured, and is not there.
  */
 export class MomentFiles implements Disposable {
-  readonly #moment: Pick<Moment, "subvolumePath" | "origin">;
+  readonly #moment: LayersOf;
   readonly #trees = new Map<string, OverlayTree>();
   readonly #open = new DisposableStack();
 
-  constructor(moment: Pick<Moment, "subvolumePath" | "origin">) {
+  constructor(moment: LayersOf) {
     this.#moment = moment;
   }
 
@@ -46,7 +49,8 @@ export class MomentFiles implements Disposable {
     if (known !== undefined) return known;
     // Opened after the end it would stay open for ever.
     if (this.#open.disposed) throw new WaypointError("CANCELLED", "The files are closed.");
-    const tree = new OverlayTree(path.join(this.#moment.subvolumePath, prefix), baseDir);
+    const { subvolumePath, calls } = this.#moment;
+    const tree = new OverlayTree(path.join(subvolumePath, prefix), baseDir, calls);
     this.#trees.set(prefix, this.#open.use(tree));
     return tree;
   }

@@ -1,7 +1,7 @@
 import { type BigIntStats, closeSync, lstatSync, readdirSync, readlinkSync } from "node:fs";
-import { fromText, isSystemError, type RawPath, toBytes } from "../../../base/index.ts";
-import { fileTypeOf, openWithoutMounts, readXattr } from "../../../linux/kernel/index.ts";
+import { fileTypeOf, fromText, isSystemError, type RawPath, toBytes } from "../../../base/index.ts";
 import type { FileType } from "../../../shared/protocol/index.ts";
+import type { ReadingCalls } from "../../ports/index.ts";
 
 /** What an overlay says of its own in extended attributes. */
 const OPAQUE = "trusted.overlay.opaque";
@@ -42,13 +42,15 @@ export interface TreeEntry {
  */
 export class OverlayTree implements Disposable {
   readonly root: TreeEntry;
+  readonly calls: ReadingCalls;
   readonly #baseFd: number;
   readonly #baseRoot: RawPath;
   /** The layers stand still while a tree is open, so what was read once holds. */
   readonly #merged = new Map<RawPath, MergedDirectory>();
 
-  constructor(upperDir: string, baseDir: string) {
-    this.#baseFd = openWithoutMounts(baseDir);
+  constructor(upperDir: string, baseDir: string, calls: ReadingCalls) {
+    this.calls = calls;
+    this.#baseFd = calls.openWithoutMounts(baseDir);
     this.#baseRoot = `/proc/self/fd/${this.#baseFd}`;
     const upper = fromText(upperDir);
     const directory = { upper, base: this.#baseRoot, hasFileWhiteouts: false };
@@ -72,7 +74,7 @@ export class OverlayTree implements Disposable {
     if (upperPath === null || upperStat === null) {
       return base === null ? null : this.#baseEntry(`${base}/${name}`);
     }
-    if (isWhiteout(upperStat, upperPath, directory)) return null;
+    if (this.#isWhiteout(upperStat, upperPath, directory)) return null;
     const entry = describe(upperStat, upperPath, true);
     if (entry.type === "directory") {
       entry.directory = this.#merge(upperPath, base === null ? null : `${base}/${name}`);
@@ -99,7 +101,7 @@ export class OverlayTree implements Disposable {
     return names.filter((name) => {
       const upperPath = `${upper}/${name}`;
       const upperStat = stat(upperPath);
-      return upperStat === null || !isWhiteout(upperStat, upperPath, directory);
+      return upperStat === null || !this.#isWhiteout(upperStat, upperPath, directory);
     });
   }
 
@@ -132,13 +134,23 @@ export class OverlayTree implements Disposable {
 
   #readMerged(upper: RawPath, basePath: RawPath | null): MergedDirectory {
     const bytes = toBytes(upper);
-    const opaque = readXattr(bytes, OPAQUE)?.toString("latin1");
+    const opaque = this.calls.readXattr(bytes, OPAQUE)?.toString("latin1");
     const hasFileWhiteouts = opaque === "x";
     if (opaque === "y") return { upper, base: null, hasFileWhiteouts };
-    const redirect = readXattr(bytes, REDIRECT)?.toString("latin1");
+    const redirect = this.calls.readXattr(bytes, REDIRECT)?.toString("latin1");
     const base = redirect === undefined ? basePath : this.#redirected(basePath, redirect);
     const isMerged = base !== null && typeOf(stat(base)) === "directory";
     return { upper, base: isMerged ? base : null, hasFileWhiteouts };
+  }
+
+  #isWhiteout(
+    found: BigIntStats,
+    upperPath: RawPath,
+    { hasFileWhiteouts }: MergedDirectory,
+  ): boolean {
+    if (typeOf(found) === "character-device") return found.rdev === 0n;
+    const mayBe = hasFileWhiteouts && typeOf(found) === "file" && found.size === 0n;
+    return mayBe && this.calls.readXattr(toBytes(upperPath), WHITEOUT) !== null;
   }
 
   #redirected(basePath: RawPath | null, redirect: RawPath): RawPath | null {
@@ -167,16 +179,6 @@ function describe(found: BigIntStats, hostPath: RawPath, isUpper: boolean): Tree
     hostPath,
     directory: null,
   };
-}
-
-function isWhiteout(
-  found: BigIntStats,
-  upperPath: RawPath,
-  { hasFileWhiteouts }: MergedDirectory,
-): boolean {
-  if (typeOf(found) === "character-device") return found.rdev === 0n;
-  const mayBe = hasFileWhiteouts && typeOf(found) === "file" && found.size === 0n;
-  return mayBe && readXattr(toBytes(upperPath), WHITEOUT) !== null;
 }
 
 function typeOf(found: BigIntStats | null): FileType | undefined {

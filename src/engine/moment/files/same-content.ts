@@ -1,6 +1,6 @@
 import { closeSync, openSync, readSync } from "node:fs";
 import { type RawPath, toBytes } from "../../../base/index.ts";
-import { listXattrs, readXattr } from "../../../linux/kernel/index.ts";
+import type { ReadingCalls } from "../../ports/index.ts";
 import type { Pace } from "../pace.ts";
 import type { TreeEntry } from "./overlay-tree.ts";
 
@@ -9,6 +9,8 @@ interface ByteRange {
   offset: number;
   size: number;
 }
+
+type XattrCalls = Pick<ReadingCalls, "listXattrs" | "readXattr">;
 
 /** More than this is not read only in order to find that it was written again unchanged. */
 const COMPARED_BYTES_MAX = 32 * 1024 * 1024;
@@ -68,11 +70,12 @@ async function isRangeSame(
 export function haveSameAttributes(
   one: Pick<TreeEntry, "hostPath">,
   other: Pick<TreeEntry, "hostPath">,
+  calls: XattrCalls,
 ): boolean {
-  return attributesOf(one.hostPath) === attributesOf(other.hostPath);
+  return attributesOf(one.hostPath, calls) === attributesOf(other.hostPath, calls);
 }
 
-function attributesOf(hostPath: RawPath): string {
+function attributesOf(hostPath: RawPath, { listXattrs, readXattr }: XattrCalls): string {
   const bytes = toBytes(hostPath);
   const names = listXattrs(bytes).filter((name) => !OVERLAY_XATTR.test(name));
   const pairs = names.map((name) => [name, readXattr(bytes, name)?.toString("base64") ?? ""]);

@@ -1,4 +1,4 @@
-import type { FileType } from "../../shared/protocol/index.ts";
+import type { FileType } from "../shared/protocol/index.ts";
 
 const S_IFMT = 0o170000;
 const TYPES: ReadonlyMap<number, FileType> = new Map([
