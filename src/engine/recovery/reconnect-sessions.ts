@@ -11,6 +11,7 @@ import {
   reconnectInstance,
   restoreAgain,
 } from "../session/index.ts";
+import { attempt } from "./attempt.ts";
 
 /** How often to look whether a session that does not answer yet is still there. */
 const END_POLL_INTERVAL_MS = 20;
@@ -35,7 +36,10 @@ export async function reconnectSessions(engine: Engine): Promise<void> {
     running.map(async (session) => {
       const instance =
         session.instance === null ? undefined : engine.catalog.instance(session.instance);
-      if (!isAlive(instance, engine)) return await noteEnd(session, instance, engine);
+      if (!isAlive(instance, engine)) {
+        const end = () => noteEnd(session, instance, engine);
+        return await attempt("a session that has ended", engine, end, { session: session.name });
+      }
       const calling = reconnect(session, instance, engine);
       if (findStandstill(instance.pid) !== null) return;
       const lateMs = (timeoutMs: number) => delay(timeoutMs, undefined, { ref: false });
@@ -84,11 +88,17 @@ async function adoptReconnected(
   }
   // It died while it was being connected to, as when the daemon's death was part of a larger one.
   if (live === null) return await noteEnd(session, instance, engine);
-  // Their callers died with the last daemon; they must not block on output that nobody reads.
-  const { commands } = await live.link.list();
-  await Promise.all(commands.map(({ id }) => live.link.discard(id)));
+  try {
+    // Their callers died with the last daemon; they must not block on output that nobody reads.
+    const { commands } = await live.link.list();
+    await Promise.all(commands.map(({ id }) => live.link.discard(id)));
+  } catch (error) {
+    live.link.end(new WaypointError("SESSION_UNRESPONSIVE", "The session does not answer."));
+    throw error;
+  }
   // The last daemon may have died in a dump, for which it had lifted this limit.
-  engine.limits.applyCpu(instance.id, session);
+  const limit = () => engine.limits.applyCpu(instance.id, session);
+  await attempt("the limit of a session", engine, limit, { session: session.name });
   adoptInstance(live, engine);
 }
 

@@ -5,6 +5,7 @@ import type { Engine } from "../ports/index.ts";
 import { endInstance, removeInstance, resumeForwards } from "../session/index.ts";
 import { indexMissingStories } from "../story/index.ts";
 import { readVerifications } from "../verify/index.ts";
+import { attempt } from "./attempt.ts";
 import { rebuildSessions } from "./rebuild-sessions.ts";
 import { reconnectSessions } from "./reconnect-sessions.ts";
 import { settleStaleCriu } from "./stale-criu.ts";
@@ -17,74 +18,80 @@ import { settleStaleCriu } from "./stale-criu.ts";
  */
 export async function recover(engine: Engine): Promise<void> {
   // A store that is broken or full must not keep a daemon from starting: only it can end sessions.
-  const attempt = async (what: string, step: () => unknown) => {
-    try {
-      await step();
-    } catch (error) {
-      engine.logger.error(`recovery: ${what}`, error);
-    }
-  };
-  await attempt("CRIU that was left", () => settleStaleCriu(engine));
+  const step = (what: string, work: () => unknown) => attempt(what, engine, work);
+  await step("CRIU that was left", () => settleStaleCriu(engine));
   // Where nothing of the store can be read, all would seem to be gone.
   const isReadable = engine.store.health.now().state !== "unusable";
   if (isReadable) {
-    await attempt("sessions without a row", () => rebuildSessions(engine));
-    await attempt("checkpoints without a row", () => recoverCheckpoints(engine));
-    await attempt("instances without a session", () => removeOrphans(engine));
+    await step("sessions without a row", () => rebuildSessions(engine));
+    await step("checkpoints without a row", () => recoverCheckpoints(engine));
+    await step("instances without a session", () => removeOrphans(engine));
   }
-  await attempt("sessions that have ended", () => releaseEnded(engine));
-  await attempt("frozen sessions", () => thawSessions(engine));
-  await attempt("live sessions", () => reconnectSessions(engine));
-  await attempt("forwarded ports", () => resumeForwards(engine));
+  await step("sessions that have ended", () => releaseEnded(engine));
+  await step("frozen sessions", () => thawSessions(engine));
+  await step("live sessions", () => reconnectSessions(engine));
+  await step("forwarded ports", () => resumeForwards(engine));
   if (!isReadable) return;
-  for (const { id } of engine.catalog.heldCheckpoints()) scheduleHeld(id, engine);
+  await step("checkpoints that are held", () => scheduleAllHeld(engine));
   engine.standbys.refresh();
   // What a killed daemon mounted for users may show a throw-away snapshot.
-  await attempt("browsed moments", () => engine.browses.endLeft());
-  await attempt("throw-away snapshots", () => engine.store.snapshots.removeScratch());
+  await step("browsed moments", () => engine.browses.endLeft());
+  await step("throw-away snapshots", () => engine.store.snapshots.removeScratch());
   // Nobody waits for old stories; the daemon is ready without them.
-  void indexMissingStories(engine);
+  void step("stories", () => indexMissingStories(engine));
+}
+
+function scheduleAllHeld(engine: Engine): void {
+  for (const { id } of engine.catalog.heldCheckpoints()) scheduleHeld(id, engine);
 }
 
 /** A daemon that died in the middle of a restore may have left its session frozen. */
-function thawSessions({ catalog, freezer }: Engine): void {
-  for (const { state, instance } of catalog.sessions()) {
-    if (state === "running" && instance !== null) freezer?.thaw(instance);
+async function thawSessions(engine: Engine): Promise<void> {
+  for (const { state, instance } of engine.catalog.sessions()) {
+    if (state !== "running" || instance === null) continue;
+    const thaw = () => engine.freezer?.thaw(instance);
+    await attempt("a frozen session", engine, thaw, { instance });
   }
 }
 
 async function recoverCheckpoints(engine: Engine): Promise<void> {
-  const { catalog, store, logger } = engine;
+  const { catalog, store } = engine;
   const kept = new Set<string>();
   for (const id of await store.listCheckpoints()) {
     if (catalog.checkpoint(id) !== undefined) continue;
     try {
-      const manifest = store.readManifest(id);
-      if (manifest === null) {
-        await store.deleteCheckpoint(id);
-        continue;
-      }
-      const row = rowOf(id, manifest, engine);
-      catalog.insertCheckpoint(row);
-      await readVerifications(id, engine);
-      const session = catalog.session(row.session);
-      const isHead = row.trigger !== "before-restore" && session?.head === row.parent;
-      if (session !== undefined && isHead && !catalog.isNew) {
-        catalog.updateSession(row.session, { head: id });
-      }
+      await recoverCheckpoint(id, engine);
     } catch (error) {
       // One unreadable checkpoint must not keep the daemon from starting; it is left for a look.
       kept.add(id);
-      logger.error("checkpoint not recovered", error, { id });
+      engine.logger.error("checkpoint not recovered", error, { id });
     }
   }
   for (const id of await store.images.list()) {
-    if (catalog.checkpoint(id) === undefined && !kept.has(id)) await store.deleteCheckpoint(id);
+    if (catalog.checkpoint(id) !== undefined || kept.has(id)) continue;
+    await attempt("images without a checkpoint", engine, () => store.deleteCheckpoint(id), { id });
   }
   for (const row of catalog.checkpoints()) {
     if (row.stage !== "captured" || row.heldBy !== null) continue;
     if (isKnown(row.id, engine)) scheduleDurable(row.id, engine);
   }
+}
+
+async function recoverCheckpoint(id: string, engine: Engine): Promise<void> {
+  const { catalog, store } = engine;
+  const manifest = store.readManifest(id);
+  if (manifest === null) return await store.deleteCheckpoint(id);
+  const row = rowOf(id, manifest, engine);
+  const session = catalog.session(row.session);
+  const isHead = row.trigger !== "before-restore" && session?.head === row.parent;
+  // Both or none: of one that has its row nobody asks a second time.
+  catalog.transaction(() => {
+    catalog.insertCheckpoint(row);
+    if (session !== undefined && isHead && !catalog.isNew) {
+      catalog.updateSession(row.session, { head: id });
+    }
+  });
+  await attempt("verifications", engine, () => readVerifications(id, engine), { id });
 }
 
 /** What a newer Waypoint has written is not written again. */
@@ -126,7 +133,8 @@ async function removeOrphans(engine: Engine): Promise<void> {
   for (const instanceId of found) {
     if (wanted.has(instanceId)) continue;
     logger.info("removing an orphan", { instanceId });
-    await removeInstance(instanceId, engine);
+    const remove = () => removeInstance(instanceId, engine);
+    await attempt("an instance without a session", engine, remove, { instanceId });
   }
 }
 
@@ -144,6 +152,7 @@ async function releaseEnded(engine: Engine): Promise<void> {
       groups.includes(instance);
     if (!holdsSomething) continue;
     logger.info("finishing the end of a session", { instance });
-    await endInstance(instance, engine);
+    const end = () => endInstance(instance, engine);
+    await attempt("a session that has ended", engine, end, { instance });
   }
 }

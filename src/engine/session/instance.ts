@@ -1,6 +1,7 @@
 import { Rollback } from "../../base/index.ts";
 import type { InitLink } from "../../linux/terminal/index.ts";
 import type { SessionRow } from "../../portable/model/index.ts";
+import { toWaypointError } from "../../shared/errors/index.ts";
 import type { LiveInstance } from "../live/index.ts";
 import type { Engine } from "../ports/index.ts";
 import { callInit } from "./call-init.ts";
@@ -219,6 +220,12 @@ async function connect(
 }
 
 async function firstTerminal(link: InitLink): Promise<number> {
-  const { terminals } = await link.list();
-  return terminals[0]?.id ?? 1;
+  try {
+    const { terminals } = await link.list();
+    return terminals[0]?.id ?? 1;
+  } catch (error) {
+    // Whoever calls again would be one connection more.
+    link.end(toWaypointError(error));
+    throw error;
+  }
 }

@@ -1,8 +1,9 @@
+import { Rollback } from "../../base/index.ts";
 import type { CheckpointRow, SessionRow } from "../../portable/model/index.ts";
 import { hasCode } from "../../shared/errors/index.ts";
 import type { LiveInstance } from "../live/index.ts";
 import type { Engine } from "../ports/index.ts";
-import { buildInstanceFrom, clearInstance } from "./instance.ts";
+import { buildInstanceFrom, clearInstance, removeInstance } from "./instance.ts";
 import { killInstance } from "./kill-instance.ts";
 
 /**
@@ -33,6 +34,8 @@ export async function restoreAgain(
   try {
     await killInstance(lostId, engine);
     const { live, checkpoint } = await bringBack(session, instanceId, wanted, engine);
+    await using rollback = new Rollback();
+    rollback.defer("end what nobody refers to", () => removeInstance(instanceId, engine));
     const head = checkpoint === wanted ? {} : { head: checkpoint.id };
     catalog.transaction(() => {
       catalog.updateSession(sessionId, { state: "running", instance: instanceId, ...head });
@@ -46,6 +49,7 @@ export async function restoreAgain(
         stateBefore: "running",
       });
     });
+    rollback.keep();
     logger.warn("a session was restored again", {
       session: session.name,
       checkpoint: checkpoint.id,
