@@ -1,3 +1,4 @@
+import { Rollback } from "../../base/index.ts";
 import type { CheckpointRow } from "../../portable/model/index.ts";
 import type { Engine, ParkedInstance, StandbyPool, StandbyStatus } from "../ports/index.ts";
 import { buildParkedInstance, callInit, enlistInstance, removeInstance } from "../session/index.ts";
@@ -106,10 +107,16 @@ export class Standbys implements StandbyPool {
 
   /** A session can be left at a restore only if it can be frozen at once. */
   #enlistSessions(): void {
-    const { live, freezer } = this.#engine;
+    const { live, freezer, logger } = this.#engine;
     for (const instance of live.all()) {
-      if (!wantsStandby(instance.sessionId, this.#engine)) continue;
-      if (freezer?.holds(instance.instanceId) !== true) enlistInstance(instance, this.#engine);
+      const { sessionId, instanceId } = instance;
+      try {
+        if (!wantsStandby(sessionId, this.#engine)) continue;
+        if (freezer?.holds(instanceId) !== true) enlistInstance(instance, this.#engine);
+      } catch (error) {
+        // The others, and what is parked, are kept all the same.
+        logger.warn("a session cannot be frozen", { sessionId, reason: String(error) });
+      }
     }
   }
 
@@ -130,21 +137,16 @@ export class Standbys implements StandbyPool {
     const { sandbox, newId, logger } = this.#engine;
     if (this.#failed.has(checkpoint.id)) return;
     const sessionId = newId();
+    const instanceId = `${sessionId}-1`;
     try {
-      const built = await buildParkedInstance(
-        sessionId,
-        `${sessionId}-1`,
-        checkpoint,
-        this.#engine,
-      );
-      this.add({
-        ...built,
-        checkpointId: checkpoint.id,
-        origin: "made",
-        link: callInit(built.pid, this.#engine, CALL_TIMEOUT_MS),
-        memoryBytes: sandbox.treeMemoryBytes(built.pid),
-        parkedAtMs: performance.now(),
-      });
+      const built = await buildParkedInstance(sessionId, instanceId, checkpoint, this.#engine);
+      await using rollback = new Rollback();
+      rollback.defer("end the standby", () => removeInstance(instanceId, this.#engine));
+      const memoryBytes = sandbox.treeMemoryBytes(built.pid);
+      const link = callInit(built.pid, this.#engine, CALL_TIMEOUT_MS);
+      const parked = { ...built, checkpointId: checkpoint.id, origin: "made", link } as const;
+      this.add({ ...parked, memoryBytes, parkedAtMs: performance.now() });
+      rollback.keep();
     } catch (error) {
       // A restore or fork that really asks for it will say what is wrong.
       this.#failed.add(checkpoint.id);

@@ -13,7 +13,8 @@ type Unowned = Omit<LiveInstance, "sessionId">;
  * Lets a standby of a checkpoint run, and returns it when its PID 1 has answered.
  *
  * @param origins  which kinds of standby will do.
- * @returns `null` where there is none, or it did not come to life; nothing is left of it then.
+ * @returns `null` where there is none, or it did not come to life; nothing is left of it then, or
+ * where it cannot be removed, what the next daemon removes.
  */
 export async function unparkFor(
   checkpoint: CheckpointRow,
@@ -23,7 +24,7 @@ export async function unparkFor(
   const parked = engine.standbys.take(checkpoint.id, origins);
   if (parked === null) return null;
   const unparked = await unpark(parked, engine);
-  if (unparked === null) await removeInstance(parked.instanceId, engine);
+  if (unparked === null) await end(parked.instanceId, engine);
   return unparked;
 }
 
@@ -40,5 +41,14 @@ export async function unpark(
   } catch (error) {
     logger.error("a standby did not answer", error, { instanceId });
     return null;
+  }
+}
+
+/** Whoever asked for a standby goes on without one. */
+async function end(instanceId: string, engine: Engine): Promise<void> {
+  try {
+    await removeInstance(instanceId, engine);
+  } catch (error) {
+    engine.logger.error("end a standby", error, { instanceId });
   }
 }
