@@ -9,7 +9,7 @@ export class OutputClosed extends Error {}
 
 /** Where a command prints. */
 export interface Output {
-  /** Columns of the terminal; `Infinity` when the output is none and must not be cut. */
+  /** Columns of the terminal; where the output is none, what one line may have. */
   readonly columns: number;
   /** A person sees what is printed, on a terminal that obeys what it is sent. */
   readonly isTerminal: boolean;
@@ -28,10 +28,20 @@ export interface Output {
   note(text: string): void;
 }
 
+/** What one line may have where no terminal and no `COLUMNS` says it. */
+const COLUMNS_DEFAULT = 160;
+const COLUMNS_MIN = 20;
+
 /** How a person wants the output. */
 export interface OutputOptions {
   hasColor: boolean;
   hasPager: boolean;
+}
+
+/** Returns what one line may have in a pipe or a file. */
+export function columnsOfPipe({ COLUMNS = "" }: NodeJS.ProcessEnv): number {
+  const wanted = /^\d{1,5}$/.test(COLUMNS) ? Number(COLUMNS) : COLUMNS_DEFAULT;
+  return Math.max(COLUMNS_MIN, wanted);
 }
 
 /**
@@ -47,7 +57,7 @@ export function processOutput({ hasColor, hasPager }: OutputOptions): Output {
   // Losing stderr loses remarks only; the command goes on.
   stderr.on("error", () => {});
   return {
-    columns: stdout.isTTY && stdout.columns > 0 ? stdout.columns : Number.POSITIVE_INFINITY,
+    columns: stdout.isTTY && stdout.columns > 0 ? stdout.columns : columnsOfPipe(process.env),
     isTerminal: stdout.isTTY,
     paint: hasColor ? paintFor(stdout, process.env) : plain,
     text: (text) => print(text),

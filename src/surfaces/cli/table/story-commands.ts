@@ -16,9 +16,11 @@ export const STORY_COMMANDS: readonly CommandSpec[] = [
     name: "log",
     summary: "Show the timeline, newest last",
     description:
-      "Each checkpoint with what was meant: as said with -m, else, dimmed, the command just run ($), " +
-      "the agent's message or the last commit. With several filters, checkpoints that fit all are " +
-      "shown; what is left out is said. That nothing fits is no failure.",
+      "One line for each checkpoint: what was meant, as said with -m, else the agent's message, the " +
+      "command that made the change ($) with (exit N) where it failed, or a commit; then services, " +
+      "files and packages by name, counts last. In a pipe a line has COLUMNS or 160 columns; --json " +
+      "has all. With several filters, checkpoints that fit all are shown; what is left out is said. " +
+      "That nothing fits is no failure.",
     arguments: [SESSION_OPTIONAL],
     options: [
       {

@@ -22,7 +22,7 @@ export interface TimelineLine {
 
 /** How to fit lines. */
 export interface FitOptions {
-  /** Columns to fit into; `Infinity` cuts nothing. */
+  /** Columns to fit into. */
   columns: number;
   paint: Paint;
 }
@@ -45,8 +45,6 @@ const CHANGES_SHARE = 0.5;
 const CHANGES_COLUMNS_MIN = 6;
 /** Less of a change than this, with the comma before it, is not read. */
 const PART_COLUMNS_MIN = 8;
-/** Without a terminal, texts are padded to this and longer ones push the rest of their line. */
-const TEXT_PADDED_COLUMNS_MAX = 72;
 /** Below this width a sentence is cut rather than broken into words. */
 const SENTENCE_COLUMNS_MIN = 8;
 /** Narrower ones leave the time out. */
@@ -60,7 +58,6 @@ const MEASURES: readonly Measure[] = [
   { labelsMax: 1, hasPause: false },
   { labelsMax: 0, hasPause: false },
 ];
-const UNCUT: Measure = { labelsMax: Number.POSITIVE_INFINITY, hasPause: true };
 
 /** Columns of each cell; none means that it is left out. */
 type Widths = Record<"at" | "tree" | "id" | "text" | "pause" | "standing", number>;
@@ -73,9 +70,8 @@ export interface FittedLine {
 
 /** Fits lines into the terminal: a checkpoint has one line, whose end is what may be left out. */
 export function fitLines(lines: readonly TimelineLine[], options: FitOptions): FittedLine[] {
-  const isCut = Number.isFinite(options.columns);
   const widest = widestCells(lines);
-  const fits = (isCut ? MEASURES : [UNCUT]).map((measure) => {
+  const fits = MEASURES.map((measure) => {
     return { measure, widths: widthsOf(widest, lines, measure, options) };
   });
   const wanted = Math.min(widest.text, TEXT_COLUMNS_ENOUGH);
@@ -83,12 +79,12 @@ export function fitLines(lines: readonly TimelineLine[], options: FitOptions): F
     fits.find(({ measure, widths }) => measure.labelsMax > 0 && widths.text >= wanted) ??
     fits.find(({ measure, widths }) => !measure.hasPause && widths.text >= TEXT_COLUMNS_FAIR);
   const { measure, widths } = roomy ?? (fits.at(-1) as (typeof fits)[number]);
-  const room = isCut ? Math.max(TEXT_COLUMNS_MIN, widths.text) : TEXT_PADDED_COLUMNS_MAX;
+  const room = Math.max(TEXT_COLUMNS_MIN, widths.text);
   const fitted = { ...widths, text: Math.min(Math.max(TEXT_COLUMNS_MIN, widest.text), room) };
   return lines.map((line) => ({
     checkpoint: line.checkpoint,
     lines: isCheckpoint(line)
-      ? [layoutCheckpoint(line, { measure, widths: fitted, options, isCut })]
+      ? [layoutCheckpoint(line, { measure, widths: fitted, options })]
       : layoutSentence(line, widths, options),
   }));
 }
@@ -158,14 +154,13 @@ function place(at: string, tree: string, widths: Widths): string {
 
 function layoutCheckpoint(
   line: TimelineLine,
-  how: { measure: Measure; widths: Widths; options: FitOptions; isCut: boolean },
+  { measure, widths, options }: { measure: Measure; widths: Widths; options: FitOptions },
 ): string {
-  const { measure, widths, options, isCut } = how;
   const text = cells([
     [line.at, widths.at],
     [line.tree, widths.tree],
     [line.id, widths.id],
-    [isCut ? fitText(line, widths.text) : wholeText(line), widths.text],
+    [fitText(line, widths.text), widths.text],
     [pad(line.pause, widths.pause, "right"), widths.pause],
     [labelsOf(line, measure, options), widths.standing],
   ]);

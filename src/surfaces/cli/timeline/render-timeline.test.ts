@@ -234,32 +234,6 @@ test("a colour is switched off again where a line is cut", () => {
   expect(stripVTControlCharacters(line).length).toBeLessThanOrEqual(50);
 });
 
-test("without a terminal one long title does not pad the others", () => {
-  const [first, ...others] = LOG.checkpoints;
-  const long = { ...(first as Checkpoint), intent: "x".repeat(500) };
-
-  const lines = renderTimeline(
-    { ...LOG, checkpoints: [long, ...others] },
-    { nowMs: NOW_MS, columns: Number.POSITIVE_INFINITY, paint: plain },
-  );
-
-  const lengths = lines.map((line) => line.length).toSorted((a, b) => a - b);
-  expect(lengths.at(-1)).toBeGreaterThan(500);
-  expect(lengths.at(-2)).toBeLessThan(140);
-});
-
-test("an output that is no terminal is never cut", () => {
-  const long = { ...LOG, checkpoints: [checkpoint(1, "aa", { intent: "x".repeat(500) })] };
-
-  const lines = renderTimeline(long, {
-    nowMs: NOW_MS,
-    columns: Number.POSITIVE_INFINITY,
-    paint: plain,
-  });
-
-  expect(lines.join("\n")).toContain("x".repeat(500));
-});
-
 test("a day that is not today stands above what happened on it", () => {
   const lines = renderTimeline(
     { ...LOG, operations: [] },

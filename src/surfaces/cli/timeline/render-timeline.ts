@@ -23,7 +23,7 @@ type Log = OperationOutput<"log">;
 /** How the timeline is drawn. */
 export interface TimelineOptions {
   nowMs: number;
-  /** Columns to fit into; `Infinity` cuts nothing. */
+  /** Columns to fit into. */
   columns: number;
   paint: Paint;
 }
