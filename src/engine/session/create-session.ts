@@ -1,4 +1,4 @@
-import { knownStateDirs } from "../../base/index.ts";
+import { knownStateDirs, Rollback } from "../../base/index.ts";
 import type { SessionRow } from "../../portable/model/index.ts";
 import { WaypointError } from "../../shared/errors/index.ts";
 import type { Bind, OperationParsedInput, Session } from "../../shared/protocol/index.ts";
@@ -7,7 +7,7 @@ import { adoptInstance } from "./adopt-instance.ts";
 import { automaticOf } from "./automatic-of.ts";
 import { describeSession } from "./describe-session.ts";
 import { chooseHostMounts } from "./extra-mounts.ts";
-import { buildFreshInstance } from "./instance.ts";
+import { buildFreshInstance, removeInstance } from "./instance.ts";
 import { makeUpName, requireValidName } from "./names.ts";
 import { requireUsableLimits } from "./session-limits.ts";
 import { noteStart } from "./session-start.ts";
@@ -70,7 +70,9 @@ export async function createSession(
     requireFreeName(name, engine);
     const { env, columns, rows } = input;
     const shell = { env, columns, rows, filesFrom: null, withoutBinds: false };
+    await using rollback = new Rollback();
     const live = await buildFreshInstance(session, `${id}-1`, shell, engine);
+    rollback.defer("remove the new instance", () => removeInstance(live.instanceId, engine));
     catalog.transaction(() => {
       catalog.insertSession(session);
       catalog.operations.insert({
@@ -83,6 +85,7 @@ export async function createSession(
         stateBefore: null,
       });
     });
+    rollback.keep();
     const unusedAt = live.link.actionCount;
     adoptInstance(live, engine);
     await waitForPrompt(live, { isFirst: true });
