@@ -45,11 +45,10 @@ async function removeRows(
   await endBrowsing(ids, force, engine);
   const { children, sessions } = lineWithout(ids, catalog);
   for (const { id } of children) store.requireKnown(id);
-  // The store is the truth: first nothing in it refers to them, then they are gone from it.
+  // The store is the truth: first nothing in it refers to them.
   for (const child of children) {
     if (child.heldBy === null) await store.writeManifest(child.id, toManifest(child));
   }
-  for (const id of ids) await store.removeManifest(id);
   catalog.transaction(() => {
     for (const { id, parent, unchangedSince } of children) {
       catalog.updateCheckpoint(id, { parent, unchangedSince });

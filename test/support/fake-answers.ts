@@ -35,6 +35,7 @@ function ofStore(handedOut: HandOut): Answers {
     "store.prepareCheckpoint": async (id: string) => checkpointPaths(id).memoryImagesDir,
     "store.shareCaptures": async () => {},
     "store.deleteCheckpoint": async () => {},
+    "store.removeManifest": async () => {},
     "store.writeManifest": async () => {},
     "store.makeDurable": async () => {},
     "store.filesOfCheckpoint": () => 1n,

@@ -72,17 +72,19 @@ test("a checkpoint is removed when nothing sums, moves, reads or verifies it any
   await expect.poll(() => fake.steps.all).toContain("store.images.sum");
 
   const removed = removeCheckpoints(["c2"], fake.engine);
+  await expect.poll(() => fake.steps.all).toContain("verifications.cancel c2");
   fake.steps.note("the sums are there");
   summed.resolve("sums");
   await Promise.all([durable, removed]);
 
   expect(fake.steps.all).toEqual([
     "store.images.sum",
+    "store.removeManifest c2",
     "catalog.deleteCheckpoint c2",
-    "the sums are there",
-    "catalog.updateCheckpoint c2",
     "stories.cancel c2",
     "verifications.cancel c2",
+    "the sums are there",
+    "catalog.updateCheckpoint c2",
     "stories.whileNothingIsRead",
     "store.deleteCheckpoint c2",
     "store.shares.sweep",
@@ -100,8 +102,18 @@ test("what holds a checkpoint ends with it", async () => {
   expect(fake.engine.catalog.instance("s1-0")).toBeUndefined();
 });
 
+test("a checkpoint whose manifest cannot be removed is not removed", async () => {
+  const fake = engineWithCaptured();
+  fake.steps.fail("store.removeManifest");
+
+  await expect(removeCheckpoints(["c2"], fake.engine)).rejects.toThrow("removeManifest failed");
+
+  expect(fake.engine.catalog.checkpoint("c2")).toBeDefined();
+  expect(fake.steps.all).toEqual(["store.removeManifest c2 fails"]);
+});
+
 test.each<Step>(["stories.cancel", "verifications.cancel", "store.deleteCheckpoint"])(
-  "a checkpoint whose removal fails at %s is in no catalog, so that the next daemon removes it",
+  "a checkpoint whose removal fails at %s has no manifest, so that no daemon brings it back",
   async (step) => {
     const fake = engineWithCaptured();
     fake.steps.fail(step);
@@ -109,5 +121,6 @@ test.each<Step>(["stories.cancel", "verifications.cancel", "store.deleteCheckpoi
     await expect(removeCheckpoints(["c2"], fake.engine)).rejects.toThrow(`${step} failed`);
 
     expect(fake.engine.catalog.checkpoints().map(({ id }) => id)).toEqual(["c1"]);
+    expect(fake.steps.all[0]).toBe("store.removeManifest c2");
   },
 );

@@ -57,9 +57,15 @@ function sumsQueue(checkpointId: string): string {
   return `sums:${checkpointId}`;
 }
 
-/** Removes checkpoints, after whatever is being made durable: both work in the same directories. */
+/**
+ * Removes checkpoints, after whatever is being made durable: both work in the same directories.
+ *
+ * **On failure** those that are in the catalog still are; of the others no daemon brings one back.
+ */
 export async function removeCheckpoints(ids: readonly string[], engine: Engine): Promise<void> {
   const holders = ids.flatMap((id) => engine.catalog.checkpoint(id)?.heldBy ?? []);
+  // What had a manifest and no row would come back with the next daemon.
+  for (const id of ids) await engine.store.removeManifest(id);
   for (const id of ids) engine.catalog.deleteCheckpoint(id);
   // Not while one of them is being dumped.
   await engine.background.run("held", async () => {
