@@ -14,7 +14,8 @@ import os from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { Journal, putBack, resume, Target } from "../../src/engine/merge/index.ts";
+import { Target } from "../../src/engine/changes/index.ts";
+import { Journal, putBack, resume } from "../../src/engine/merge/index.ts";
 
 const PROGRAM = fileURLToPath(new URL("../support/apply-until-killed.ts", import.meta.url));
 /** As many steps as the plan below has, staged and committed, and some. */

@@ -14,8 +14,9 @@ import {
 import os from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { Target, versionAt } from "../../src/engine/changes/index.ts";
 import { CopyJob } from "../../src/engine/files/index.ts";
-import { carryOut, Journal, makePlan, Target, versionAt } from "../../src/engine/merge/index.ts";
+import { carryOut, Journal, makePlan } from "../../src/engine/merge/index.ts";
 import * as textTools from "../../src/linux/text-tools/index.ts";
 
 // Somebody works in the target at the very moment at which a plan is carried out.

@@ -14,8 +14,9 @@ import {
 import os from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { Target, versionAt } from "../../src/engine/changes/index.ts";
 import { CopyJob } from "../../src/engine/files/index.ts";
-import { carryOut, Journal, makePlan, Target, versionAt } from "../../src/engine/merge/index.ts";
+import { carryOut, Journal, makePlan } from "../../src/engine/merge/index.ts";
 import * as textTools from "../../src/linux/text-tools/index.ts";
 
 const NAMES = ["a", "b", "c", "d/e", "d/f", "g/h/i", "j", "k"];

@@ -1,6 +1,7 @@
 import { closeSync, constants, openSync } from "node:fs";
+import { Target, versionAt } from "../../src/engine/changes/index.ts";
 import { CopyJob } from "../../src/engine/files/index.ts";
-import { carryOut, Journal, makePlan, Target, versionAt } from "../../src/engine/merge/index.ts";
+import { carryOut, Journal, makePlan } from "../../src/engine/merge/index.ts";
 import * as textTools from "../../src/linux/text-tools/index.ts";
 
 /** What a process does that is killed in the middle of it. */

@@ -5,10 +5,11 @@
  */
 export { Browses } from "./browse/browses.ts";
 export { catFiles } from "./cat-files.ts";
-export { copyAttributes } from "./copy/copy-attributes.ts";
+export { copyAttributes, xattrsOf } from "./copy/copy-attributes.ts";
 export { copyContent } from "./copy/copy-content.ts";
 export { copyFiles, copyTargetOf } from "./copy/copy-files.ts";
 export { CopyJob } from "./copy/copy-job.ts";
+export { makeCopy, type NameAt, placeOf } from "./copy/make-copy.ts";
 export { type OpenDirectory, Root, requireDirectory } from "./copy/root.ts";
 export { grepCheckpoints } from "./grep/grep-checkpoints.ts";
 export { givenPath } from "./place.ts";

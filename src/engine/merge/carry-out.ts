@@ -1,13 +1,19 @@
-import { closeSync, constants } from "node:fs";
 import { isSystemError, toText } from "../../base/index.ts";
-import { openBelow, syncFilesystem } from "../../linux/kernel/index.ts";
 import { hasCode, WaypointError } from "../../shared/errors/index.ts";
+import {
+  Changed,
+  carryOut as carryOutChanges,
+  commitRest,
+  finish,
+  type LeftAlone,
+  PutBack,
+  putBack as putBackChanges,
+  type StagedChange,
+  type Target,
+} from "../changes/index.ts";
 import type { CopyJob } from "../files/index.ts";
-import { commitStep, finishStep, isCommitted, requireUnwritten, revertStep } from "./commit.ts";
 import type { Journal, JournalRecord, KeptStep } from "./journal.ts";
-import type { Plan } from "./plan.ts";
-import { Changed, placeSteps, stageStep } from "./stage.ts";
-import type { Target } from "./target.ts";
+import type { Plan, Step } from "./plan.ts";
 
 /** What is carried out, and for whom. */
 export interface CarryOutOptions {
@@ -23,50 +29,32 @@ export interface CarryOutOptions {
 /**
  * Carries out a plan: each file is the old one or the new one at every moment.
  *
- * First everything is made beside the files and the old versions are copied to the store, then all
- * take their places. **On failure**, and when somebody has changed a path meanwhile, all is put
- * back. After a crash {@link resume} completes it and {@link putBack} puts it back.
+ * **On failure**, and when somebody has changed a path meanwhile, all is put back. After a crash
+ * {@link resume} completes it and {@link putBack} puts it back.
  *
  * @throws APPLY_CONFLICT  somebody has changed a path meanwhile.
  * @throws STORE_FULL | FILE_FAILED | CANCELLED
  */
 export async function carryOut(options: CarryOutOptions): Promise<JournalRecord> {
   const { record, plan, target, journal, job, sync } = options;
-  const placed = placeSteps(plan, target, record.id);
-  let current: JournalRecord = {
-    ...{ ...record, state: "staging" },
-    steps: placed.map(({ merged: _merged, ...kept }) => kept),
+  const { id } = record;
+  let current: JournalRecord = { ...record, state: "staging", steps: [] };
+  const note = async (state: JournalRecord["state"], steps: readonly StagedChange[]) => {
+    current = { ...current, state, steps: (steps as (Step & KeptStep)[]).map(withoutContent) };
+    await journal.write(current);
   };
-  let begunCount = 0;
-  await journal.make(record.id);
+  const keeper = { ...journal.filesOf(id), note, sync };
+  await journal.make(id);
   try {
-    await journal.write(current);
-    const context = { target, job, journal, id: record.id };
-    const staged = new Map<string, KeptStep["stage"]>();
-    const steps: KeptStep[] = [];
-    for (const step of placed) steps.push(await stageStep(step, staged, context));
-    await sync();
-    await syncTarget(target);
-    current = { ...current, steps, state: "committing" };
-    await journal.write(current);
-    for (const step of steps) {
-      job.throwIfGone();
-      begunCount += 1;
-      await commitStep(step, target).catch((error: unknown) => {
-        // What somebody has changed before its turn is as they have left it.
-        if (error instanceof Changed) begunCount -= 1;
-        throw error;
-      });
-    }
-    requireUnwritten(steps, target);
-    // From here on nothing stops it: a client that leaves would leave it for nobody.
+    await carryOutChanges(plan.steps, { target, job, id, keeper, meanwhile: "refuse" });
+    return { ...current, state: "done" };
   } catch (error) {
-    const left = await putBack(current, target, begunCount);
-    if (left.length === 0) await journal.remove(record.id);
+    if (!(error instanceof PutBack)) throw error;
+    const left = error.left.map(describeLeft);
+    if (left.length === 0) await journal.remove(id);
     else await journal.write({ ...current, state: "put-back" });
-    throw explain(error, left.length === 0 ? PUT_BACK : putBackBut(left));
+    throw explain(error.cause, left.length === 0 ? PUT_BACK : putBackBut(left));
   }
-  return await complete(current, target, journal);
 }
 
 /** Completes what a crash has interrupted. **Requires** the state `committing` or `finishing`. */
@@ -76,62 +64,37 @@ export async function resume(
   journal: Journal,
 ): Promise<JournalRecord> {
   if (record.state === "committing") {
-    try {
-      for (const step of record.steps) {
-        if (!(await isCommitted(step, target))) await commitStep(step, target);
-      }
-      requireUnwritten(record.steps, target);
-    } catch (error) {
+    await commitRest(record.steps, target).catch((error: unknown) => {
       throw explain(error, STAYS);
-    }
+    });
   }
-  return await complete(record, target, journal);
-}
-
-async function complete(
-  record: JournalRecord,
-  target: Target,
-  journal: Journal,
-): Promise<JournalRecord> {
-  await syncTarget(target);
-  await journal.write({ ...record, state: "finishing" });
-  for (const step of record.steps) await finishStep(step, target);
+  await finish(record.steps, target, {
+    note: () => journal.write({ ...record, state: "finishing" }),
+  });
   return { ...record, state: "done" };
 }
 
 /**
  * Puts everything back that was done, also where only some of it was.
  *
- * @param begunCount  how many of the steps may have been carried out; all of them after a crash.
  * @returns what stays as it is, since somebody has changed it since.
  */
 export async function putBack(
-  record: JournalRecord,
+  { state, steps }: JournalRecord,
   target: Target,
-  begunCount = record.state === "staging" ? 0 : record.steps.length,
 ): Promise<{ path: string; reason: string }[]> {
-  const left: { path: string; reason: string }[] = [];
-  for (const [index, step] of [...record.steps.entries()].toReversed()) {
-    // What was only staged has nothing of its own in place yet.
-    const isBegun = index < begunCount;
-    const reason = isBegun ? await revertStep(step, target) : await removeStaged(step, target);
-    if (reason !== null) left.push({ path: `/${toText(step.path)}`, reason });
-  }
-  return left;
+  // What was only staged has nothing of its own in place yet.
+  const begun = state === "staging" ? [] : steps;
+  const pending = state === "staging" ? steps : [];
+  return (await putBackChanges({ begun, pending }, target)).map(describeLeft);
 }
 
-async function removeStaged(step: KeptStep, target: Target): Promise<null> {
-  if (step.kind === "write") await finishStep(step, target);
-  return null;
+function withoutContent({ merged: _merged, ...kept }: Step & KeptStep): KeptStep {
+  return kept;
 }
 
-async function syncTarget({ rootFd }: Target): Promise<void> {
-  const fd = openBelow(rootFd, Buffer.from("."), constants.O_RDONLY | constants.O_DIRECTORY);
-  try {
-    await syncFilesystem(fd);
-  } finally {
-    closeSync(fd);
-  }
+function describeLeft({ path, reason }: LeftAlone): { path: string; reason: string } {
+  return { path: `/${toText(path)}`, reason };
 }
 
 /** What became of all the rest, and what to do. */

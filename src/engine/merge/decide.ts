@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { toBytes } from "../../base/index.ts";
+import { hasSameContent, hasSameOwner, isSame, type Version } from "../changes/index.ts";
 import type { TextTools } from "../ports/index.ts";
 import { isText, TEXT_BYTES_MAX } from "./is-text.ts";
 import type { ConflictKind, DesiredChange } from "./plan.ts";
-import { hasSameContent, hasSameOwner, isSame, type Version } from "./version.ts";
 
 /** How conflicts end, and what the sides are called. */
 export interface DecisionRules {

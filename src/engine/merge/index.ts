@@ -11,5 +11,3 @@ export { Journal } from "./journal.ts";
 export { makePlan } from "./make-plan.ts";
 export { abortUnfinished, continueUnfinished } from "./recover.ts";
 export { mergeCheckpoint } from "./sessions/merge-checkpoint.ts";
-export { Target } from "./target.ts";
-export { versionAt } from "./version.ts";

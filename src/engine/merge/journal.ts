@@ -3,9 +3,8 @@ import { mkdir, open, readdir, readFile, rename, rm } from "node:fs/promises";
 import path from "node:path";
 import type { RawPath } from "../../base/index.ts";
 import { isSystemError } from "../../base/index.ts";
+import type { KeptFiles, StagedChange } from "../changes/index.ts";
 import type { Step } from "./plan.ts";
-import type { TargetPath } from "./target.ts";
-import type { Version } from "./version.ts";
 
 /** Finished ones that are kept to be taken back; older ones are forgotten. */
 const KEPT_MAX = 20;
@@ -16,11 +15,7 @@ export type Destination =
   { kind: "machine"; directory: RawPath } | { kind: "session"; session: string };
 
 /** A step as it is kept: without content, which lies in files beside it. */
-export interface KeptStep extends Omit<Step, "merged" | "after"> {
-  after: Version | null;
-  /** The directory in which it is staged, and under which name. */
-  stage: { directory: TargetPath; name: RawPath };
-}
+export type KeptStep = Omit<Step, "merged"> & StagedChange;
 
 /**
  * How far it is. `staging`: nothing has changed that anybody sees. `committing`: all that is needed
@@ -68,6 +63,14 @@ export class Journal {
   /** Returns where the other side's text of a step is kept, of which the lines were joined. */
   joinedPath(id: string, number: number): string {
     return path.join(this.dirOf(id), "joined", String(number));
+  }
+
+  /** Returns where the files of a record's steps are kept. */
+  filesOf(id: string): KeptFiles {
+    return {
+      oldPath: (number) => this.oldPath(id, number),
+      joinedPath: (number) => this.joinedPath(id, number),
+    };
   }
 
   /** Makes the directory of a new record. */

@@ -1,9 +1,18 @@
 import { readdirSync } from "node:fs";
 import { toBytes } from "../../base/index.ts";
+import {
+  digestOf,
+  hasSameContent,
+  hasSameXattrs,
+  identityOf,
+  parentOf,
+  type Seen,
+  type Target,
+  type TargetPath,
+  type Version,
+} from "../changes/index.ts";
 import { type Decision, type DecisionRules, decide } from "./decide.ts";
-import { type DesiredChange, identityOf, type Plan, type Step } from "./plan.ts";
-import { parentOf, type Seen, type Target, type TargetPath } from "./target.ts";
-import { digestOf, hasSameContent, hasSameXattrs, type Version } from "./version.ts";
+import type { DesiredChange, Plan, Step } from "./plan.ts";
 
 const TAKEN: readonly Version["type"][] = ["file", "symlink", "directory", "fifo"];
 const ORDER = { delete: 0, mkdir: 1, write: 2, attributes: 3 } as const;

@@ -1,6 +1,4 @@
-import type { BigIntStats } from "node:fs";
-import type { TargetPath } from "./target.ts";
-import type { Version } from "./version.ts";
+import type { Change, TargetPath, Version } from "../changes/index.ts";
 
 /** One path that is to become what the other side has. */
 export interface DesiredChange {
@@ -30,29 +28,8 @@ export interface Conflict {
   why: string;
 }
 
-/** What must still be at a path when it is replaced, as text: numbers of lstat(2). */
-export interface Identity {
-  type: string;
-  sizeBytes: string;
-  mtimeNs: string;
-  mode: number;
-  owner: string;
-}
-
-/** One change of one path. */
-export interface Step {
-  /** Number in the plan; names what is made for it. */
-  number: number;
-  path: TargetPath;
-  kind: "write" | "delete" | "mkdir" | "attributes";
-  /** What is there now; `null` for nothing. */
-  identity: Identity | null;
-  before: Version | null;
-  /** What will be there; `null` for nothing. Its content is read when it is staged. */
-  after: Version | null;
-  /** Content in place of that of `after`: two texts in one. */
-  merged: Buffer | null;
-  linkKey: string | null;
+/** One change of a plan, and what it comes from. */
+export interface Step extends Change {
   /**
    * What the other side had where `after` has what both have made: the next one starts from it. Its
    * text is that which `after` had before it was joined.
@@ -72,21 +49,4 @@ export interface Plan {
   sameCount: number;
   /** What is done otherwise than the other side has it, each with why. */
   notes: { path: TargetPath; reason: string }[];
-}
-
-/** Returns what tells whether something was replaced or changed since. */
-export function identityOf(status: BigIntStats, { type }: Version): Identity {
-  const isDirectory = type === "directory";
-  return {
-    type,
-    sizeBytes: isDirectory ? "" : String(status.size),
-    mtimeNs: isDirectory ? "" : String(status.mtimeNs),
-    mode: Number(status.mode) & 0o7777,
-    owner: `${status.uid}:${status.gid}`,
-  };
-}
-
-/** Tells whether two are the same, as far as can be told. */
-export function isIdentical(one: Identity | null, other: Identity | null): boolean {
-  return JSON.stringify(one) === JSON.stringify(other);
 }

@@ -1,6 +1,7 @@
 import { toText } from "../../base/index.ts";
 import { WaypointError } from "../../shared/errors/index.ts";
 import type { Applied } from "../../shared/protocol/index.ts";
+import { Target } from "../changes/index.ts";
 import { Root, requireDirectory } from "../files/index.ts";
 import type { Engine, StreamPeer } from "../ports/index.ts";
 import { requireLive } from "../session/index.ts";
@@ -8,7 +9,6 @@ import { putBack, resume } from "./carry-out.ts";
 import { describePlan } from "./describe-plan.ts";
 import { type Destination, Journal, type JournalRecord } from "./journal.ts";
 import { noteDone } from "./note-done.ts";
-import { Target } from "./target.ts";
 
 /**
  * Refuses to begin while an earlier one is half-way; of one that had only begun to be prepared,

@@ -34,6 +34,7 @@ const native = {
   fsetxattr: libc.func(
     "int setxattr(const char *path, const char *name, const uint8_t *value, size_t size, int flags)",
   ),
+  removexattr: libc.func("int removexattr(const char *path, const char *name)"),
 };
 
 /**
@@ -91,6 +92,11 @@ export function setXattrOf(fd: number, name: string, value: Buffer): void {
   // By its path, because an fd that was opened as a mere place takes no attributes itself.
   const path = `/proc/self/fd/${fd}`;
   check(`setxattr ${name}`, native.fsetxattr(path, name, value, value.length, 0));
+}
+
+/** Removes an extended attribute of an open file. */
+export function removeXattrOf(fd: number, name: string): void {
+  check(`removexattr ${name}`, native.removexattr(`/proc/self/fd/${fd}`, name));
 }
 
 /** Returns the next stretch of a file that is no hole, from `offset` on; `null` after the last. */

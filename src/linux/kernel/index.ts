@@ -11,6 +11,7 @@ export {
   nextData,
   openBelow,
   openInside,
+  removeXattrOf,
   renameSafely,
   setXattrOf,
 } from "./file-calls.ts";

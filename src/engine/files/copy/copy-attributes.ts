@@ -52,16 +52,25 @@ function modeFor({ status, rawPath }: Original, job: CopyJob): number {
 }
 
 function copyXattrs(fd: number, { rawPath, hostPath }: Original, job: CopyJob): void {
-  const source = toBytes(hostPath);
-  for (const name of xattrNames(source)) {
-    if (name.startsWith(OVERLAY_OWN)) continue;
+  for (const [name, value] of Object.entries(xattrsOf(hostPath))) {
     if (name === CAPABILITY && job.rules.dropsPrivileges) {
       job.leaveOut(rawPath, "its capabilities were left out");
       continue;
     }
-    const value = readXattr(source, name);
-    if (value !== null) setIfTaken(fd, { rawPath, name, value }, job);
+    setIfTaken(fd, { rawPath, name, value: Buffer.from(value, "base64") }, job);
   }
+}
+
+/** Returns the extended attributes of something, but for the overlay's own: values in base64. */
+export function xattrsOf(hostPath: RawPath): Record<string, string> {
+  const source = toBytes(hostPath);
+  const found: Record<string, string> = {};
+  for (const name of xattrNames(source)) {
+    if (name.startsWith(OVERLAY_OWN)) continue;
+    const value = readXattr(source, name);
+    if (value !== null) found[name] = value.toString("base64");
+  }
+  return found;
 }
 
 function setIfTaken(

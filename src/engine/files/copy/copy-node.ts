@@ -1,33 +1,19 @@
 import { closeSync, constants, fstatSync, lstatSync, openSync } from "node:fs";
-import {
-  type FileHandle,
-  lchown,
-  lstat,
-  lutimes,
-  mkdir,
-  open,
-  readlink,
-  rename,
-  symlink,
-  unlink,
-} from "node:fs/promises";
+import { lstat, mkdir, rename, unlink } from "node:fs/promises";
 import { isSystemError, joinRaw, type RawPath, toBytes, toText } from "../../../base/index.ts";
-import { linkOpenFile, makeFifo, openBelow } from "../../../linux/kernel/index.ts";
+import { linkOpenFile, openBelow } from "../../../linux/kernel/index.ts";
 import { WaypointError } from "../../../shared/errors/index.ts";
-import { openEntry } from "../../moment/index.ts";
 import { fileFailure } from "../file-failure.ts";
-import { copyAttributes, type Original, ownerOf, secondsOf } from "./copy-attributes.ts";
-import { copyContent } from "./copy-content.ts";
+import { copyAttributes, type Original } from "./copy-attributes.ts";
 import type { CopyJob } from "./copy-job.ts";
+import { makeCopy, type NameAt, placeOf } from "./make-copy.ts";
 import type { SourceNode } from "./source-node.ts";
 
-const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_RDONLY, O_WRONLY } = constants;
+const { O_DIRECTORY, O_NOFOLLOW, O_RDONLY } = constants;
 const O_PATH = 0o10000000;
 
-/** Where a copy goes: a name in an open directory, which nobody can move under our feet. */
-export interface CopyTarget {
-  directoryFd: number;
-  name: RawPath;
+/** Where a copy goes. */
+export interface CopyTarget extends NameAt {
   /** Its path below the directory that all is copied to. */
   relativePath: RawPath;
 }
@@ -55,8 +41,9 @@ export async function copyNode(
     if (status.isDirectory()) return await copyDirectory(node, original, target, job);
     refuseDirectory(target, rawPath);
     if (status.isFile()) return await copyFile(original, target, job);
-    if (status.isSymbolicLink()) return await copyLink(original, target, job);
-    if (status.isFIFO()) return await copyFifo(original, target, job);
+    if (status.isSymbolicLink() || status.isFIFO()) {
+      return await copyOther(original, target, job);
+    }
     job.leaveOut(rawPath, `a ${status.isSocket() ? "socket" : "device"} is not copied`);
   } catch (error) {
     throw fileFailure(error, `copy ${toText(rawPath)}`);
@@ -119,25 +106,24 @@ function openDirectory(target: CopyTarget, rawPath: RawPath): number {
 }
 
 async function copyFile(original: Original, target: CopyTarget, job: CopyJob): Promise<void> {
-  const { status, hostPath } = original;
+  const { status, rawPath } = original;
   const key = `${status.dev}:${status.ino}`;
   const earlier = status.nlink > 1n ? job.copiedFiles.get(key) : undefined;
   if (earlier !== undefined && (await linkEarlier(earlier, target, job))) return;
-  await using from = await openEntry({ hostPath });
-  // What was a file a moment ago may be something that never ends by now.
-  if (!(await from.stat()).isFile()) return job.leaveOut(original.rawPath, "it was replaced");
-  await replace(target, job, async (temporary) => {
-    const flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW;
-    await using to = await open(textType(placeOf(temporary)), flags, 0o600);
-    await copyContent(from, to, job);
-    await copyAttributes(to.fd, original, job);
-    if (status.nlink > 1n) job.copiedFiles.set(key, await copiedFile(to, target));
+  const made = await replace(target, job, async (temporary) => {
+    if (!(await makeCopy(original, temporary, job))) return null;
+    return lstatSync(placeOf(temporary), { bigint: true });
   });
+  if (made === null) return job.leaveOut(rawPath, "it was replaced");
+  const { relativePath } = target;
+  if (status.nlink > 1n) job.copiedFiles.set(key, { relativePath, inode: made.ino });
   job.count("files");
 }
 
-async function copiedFile(file: FileHandle, { relativePath }: CopyTarget) {
-  return { relativePath, inode: (await file.stat({ bigint: true })).ino };
+/** Copies a link or a FIFO. */
+async function copyOther(original: Original, target: CopyTarget, job: CopyJob): Promise<void> {
+  await replace(target, job, async (temporary) => await makeCopy(original, temporary, job));
+  job.count("others");
 }
 
 /** Gives a file that was copied already one more name; not if somebody replaced it meanwhile. */
@@ -150,11 +136,12 @@ async function linkEarlier(
     const fd = openBelow(job.rootFd, toBytes(relativePath), O_PATH | O_NOFOLLOW);
     try {
       if (fstatSync(fd, { bigint: true }).ino !== inode) return false;
-      const temporary = await replace(target, job, async ({ name }) =>
-        linkOpenFile(fd, target.directoryFd, toBytes(name)),
-      );
+      const temporary = await replace(target, job, async (made) => {
+        linkOpenFile(fd, target.directoryFd, toBytes(made.name));
+        return made;
+      });
       // A rename onto another name of the same file does nothing at all.
-      await removeName(temporary);
+      if (temporary !== null) await removeName(temporary);
     } finally {
       closeSync(fd);
     }
@@ -166,43 +153,17 @@ async function linkEarlier(
   return true;
 }
 
-async function copyLink(original: Original, target: CopyTarget, job: CopyJob): Promise<void> {
-  const { hostPath, status } = original;
-  const leadsTo = await readlink(toBytes(hostPath), "buffer");
-  const { uid, gid } = ownerOf(status, job);
-  await replace(target, job, async (temporary) => {
-    const place = placeOf(temporary);
-    await symlink(textType(leadsTo), place);
-    await lchown(place, uid, gid);
-    await lutimes(place, secondsOf(status.atimeNs), secondsOf(status.mtimeNs));
-  });
-  job.count("others");
-}
-
-async function copyFifo(original: Original, target: CopyTarget, job: CopyJob): Promise<void> {
-  await replace(target, job, async ({ name }) => {
-    makeFifo(target.directoryFd, toBytes(name));
-    const fd = openBelow(target.directoryFd, toBytes(name), O_PATH | O_NOFOLLOW);
-    try {
-      await copyAttributes(fd, original, job);
-    } finally {
-      closeSync(fd);
-    }
-  });
-  job.count("others");
-}
-
-/** Makes something under another name and puts it in the place of what was there. */
-async function replace(
+/** Makes something under another name and puts it in the place of what was there; `null` for nothing. */
+async function replace<T>(
   target: CopyTarget,
   job: CopyJob,
-  make: (temporary: CopyTarget) => Promise<void>,
-): Promise<CopyTarget> {
+  make: (temporary: CopyTarget) => Promise<T | null>,
+): Promise<T | null> {
   const temporary = { ...target, name: job.temporaryName() };
   try {
-    await make(temporary);
-    await rename(placeOf(temporary), placeOf(target));
-    return temporary;
+    const made = await make(temporary);
+    if (made !== null) await rename(placeOf(temporary), placeOf(target));
+    return made;
   } catch (error) {
     await removeName(temporary);
     throw error;
@@ -226,13 +187,4 @@ function inTheWay(rawPath: RawPath, what: string): WaypointError {
     `${toText(rawPath)} cannot be copied: ${what} is in its place.`,
     { hint: "Copy it to another place, or remove what is there first." },
   );
-}
-
-function placeOf({ directoryFd, name }: CopyTarget): Buffer {
-  return toBytes(`/proc/self/fd/${directoryFd}/${name}`);
-}
-
-/** Node takes the bytes of a path here as elsewhere; its types do not say so. */
-function textType(bytes: Buffer): string {
-  return bytes as unknown as string;
 }

@@ -2,6 +2,7 @@ import { type RawPath, toText } from "../../../base/index.ts";
 import { resolveCheckpoint } from "../../../portable/lineage/index.ts";
 import type { CheckpointRow } from "../../../portable/model/index.ts";
 import type { OperationOutput, OperationParsedInput } from "../../../shared/protocol/index.ts";
+import { Target, type Version, versionOfEntry } from "../../changes/index.ts";
 import { CopyJob, Root, requireDirectory } from "../../files/index.ts";
 import {
   FirstViews,
@@ -21,8 +22,6 @@ import { makePlan } from "../make-plan.ts";
 import { noteDone } from "../note-done.ts";
 import type { DesiredChange, Plan } from "../plan.ts";
 import { requireNoneUnfinished } from "../recover.ts";
-import { Target } from "../target.ts";
-import { type Version, versionOfEntry } from "../version.ts";
 import { type Applied, findApplied } from "./find-applied.ts";
 import { type Mapping, mapPaths } from "./map-paths.ts";
 import { sendPatch } from "./send-patch.ts";

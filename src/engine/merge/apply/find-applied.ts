@@ -3,9 +3,8 @@ import { isSystemError } from "../../../base/index.ts";
 import type { Catalog } from "../../../portable/catalog/index.ts";
 import { ancestry } from "../../../portable/lineage/index.ts";
 import type { CheckpointRow } from "../../../portable/model/index.ts";
+import type { TargetPath, Version } from "../../changes/index.ts";
 import type { Journal, JournalRecord, KeptStep } from "../journal.ts";
-import type { TargetPath } from "../target.ts";
-import type { Version } from "../version.ts";
 import type { Mapping } from "./map-paths.ts";
 
 /** What earlier applies of a line have made of one path; one of the two. */

@@ -3,8 +3,8 @@ import { fromText, joinRaw, type RawPath, toText } from "../../../base/index.ts"
 import type { CheckpointRow } from "../../../portable/model/index.ts";
 import { WaypointError } from "../../../shared/errors/index.ts";
 import type { OperationParsedInput } from "../../../shared/protocol/index.ts";
+import type { TargetPath } from "../../changes/index.ts";
 import { givenPath } from "../../files/index.ts";
-import type { TargetPath } from "../target.ts";
 
 /** How paths of the session and of the directory that is written to belong together. */
 export interface Mapping {

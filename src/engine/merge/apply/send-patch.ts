@@ -2,10 +2,9 @@ import { createReadStream, mkdirSync } from "node:fs";
 import { chmod, copyFile, mkdir, symlink, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { fromText, type RawPath, toBytes } from "../../../base/index.ts";
+import { linkTargetOf, parentOf, type Target, type Version } from "../../changes/index.ts";
 import type { Engine, StreamPeer } from "../../ports/index.ts";
 import type { Plan, Step } from "../plan.ts";
-import { parentOf, type Target } from "../target.ts";
-import { linkTargetOf, type Version } from "../version.ts";
 
 const EXECUTABLE = 0o100;
 

@@ -1,6 +1,7 @@
 import { fromText, toText } from "../../../base/index.ts";
 import { WaypointError } from "../../../shared/errors/index.ts";
 import type { Applied, OperationParsedInput } from "../../../shared/protocol/index.ts";
+import type { Version } from "../../changes/index.ts";
 import { CopyJob } from "../../files/index.ts";
 import type { Engine, StreamPeer } from "../../ports/index.ts";
 import { refuseConflicts } from "../conflicts.ts";
@@ -9,7 +10,6 @@ import { Journal, type JournalRecord, type KeptStep } from "../journal.ts";
 import { makePlan } from "../make-plan.ts";
 import type { DesiredChange } from "../plan.ts";
 import { requireNoneUnfinished, withTarget } from "../recover.ts";
-import type { Version } from "../version.ts";
 import { carryOutApply } from "./apply-checkpoint.ts";
 
 /**

@@ -3,6 +3,7 @@ import { ancestry } from "../../../portable/lineage/index.ts";
 import type { CheckpointRow, SessionRow } from "../../../portable/model/index.ts";
 import { WaypointError } from "../../../shared/errors/index.ts";
 import type { OperationOutput } from "../../../shared/protocol/index.ts";
+import { Target, versionOfEntry } from "../../changes/index.ts";
 import { createCheckpoint } from "../../checkpoint/index.ts";
 import { CopyJob, Root } from "../../files/index.ts";
 import { findFileChanges, MomentFiles, openCheckpoint } from "../../moment/index.ts";
@@ -16,8 +17,6 @@ import { Journal } from "../journal.ts";
 import { makePlan } from "../make-plan.ts";
 import type { DesiredChange, Plan } from "../plan.ts";
 import { requireNoneUnfinished } from "../recover.ts";
-import { Target } from "../target.ts";
-import { versionOfEntry } from "../version.ts";
 
 /** Processes with open files that a result names at most. */
 const HOLDERS_MAX = 100;

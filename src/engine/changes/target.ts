@@ -42,6 +42,16 @@ export class Target {
     }
   }
 
+  /** Opens a directory that is reached without a link, or `null` where there is none. */
+  findDirectory(path: TargetPath): (Disposable & { fd: number }) | null {
+    try {
+      return this.openDirectory(path);
+    } catch (error) {
+      if (isSystemError(error, "ENOTDIR", "ELOOP")) return null;
+      throw error;
+    }
+  }
+
   /** Looks at a path; what is seen can be read while `use` runs. */
   async look<T>(path: TargetPath, use: (seen: Seen) => Promise<T>): Promise<T> {
     const nothing = { version: null, status: null };

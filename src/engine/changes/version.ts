@@ -14,6 +14,8 @@ export interface Version {
   uid: number;
   gid: number;
   sizeBytes: number;
+  /** Extended attributes, where they are to change by themselves: values in base64. */
+  xattrs?: Record<string, string>;
   /** Where its bytes lie, or only their digest where they are not kept. */
   content: { hostPath: RawPath } | { digest: string; text?: Buffer };
 }
