@@ -1,11 +1,10 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { Session } from "../../src/index.ts";
 import { TestBases } from "../support/bases.ts";
 import { runCommand } from "../support/command-line.ts";
-import { killDaemon } from "../support/crash-model.ts";
 import { eventually, openTestWaypoint, type TestWaypoint } from "../support/test-waypoint.ts";
 
 const SERVER = "/usr/bin/python3 -m http.server 8123 --bind 127.0.0.1 --directory /srv/app";
@@ -244,44 +243,4 @@ test("files alone have no processes to bring back", async () => {
   await expect(session.restore("files", { only: "processes" })).rejects.toMatchObject({
     code: "PART_NOT_CAPTURED",
   });
-});
-
-test("a daemon killed in the middle leaves each file old or new, and says how to go on", async () => {
-  const count = 1500;
-  const write = (what: string) =>
-    session.exec(
-      `mkdir -p /srv/many; for i in {1..${count}}; do echo ${what} > /srv/many/$i; done`,
-    );
-  await write("old");
-  await session.checkpoint({ name: "many" });
-  await write("new");
-  const { pid } = await session.info();
-  const restoring = session.restore("many", { only: "files" }).catch((error: unknown) => error);
-  const first = `/proc/${pid}/root/srv/many/1`;
-  await eventually(
-    "the first files",
-    async () => (await session.exec(["cat", "/srv/many/1"], { shell: "own" })).stdout,
-    (stdout) => stdout === "old\n",
-  );
-  await killDaemon(await own.daemonPid());
-  expect(await restoring).toMatchObject({ code: "DAEMON_UNREACHABLE" });
-
-  const seen = await session.exec(
-    "cat /srv/many/* | sort | uniq -c; ls -A /srv/many | grep -v '^[0-9]'",
-  );
-  const { operations } = await session.log();
-  const counts = [...seen.stdout.matchAll(/(\d+) (old|new)$/gm)].map(([, number]) =>
-    Number(number),
-  );
-
-  expect(existsSync(first)).toBe(true);
-  expect(counts).toHaveLength(2);
-  expect(counts.reduce((sum, each) => sum + each, 0)).toBe(count);
-  expect(seen.stdout).not.toContain(".waypoint-cp");
-  expect(operations.at(-1)).toMatchObject({ kind: "restore", detail: { state: "interrupted" } });
-  await session.undo();
-  expect((await session.exec("cat /srv/many/* | sort -u")).stdout).toBe("new\n");
-  await session.restore("many", { only: "files" });
-  expect((await session.exec("cat /srv/many/* | sort -u")).stdout).toBe("old\n");
-  expect(readdirSync(`/proc/${pid}/root/srv/many`)).toHaveLength(count);
 });

@@ -38,6 +38,11 @@ export interface Stage {
 /** A change that has what it needs beside its path; it can be written down, for it holds no content. */
 export type StagedChange = Omit<Change, "merged"> & { stage: Stage };
 
+/** Returns how the names begin under which one list of changes is made. */
+export function stagedBeginning(id: string): string {
+  return `.waypoint-apply-${id}-`;
+}
+
 /** Why a path cannot be reached any more. */
 export const MOVED = "its directory was removed or moved meanwhile";
 

@@ -22,8 +22,10 @@ export {
   type Stage,
   type StagedChange,
 } from "./change.ts";
-export { type KeptFiles, stagedBeginning } from "./stage.ts";
-export { nameOf, parentOf, type Seen, statusOf, Target, type TargetPath } from "./target.ts";
+export { explainFailure } from "./explain-failure.ts";
+export { removeLeftBeside } from "./revert.ts";
+export type { KeptFiles } from "./stage.ts";
+export { parentOf, type Seen, statusOf, Target, type TargetPath } from "./target.ts";
 export {
   digestOf,
   hasSameContent,

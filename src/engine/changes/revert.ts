@@ -1,10 +1,10 @@
-import { mkdir, rmdir, unlink } from "node:fs/promises";
+import { mkdir, readdir, rmdir, unlink } from "node:fs/promises";
 import { isSystemError, type RawPath, toBytes } from "../../base/index.ts";
 import { renameSafely } from "../../linux/kernel/index.ts";
-import { isIdentical, type StagedChange } from "./change.ts";
+import { isIdentical, type StagedChange, stagedBeginning } from "./change.ts";
 import { identityAt, type Names, namesOf } from "./names.ts";
 import { giveRights, hasXattrsOf, NEW_DIRECTORY_MODE } from "./rights.ts";
-import { nameOf, statusOf, type Target } from "./target.ts";
+import { nameOf, statusOf, type Target, type TargetPath } from "./target.ts";
 import { isSame, type Version, versionOf } from "./version.ts";
 
 const CHANGED_SINCE = "changed since; the old version stays beside it";
@@ -79,6 +79,22 @@ async function revertDelete(change: StagedChange, names: Names): Promise<string 
 export async function removeStaged(change: StagedChange, target: Target): Promise<void> {
   using directory = target.findDirectory(change.stage.directory);
   if (directory !== null) await removeName(`/proc/self/fd/${directory.fd}/${change.stage.name}`);
+}
+
+/** Removes all that a list of changes which nobody goes on with has left in some directories. */
+export async function removeLeftBeside(
+  directories: Iterable<TargetPath>,
+  target: Target,
+  id: string,
+): Promise<void> {
+  for (const path of directories) {
+    using directory = target.findDirectory(path);
+    if (directory === null) continue;
+    const names = await readdir(`/proc/self/fd/${directory.fd}/.`, "latin1");
+    for (const name of names.filter((each) => each.startsWith(stagedBeginning(id)))) {
+      await removeName(`/proc/self/fd/${directory.fd}/${name}`);
+    }
+  }
 }
 
 /** Tells from the files themselves whether a change was carried out: a crash leaves nothing else. */

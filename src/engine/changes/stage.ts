@@ -12,14 +12,21 @@ import {
   xattrsOf,
 } from "../files/index.ts";
 import { openEntry } from "../moment/index.ts";
-import { type Change, Changed, identityOf, isIdentical, MOVED, type Stage } from "./change.ts";
+import {
+  type Change,
+  Changed,
+  identityOf,
+  isIdentical,
+  MOVED,
+  type Stage,
+  stagedBeginning,
+} from "./change.ts";
 import { giveRights, NEW_DIRECTORY_MODE } from "./rights.ts";
 import { parentOf, statusOf, type Target, type TargetPath } from "./target.ts";
 import { digestOf, type Version, versionOf } from "./version.ts";
 
 const O_PATH = 0o10000000;
 const SET_ID_BITS = 0o6000;
-const STAGED = ".waypoint-apply-";
 
 /** Where what is needed later is copied to, by the number of a change. */
 export interface KeptFiles {
@@ -35,11 +42,6 @@ export interface StagingContext {
   kept: KeptFiles | null;
   /** What is there must be what was seen. */
   isSure: boolean;
-}
-
-/** Returns how the names begin under which one list of changes is made. */
-export function stagedBeginning(id: string): string {
-  return `${STAGED}${id}-`;
 }
 
 /**
@@ -92,10 +94,13 @@ export async function stageChange<C extends Change & { stage: Stage }>(
   const xattrs = await keepOld(change, context);
   if (kind === "attributes" && after !== null) {
     const rights = rightsOf(after, before, context.job);
-    const wanted = "hostPath" in after.content ? { xattrs: xattrsOf(after.content.hostPath) } : {};
     const content = before?.content ?? { digest: "" };
+    // A file of which they differ is written anew.
+    const isWhole = after.type === "directory" && "hostPath" in after.content;
+    if (!isWhole) return { ...change, after: { ...rights, content } };
+    const wanted = xattrsOf((after.content as { hostPath: RawPath }).hostPath);
     const old = before === null ? null : { ...before, xattrs };
-    return { ...change, before: old, after: { ...rights, ...wanted, content } };
+    return { ...change, before: old, after: { ...rights, xattrs: wanted, content } };
   }
   if (after === null || kind === "delete") return change;
   if (change.merged !== null) await keepJoined(change, after, context);

@@ -5,7 +5,7 @@
  */
 export { Browses } from "./browse/browses.ts";
 export { catFiles } from "./cat-files.ts";
-export { copyAttributes, xattrsOf } from "./copy/copy-attributes.ts";
+export { copyAttributes, secondsOf, xattrsOf } from "./copy/copy-attributes.ts";
 export { copyContent } from "./copy/copy-content.ts";
 export { copyFiles, copyTargetOf } from "./copy/copy-files.ts";
 export { CopyJob } from "./copy/copy-job.ts";
@@ -13,11 +13,3 @@ export { makeCopy, type NameAt, placeOf } from "./copy/make-copy.ts";
 export { type OpenDirectory, Root, requireDirectory } from "./copy/root.ts";
 export { grepCheckpoints } from "./grep/grep-checkpoints.ts";
 export { givenPath } from "./place.ts";
-export {
-  actionsFor,
-  type ComparedFiles,
-  type FileAction,
-  refuseOtherKinds,
-  touchedPaths,
-} from "./put-back/file-actions.ts";
-export { type PutResult, putBack, removeUnfinished } from "./put-back/put-back.ts";

@@ -1,9 +1,9 @@
 import { type RawPath, toText } from "../../base/index.ts";
 import type { Holder, RestoreParts } from "../../shared/protocol/index.ts";
-import { actionsFor, type ComparedFiles, type FileAction, touchedPaths } from "../files/index.ts";
 import { findFileChanges, type Moment, MomentFiles } from "../moment/index.ts";
 import type { Engine } from "../ports/index.ts";
 import { WHOLE_SCOPE } from "../story/index.ts";
+import { actionsFor, type ComparedFiles, type FileAction, touchedPaths } from "./file-actions.ts";
 import { requirePaths, scopeOf } from "./file-scope.ts";
 
 /** Paths of one process that are named; further ones are counted. */

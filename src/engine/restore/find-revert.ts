@@ -1,7 +1,6 @@
 import { type RawPath, toText } from "../../base/index.ts";
 import type { CheckpointRow } from "../../portable/model/index.ts";
 import type { Conflict, RestoreParts } from "../../shared/protocol/index.ts";
-import { actionsFor, type FileAction, touchedPaths } from "../files/index.ts";
 import {
   findFileChanges,
   type Moment,
@@ -11,6 +10,7 @@ import {
 } from "../moment/index.ts";
 import type { Engine } from "../ports/index.ts";
 import { WHOLE_SCOPE } from "../story/index.ts";
+import { actionsFor, type FileAction, touchedPaths } from "./file-actions.ts";
 import { requirePaths, scopeOf } from "./file-scope.ts";
 import type { ComparedMoments } from "./find-actions.ts";
 import type { LineReverts } from "./line-reverts.ts";

@@ -1,12 +1,12 @@
 import type { CheckpointRow, SessionRow } from "../../portable/model/index.ts";
-import { WaypointError } from "../../shared/errors/index.ts";
 import type { FilesPut, OperationDetail, OperationRecord } from "../../shared/protocol/index.ts";
-import { type FileAction, putBack, refuseOtherKinds } from "../files/index.ts";
 import { openMoment } from "../moment/index.ts";
 import type { Engine } from "../ports/index.ts";
 import { requireLive } from "../session/index.ts";
 import { captureBefore, type Loss } from "./capture-before.ts";
+import { type FileAction, refuseOtherKinds } from "./file-actions.ts";
 import { ComparedMoments, findHolders } from "./find-actions.ts";
+import { putFiles } from "./put-files.ts";
 import type { Restored } from "./restore-checkpoint.ts";
 
 /** Which files of which checkpoint to put back, and what the log says of it. */
@@ -32,10 +32,9 @@ export interface PutBack extends Restored {
  * `undo` takes it back, also where it did not come to its end.
  *
  * **Requires** the caller holds the session's lease; the session runs.
- * **On failure** each file is the old one or the new one, and the log says `interrupted`.
+ * **On failure** the files are as they were, and the log says `interrupted`.
  *
- * @throws SESSION_WRONG_STATE | FILE_REFUSED  nothing was changed.
- * @throws FILE_FAILED | STORE_FULL  some were put back.
+ * @throws SESSION_WRONG_STATE | FILE_REFUSED | FILE_FAILED | STORE_FULL
  */
 export async function putBackFiles(
   session: SessionRow,
@@ -74,9 +73,7 @@ export async function putBackFiles(
     return id;
   });
   try {
-    // Whoever asked may leave: what was begun is brought to its end.
-    const signal = new AbortController().signal;
-    const put = await putBack(actions, { pid: live.pid, id: jobId(operation), signal });
+    const put = await putFiles(actions, { pid: live.pid, id: jobId(operation) });
     const readyMs = msSince(putStartedAtMs);
     const done = { ...begun, state: "done", put: put.put, removed: put.removed } as const;
     operations.update(operation, { detail: done, readyMs });
@@ -91,7 +88,7 @@ export async function putBackFiles(
     };
   } catch (error) {
     noteInterrupted(operation, begun, engine);
-    throw withWayOn(error, session.name);
+    throw error;
   }
 }
 
@@ -108,17 +105,6 @@ function noteInterrupted(operation: number, begun: OperationDetail, engine: Engi
 /** Returns the name under which an operation makes files before they take their own. */
 export function jobId(operation: number): string {
   return `op${operation}`;
-}
-
-function withWayOn(error: unknown, name: string): unknown {
-  if (!(error instanceof WaypointError)) return error;
-  const { code, message, hint, detail } = error;
-  const wayOn = `Each file is the old one or the new one; \`waypoint undo ${name}\` takes it back, and doing it again goes on.`;
-  return new WaypointError(code, message, {
-    hint: hint === null ? wayOn : `${hint} ${wayOn}`,
-    detail,
-    cause: error,
-  });
 }
 
 function msSince(startedAtMs: number): number {

@@ -22,8 +22,7 @@ const NEVER = new AbortController().signal;
  * the files of now; and looks, if asked for, whether that is there.
  *
  * **Requires** the caller holds the session's lease; the checkpoint is in its history.
- * **On failure** the session is as it was; of files that are put back one by one each is the old one
- * or the new one.
+ * **On failure** the session is as it was.
  *
  * @throws what `restoreCheckpoint` and `putBackFiles` throw.
  */

@@ -2,10 +2,10 @@ import { toText } from "../../base/index.ts";
 import type { CheckpointRow, SessionRow } from "../../portable/model/index.ts";
 import { WaypointError } from "../../shared/errors/index.ts";
 import type { OperationOutput, RestoreParts, RevertPlan } from "../../shared/protocol/index.ts";
-import { refuseOtherKinds } from "../files/index.ts";
 import { openMoment } from "../moment/index.ts";
 import type { Engine } from "../ports/index.ts";
 import type { Loss } from "./capture-before.ts";
+import { refuseOtherKinds } from "./file-actions.ts";
 import { ComparedMoments, findHolders } from "./find-actions.ts";
 import { changeOf, type FoundRevert, findRevert } from "./find-revert.ts";
 import { LineReverts } from "./line-reverts.ts";
@@ -29,7 +29,7 @@ export interface RevertWish {
  * came later stays.
  *
  * **Requires** the caller holds the session's lease; the session runs.
- * **On failure** each file is the old one or the new one.
+ * **On failure** the files are as they were.
  *
  * @throws what `putBackFiles` throws | USAGE_INVALID  both are the same checkpoint.
  */

@@ -1,11 +1,11 @@
-import { removeUnfinished } from "../files/index.ts";
 import type { Engine } from "../ports/index.ts";
 import { removeStaleLineReverts } from "./line-reverts.ts";
 import { jobId } from "./put-back-files.ts";
+import { removeUnfinished } from "./put-files.ts";
 
 /**
- * Notes which operations a daemon that died was in the middle of, and removes the file that it was
- * making. What it had put in place stays: each file is the old one or the new one.
+ * Notes which operations a daemon that died was in the middle of, and removes what it
+ * had made and not put in place yet. What is in place stays: each file is the old one or the new one.
  */
 export async function settleInterrupted(engine: Engine): Promise<void> {
   await removeStaleLineReverts(engine);

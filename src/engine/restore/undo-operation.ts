@@ -1,10 +1,10 @@
 import type { CheckpointRow, OperationRow, SessionRow } from "../../portable/model/index.ts";
 import { WaypointError } from "../../shared/errors/index.ts";
 import type { OperationOutput, RestoreParts } from "../../shared/protocol/index.ts";
-import { actionsFor } from "../files/index.ts";
 import type { Engine } from "../ports/index.ts";
 import type { BindChoice } from "../session/index.ts";
 import type { Loss } from "./capture-before.ts";
+import { actionsFor } from "./file-actions.ts";
 import { putBackFiles } from "./put-back-files.ts";
 import { restoreCheckpoint } from "./restore-checkpoint.ts";
 import { checkIf } from "./restore-session.ts";

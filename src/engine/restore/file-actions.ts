@@ -1,7 +1,6 @@
-import { joinRaw, type RawPath } from "../../../base/index.ts";
-import { WaypointError } from "../../../shared/errors/index.ts";
-import type { MomentFiles, RawChange, TreeEntry } from "../../moment/index.ts";
-import { shownPath } from "../place.ts";
+import { joinRaw, type RawPath, toText } from "../../base/index.ts";
+import { WaypointError } from "../../shared/errors/index.ts";
+import type { MomentFiles, RawChange, TreeEntry } from "../moment/index.ts";
 
 /** Names by which CRIU keeps deleted files that are open, at the instant of a snapshot. */
 const LINK_REMAP = /^link_remap\.\d+$/;
@@ -72,10 +71,10 @@ export function refuseOtherKinds(actions: readonly FileAction[]): void {
   const more = swapped.length === 1 ? "" : ` (and ${swapped.length - 1} more)`;
   throw new WaypointError(
     "FILE_REFUSED",
-    `${shownPath(first.rawPath)} is ${kind(first.have)} now and was ${kind(first.want)} then${more}; nothing was changed.`,
+    `${toText(first.rawPath)} is ${kind(first.have)} now and was ${kind(first.want)} then${more}; nothing was changed.`,
     {
       hint: "Remove or move what is there now, leave it out with --except, or restore everything.",
-      detail: { paths: swapped.slice(0, NAMED_MAX).map(({ rawPath }) => shownPath(rawPath)) },
+      detail: { paths: swapped.slice(0, NAMED_MAX).map(({ rawPath }) => toText(rawPath)) },
     },
   );
 }
@@ -94,7 +93,7 @@ function addMissingParents(
 }
 
 /** Returns the directory that a path is in. */
-export function parentOf(rawPath: RawPath): RawPath {
+function parentOf(rawPath: RawPath): RawPath {
   const end = rawPath.lastIndexOf("/");
   return end <= 0 ? "/" : rawPath.slice(0, end);
 }
