@@ -6,14 +6,15 @@ import { buildFreshInstance, buildInstanceFrom, type InstanceSource } from "../s
 const SHELL_DEFAULT = { env: {}, columns: 120, rows: 40 };
 
 /** Builds an instance from a checkpoint: its processes, or a fresh shell on its files. */
-export function buildFrom(
+export async function buildFrom(
   from: InstanceSource,
   session: SessionRow,
   instanceId: string,
   engine: Engine,
 ): Promise<LiveInstance> {
   const { checkpoint, eagerMemory: _a, filesFrom = checkpoint.id, ...choice } = from;
-  if (checkpoint.content === "full") return buildInstanceFrom(session, instanceId, from, engine);
+  if (checkpoint.content === "full")
+    return await buildInstanceFrom(session, instanceId, from, engine);
   const shell = { ...SHELL_DEFAULT, filesFrom, ...choice };
-  return buildFreshInstance(session, instanceId, shell, engine);
+  return await buildFreshInstance(session, instanceId, shell, engine);
 }
