@@ -15,6 +15,7 @@ export async function noteDone(
   const undoes = record.undoes ?? null;
   const operation =
     record.operation ??
+    findNoted(record, operations) ??
     operations.insert({
       ...{ session: record.session, kind: record.kind, checkpoint: record.checkpoint },
       ...{ undo: record.before, at: record.at, readyMs: null, stateBefore: null },
@@ -23,4 +24,10 @@ export async function noteDone(
   await journal.write({ ...record, operation });
   if (undoes !== null) await journal.noteUndone(undoes);
   return operation;
+}
+
+/** Who noted it in the log may not have come to note it in its record. */
+function findNoted(record: JournalRecord, operations: Catalog["operations"]): number | undefined {
+  const { session, kind, at } = record;
+  return operations.all(session).find((each) => each.kind === kind && each.at === at)?.id;
 }

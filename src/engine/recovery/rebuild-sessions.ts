@@ -1,12 +1,13 @@
 import { type SessionRow, sessionRecordSchema } from "../../portable/model/index.ts";
 import type { Engine } from "../ports/index.ts";
+import { attempt } from "./attempt.ts";
 
 /**
  * Makes the rows of all sessions again from what the store holds, after the loss of the catalog.
  *
  * With a catalog that was there, a file of a session that it does not know is what a removal left.
  */
-export function rebuildSessions(engine: Engine): void {
+export async function rebuildSessions(engine: Engine): Promise<void> {
   const { catalog, store, logger } = engine;
   for (const written of store.sessions.readAll()) {
     const parsed = sessionRecordSchema.safeParse(written);
@@ -16,11 +17,15 @@ export function rebuildSessions(engine: Engine): void {
     }
     const session: SessionRow = parsed.data;
     if (catalog.session(session.id) !== undefined) continue;
-    if (catalog.isNew) rebuildSession(session, engine);
-    else store.sessions.write(session.id, null);
+    const rebuild = () =>
+      catalog.isNew
+        ? catalog.transaction(() => rebuildSession(session, engine))
+        : store.sessions.write(session.id, null);
+    await attempt("a session without a row", engine, rebuild, { session: session.name });
   }
 }
 
+/** **Requires** a transaction: a session whose instance has no row would be taken to have ended. */
 function rebuildSession(session: SessionRow, engine: Engine): void {
   const { catalog, store, sandbox, logger } = engine;
   logger.warn("a session was found without its row", { session: session.name });

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import type { Step } from "../../../../test/support/fake-engine.ts";
 import { checkpointRow, sessionRow } from "../../../../test/support/fake-rows.ts";
 import { engineWithSession, SESSION, underLease } from "../../../../test/support/fake-session.ts";
-import { stateLayout } from "../../../base/index.ts";
+import { SerialQueues, stateLayout } from "../../../base/index.ts";
 import * as kernel from "../../../linux/kernel/index.ts";
 import { type ErrorCode, WaypointError } from "../../../shared/errors/index.ts";
 import { continueUnfinished } from "../recover.ts";
@@ -232,6 +232,41 @@ test("a merge that cannot be noted holds up further ones, until it is continued 
     { id: done.operation, kind: "merge", undo: "id1" },
   ]);
   await expect(merge(true)).resolves.toMatchObject({ totals: { written: 0, deleted: 0 } });
+});
+
+test("a merge whose record cannot be removed is noted once, also when it is continued", async () => {
+  const { engine, steps, merge, peer } = twoBranches();
+  let recordDir = "";
+  steps.during("catalog.operations.insert", () => {
+    recordDir = onlyRecord();
+    fs.cpSync(recordDir, `${directory}/record`, { recursive: true });
+  });
+  await merge();
+  fs.cpSync(`${directory}/record`, recordDir, { recursive: true });
+
+  const done = await continueUnfinished(peer, engine);
+
+  expect(engine.catalog.operations.all("s1").map(({ id }) => id)).toEqual([done.operation]);
+  expect(filesNow()).toEqual(MERGED);
+});
+
+test("what a killed daemon had only prepared is removed by the next merge, which begins anew", async () => {
+  const { engine, steps, merge } = twoBranches();
+  const prepared = Promise.withResolvers<void>();
+  steps.answer("store.space.sync", () => {
+    prepared.resolve();
+    return new Promise(() => {});
+  });
+  void merge();
+  await prepared.promise;
+  expect(Object.keys(filesNow())).toContainEqual(expect.stringMatching(/^\.waypoint-apply/));
+  steps.answer("store.space.sync", async () => {});
+  engine.leases = new SerialQueues();
+
+  await merge();
+
+  expect(filesNow()).toEqual(MERGED);
+  expect(records()).toEqual([]);
 });
 
 test("a session that does not run, and one of another origin, are refused before anything is captured", async () => {
