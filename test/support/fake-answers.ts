@@ -1,5 +1,9 @@
 import path from "node:path";
+import type { Step } from "./fake-engine.ts";
 import type { Answers, FakeSteps } from "./fake-steps.ts";
+
+/** Answers by the names that the ports have: one that went is an error here. */
+type Known = Partial<Record<Step, unknown>>;
 
 /** Parts that nobody asks anything of but what returns nothing. */
 const NOTHING = () => {};
@@ -16,12 +20,19 @@ export function answersOfFakes(steps: Pick<FakeSteps<string>, "note">): Answers 
     [Symbol.dispose]: () => steps.note(`${what} is over`),
     [Symbol.asyncDispose]: async () => steps.note(`${what} is over`),
   });
-  return { ...ofStore(handedOut), ...ofTrees(steps), ...ofMachine(handedOut), ...ofEngine() };
+  return {
+    ...ofStore(handedOut),
+    ...ofTrees(steps),
+    ...ofMachine(handedOut),
+    ...ofEngine(),
+    ...ofLink("link"),
+    ...ofLink("newLink"),
+  };
 }
 
 type HandOut = (what: string, more?: object) => object;
 
-function ofStore(handedOut: HandOut): Answers {
+function ofStore(handedOut: HandOut): Known {
   return {
     "store.checkpointPaths": checkpointPaths,
     "store.instancePaths": (id: string) => ({
@@ -68,7 +79,7 @@ function ofStore(handedOut: HandOut): Answers {
 }
 
 /** Process trees begin, are found by their root filesystem, and end. */
-function ofTrees(steps: Pick<FakeSteps<string>, "note">): Answers {
+function ofTrees(steps: Pick<FakeSteps<string>, "note">): Known {
   const instances = new Map<number, string>();
   let pid = 100;
   const begin = (instancePath: string) => {
@@ -87,7 +98,7 @@ function ofTrees(steps: Pick<FakeSteps<string>, "note">): Answers {
   };
 }
 
-function ofMachine(handedOut: HandOut): Answers {
+function ofMachine(handedOut: HandOut): Known {
   return {
     "criu.dump": async () => ({ pauseMs: 5, memoryBytes: 4096 }),
     "criu.readImageSockets": async () => [],
@@ -143,10 +154,8 @@ function ofMachine(handedOut: HandOut): Answers {
   };
 }
 
-function ofEngine(): Answers {
+function ofEngine(): Known {
   return {
-    ...ofLink("link"),
-    ...ofLink("newLink"),
     "memoryImages.makeRoom": async () => {},
     "memoryImages.trim": async () => {},
     "standbys.take": () => null,
