@@ -82,11 +82,12 @@ function change(kind: Change["kind"], name: string, linkKey: string | null = nul
 function allKinds(): Change[] {
   const swapped = { ...change("write", "swapped"), identity: null, before: null };
   const changes = [
+    change("attributes", "kept"),
     ...[change("delete", "swapped/in"), change("delete", "swapped"), swapped],
     ...[change("mkdir", "made"), change("mkdir", "made/deep"), change("write", "made/deep/in")],
     ...[change("write", "file"), change("write", "link")],
     ...[change("write", "twin", "twins"), change("write", "other", "twins")],
-    ...[change("delete", "gone/in"), change("delete", "gone"), change("attributes", "kept")],
+    ...[change("delete", "gone/in"), change("delete", "gone")],
   ];
   return changes.map((each, number) => ({ ...each, number }));
 }
@@ -217,6 +218,20 @@ test("a file that somebody writes meanwhile is kept, and all else put back, wher
   });
 
   await expect(request).rejects.toMatchObject({ cause: expect.any(Changed) });
+  expect(readFileSync(at("tree/file"), "utf8")).toBe("old\nmore\n");
+  expect(readdirSync(at("tree")).sort()).toEqual(["file", "gone", "kept", "swapped"]);
+});
+
+test("what is written to an open file that was just replaced is kept, and all else put back", async () => {
+  const changes = [change("write", "file"), { ...change("write", "twin"), number: 1 }];
+  const fd = openSync(at("tree/file"), "a");
+  const request = carry(changes, "refuse", (count) => {
+    // By the sixth look the first one has taken its place.
+    if (count === 6) appendFileSync(fd, "more\n");
+  });
+
+  await expect(request).rejects.toMatchObject({ cause: expect.any(Changed), left: [] });
+  closeSync(fd);
   expect(readFileSync(at("tree/file"), "utf8")).toBe("old\nmore\n");
   expect(readdirSync(at("tree")).sort()).toEqual(["file", "gone", "kept", "swapped"]);
 });

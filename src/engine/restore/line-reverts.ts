@@ -1,9 +1,9 @@
 import { constants } from "node:fs";
-import { link, lstat, mkdir, open, readFile, rm } from "node:fs/promises";
+import { chmod, chown, link, lstat, mkdir, open, readFile, rm } from "node:fs/promises";
 import path from "node:path";
 import { fromText, type RawPath, toBytes } from "../../base/index.ts";
 import { hasCode } from "../../shared/errors/index.ts";
-import { CopyJob, copyAttributes } from "../files/index.ts";
+import { CopyJob, makeCopy } from "../files/index.ts";
 import { isText, TEXT_BYTES_MAX } from "../merge/index.ts";
 import { readEntry, type TreeEntry } from "../moment/index.ts";
 import type { Engine } from "../ports/index.ts";
@@ -95,14 +95,10 @@ export class LineReverts implements AsyncDisposable {
       }
       this.#ofLinked.set(inode, kept);
     }
-    await using file = await open(place, "wx", 0o600);
-    await file.writeFile(text);
-    await copyAttributes(file.fd, { rawPath, hostPath, status }, job);
-    await file.chown(uid, gid);
-    await file.chmod(mode & PERMISSIONS);
-    // Nobody has seen this content yet: it is not as old as what it was made of.
-    const now = new Date();
-    await file.utimes(now, now);
+    const name = String(this.#tried);
+    await makeCopy({ rawPath, hostPath, status }, { directoryFd: directory.fd, name }, job, text);
+    await chown(place, uid, gid);
+    await chmod(place, mode & PERMISSIONS);
     return kept;
   }
 }

@@ -66,12 +66,7 @@ export class CopyJob {
   /** Returns a name under which something is made before it takes its own. */
   temporaryName(): RawPath {
     this.#temporaries += 1;
-    return `${CopyJob.temporaryBeginning(this.#id)}${this.#temporaries}`;
-  }
-
-  /** Returns how the names begin under which one job makes things. */
-  static temporaryBeginning(id: string): string {
-    return `.waypoint-cp-${id}-`;
+    return `.waypoint-cp-${this.#id}-${this.#temporaries}`;
   }
 
   count(kind: "files" | "directories" | "others"): void {
