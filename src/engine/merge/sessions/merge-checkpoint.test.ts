@@ -162,7 +162,7 @@ test.each<Step>([
 
 test.each<{ what: string; at: Step; act: () => void; code: ErrorCode; files?: Tree }>([
   {
-    ...{ what: "what is to be taken is gone", at: "sandbox.listOpenFiles", code: "FILE_FAILED" },
+    ...{ what: "what is to be taken is gone", at: "sandbox.listOpenFiles", code: "APPLY_CONFLICT" },
     act: () => fs.rmSync(path.join(directory, "c9"), { recursive: true }),
   },
   {
