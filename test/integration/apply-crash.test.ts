@@ -16,6 +16,7 @@ import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { Target } from "../../src/engine/changes/index.ts";
 import { Journal, putBack, resume } from "../../src/engine/merge/index.ts";
+import * as kernel from "../../src/linux/kernel/index.ts";
 
 const PROGRAM = fileURLToPath(new URL("../support/apply-until-killed.ts", import.meta.url));
 /** As many steps as the plan below has, staged and committed, and some. */
@@ -70,7 +71,7 @@ function applyUntil(killAt: number) {
 async function withTarget<T>(use: (target: Target, journal: Journal) => Promise<T>): Promise<T> {
   const fd = openSync(at("target"), "r");
   try {
-    return await use(new Target(fd), new Journal(at("store")));
+    return await use(new Target(fd, kernel), new Journal(at("store")));
   } finally {
     closeSync(fd);
   }

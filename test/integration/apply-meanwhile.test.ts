@@ -17,6 +17,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { Target, versionAt } from "../../src/engine/changes/index.ts";
 import { CopyJob } from "../../src/engine/files/index.ts";
 import { carryOut, Journal, makePlan } from "../../src/engine/merge/index.ts";
+import * as kernel from "../../src/linux/kernel/index.ts";
 import * as textTools from "../../src/linux/text-tools/index.ts";
 
 // Somebody works in the target at the very moment at which a plan is carried out.
@@ -52,7 +53,7 @@ async function carryOutWhile(meanwhile: (step: number, cancel: () => void) => vo
   } as AbortSignal;
   const fd = openSync(at("target"), constants.O_RDONLY | constants.O_DIRECTORY);
   const journal = new Journal(at("store"));
-  const target = new Target(fd);
+  const target = new Target(fd, kernel);
   const id = "one";
   const theirs = (name: string) => (name === "gone" ? null : versionAt(at(`new/${name}`)));
   await journal.make(id);
@@ -75,7 +76,11 @@ async function carryOutWhile(meanwhile: (step: number, cancel: () => void) => vo
       ...({ id, kind: "apply", at, session: "s", checkpoint: "c", destination } as const),
       ...{ before: null, operation: null, undoes: null },
     };
-    const job = new CopyJob(fd, { owner: null, dropsPrivileges: false }, { id, signal });
+    const job = new CopyJob(
+      fd,
+      { owner: null, dropsPrivileges: false },
+      { id, signal, calls: kernel },
+    );
     const sync = async () => {
       step = 0;
     };

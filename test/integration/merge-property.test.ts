@@ -17,6 +17,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { Target, versionAt } from "../../src/engine/changes/index.ts";
 import { CopyJob } from "../../src/engine/files/index.ts";
 import { carryOut, Journal, makePlan } from "../../src/engine/merge/index.ts";
+import * as kernel from "../../src/linux/kernel/index.ts";
 import * as textTools from "../../src/linux/text-tools/index.ts";
 
 const NAMES = ["a", "b", "c", "d/e", "d/f", "g/h/i", "j", "k"];
@@ -142,12 +143,16 @@ async function mergeByPlan(base: Tree, ours: Tree, theirs: Tree) {
   const fd = openSync(at("ours"), "r");
   const signal = new AbortController().signal;
   await journal.make("m");
-  const target = new Target(fd);
+  const target = new Target(fd, kernel);
   const plan = await makePlan(wishes, target, {
     ...{ onConflict: "git", labels: LABELS, scratchDir: journal.dirOf("m"), textTools, signal },
     directoryAt: (name) => versionIn("theirs", name),
   });
-  const job = new CopyJob(fd, { owner: null, dropsPrivileges: false }, { id: "m", signal });
+  const job = new CopyJob(
+    fd,
+    { owner: null, dropsPrivileges: false },
+    { id: "m", signal, calls: kernel },
+  );
   const record = {
     ...({ id: "m", kind: "merge", at: "", session: "", checkpoint: "" } as const),
     ...{ destination: { kind: "machine", directory: at("ours") } as const },

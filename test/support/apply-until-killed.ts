@@ -2,6 +2,7 @@ import { closeSync, constants, openSync } from "node:fs";
 import { Target, versionAt } from "../../src/engine/changes/index.ts";
 import { CopyJob } from "../../src/engine/files/index.ts";
 import { carryOut, Journal, makePlan } from "../../src/engine/merge/index.ts";
+import * as kernel from "../../src/linux/kernel/index.ts";
 import * as textTools from "../../src/linux/text-tools/index.ts";
 
 /** What a process does that is killed in the middle of it. */
@@ -28,7 +29,7 @@ const signal = {
 
 const journal = new Journal(job.storeDir);
 const fd = openSync(job.targetDir, constants.O_RDONLY | constants.O_DIRECTORY);
-const target = new Target(fd);
+const target = new Target(fd, kernel);
 const id = "crashed";
 await journal.make(id);
 const wishes = job.wishes.map(({ path, from }) => ({
@@ -51,7 +52,7 @@ const record = {
   ...{ before: null, operation: null, undoes: null },
 };
 const rules = { owner: null, dropsPrivileges: false };
-const copying = new CopyJob(fd, rules, { id, signal });
+const copying = new CopyJob(fd, rules, { id, signal, calls: kernel });
 const done = await carryOut({ record, plan, target, journal, job: copying, sync: async () => {} });
 await journal.write(done);
 closeSync(fd);

@@ -7,6 +7,7 @@ import {
   Typing,
 } from "../../src/engine/live/index.ts";
 import type { Engine } from "../../src/engine/ports/index.ts";
+import * as kernel from "../../src/linux/kernel/index.ts";
 import type { InitLink } from "../../src/linux/terminal/index.ts";
 import { Catalog } from "../../src/portable/catalog/index.ts";
 import { answersOfFakes } from "./fake-answers.ts";
@@ -71,6 +72,8 @@ export function fakeEngine(change: Partial<Record<keyof Engine, unknown>> = {}):
     journal: new CommandJournal(memory.commands, logger),
     ...{ leases: new SerialQueues(), background: new SerialQueues(), filling: new Map() },
     connectInit: steps.method("connectInit"),
+    // Those of a real machine: they need files, no rights.
+    fileCalls: kernel,
     availableMemoryBytes: () => Number.MAX_SAFE_INTEGER,
     newId: newIds(),
     ...change,

@@ -18,7 +18,7 @@ import os from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { toBytes } from "../../base/index.ts";
-import { readXattr, setXattr } from "../../linux/kernel/index.ts";
+import * as kernel from "../../linux/kernel/index.ts";
 import { CopyJob } from "../files/index.ts";
 import {
   type CarryOutOptions,
@@ -49,8 +49,8 @@ beforeEach(() => {
   symlinkSync("made/deep", at("new/link"));
   chmodSync(at("new/file"), 0o640);
   chmodSync(at("new/kept"), 0o750);
-  setXattr(at("new/kept"), XATTR, "theirs");
-  setXattr(at("new/made"), XATTR, "theirs");
+  kernel.setXattr(at("new/kept"), XATTR, "theirs");
+  kernel.setXattr(at("new/made"), XATTR, "theirs");
 });
 
 afterEach(() => rmSync(root, { recursive: true }));
@@ -64,7 +64,7 @@ function treeOf(directory: string): Record<string, unknown> {
     const content = status.isFile()
       ? readFileSync(place, "utf8")
       : status.isSymbolicLink() && readlinkSync(place);
-    const xattr = readXattr(toBytes(place), XATTR)?.toString() ?? null;
+    const xattr = kernel.readXattr(toBytes(place), XATTR)?.toString() ?? null;
     found[name] = { mode: status.mode, links: status.isFile() ? status.nlink : 0, content, xattr };
   }
   return found;
@@ -107,9 +107,13 @@ async function carry(
     },
   } as AbortSignal;
   const fd = openSync(at("tree"), "r");
-  const job = new CopyJob(fd, { owner: null, dropsPrivileges: false }, { id: "t", signal });
+  const job = new CopyJob(
+    fd,
+    { owner: null, dropsPrivileges: false },
+    { id: "t", signal, calls: kernel },
+  );
   try {
-    const options = { target: new Target(fd), job, id: "t", keeper: null, meanwhile };
+    const options = { target: new Target(fd, kernel), job, id: "t", keeper: null, meanwhile };
     const done = await carryOut(changes, options);
     return { done: done.map((each) => each.path), leftOut: job.result.leftOut, looks: count };
   } finally {

@@ -1,6 +1,5 @@
 import { rmdir } from "node:fs/promises";
 import { isSystemError, toBytes } from "../../base/index.ts";
-import { renameSafely } from "../../linux/kernel/index.ts";
 import { Changed, identityOf, isIdentical, MOVED, type StagedChange } from "./change.ts";
 import { identityAt, type Names, namesOf } from "./names.ts";
 import { giveRights } from "./rights.ts";
@@ -29,7 +28,7 @@ export async function commitChange(change: StagedChange, target: Target): Promis
       if (!isIdentical(identityAt(names.ownPlace), change.identity)) throw new Changed(change.path);
       const { directoryFd } = names.own;
       const name = { directoryFd, name: nameOf(change.path) };
-      if (change.after !== null) await giveRights(name, change.after);
+      if (change.after !== null) await giveRights(name, change.after, target.calls);
     }
   } catch (error) {
     if (isSystemError(error, "ENOTEMPTY")) {
@@ -83,22 +82,22 @@ async function lookAgain<C extends StagedChange>(change: C, target: Target): Pro
   });
 }
 
-function commitWrite(change: StagedChange, { staged, own, stagedPlace }: Names): void {
-  renameSafely(staged, own, change.identity === null ? "no-replace" : "exchange");
+function commitWrite(change: StagedChange, { staged, own, stagedPlace, calls }: Names): void {
+  calls.renameSafely(staged, own, change.identity === null ? "no-replace" : "exchange");
   if (change.identity === null || isIdentical(identityAt(stagedPlace), change.identity)) return;
-  renameSafely(staged, own, "exchange");
+  calls.renameSafely(staged, own, "exchange");
   throw new Changed(change.path);
 }
 
 async function commitDelete(
   { identity, path }: StagedChange,
-  { staged, own, ownPlace, stagedPlace }: Names,
+  { staged, own, ownPlace, stagedPlace, calls }: Names,
 ): Promise<void> {
   if (identity === null) return;
   if (identity.type === "directory") return await rmdir(toBytes(ownPlace));
-  renameSafely(own, staged, "no-replace");
+  calls.renameSafely(own, staged, "no-replace");
   if (isIdentical(identityAt(stagedPlace), identity)) return;
-  renameSafely(staged, own, "no-replace");
+  calls.renameSafely(staged, own, "no-replace");
   throw new Changed(path);
 }
 

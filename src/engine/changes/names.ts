@@ -1,15 +1,16 @@
-import { type RawPath, toBytes } from "../../base/index.ts";
-import type { NameIn } from "../../linux/kernel/index.ts";
+import { fdPath, type RawPath, toBytes } from "../../base/index.ts";
+import type { FileCalls } from "../ports/index.ts";
 import { type Identity, identityOf, type StagedChange } from "./change.ts";
 import { nameOf, parentOf, statusOf, type Target } from "./target.ts";
 import { versionOf } from "./version.ts";
 
 /** The two names of a change: its own, and that of what was made for it. */
 export interface Names {
-  own: NameIn;
-  staged: NameIn;
+  own: { directoryFd: number; name: Buffer };
+  staged: { directoryFd: number; name: Buffer };
   ownPlace: RawPath;
   stagedPlace: RawPath;
+  calls: FileCalls;
 }
 
 /** Opens the directories of both names, until `open` is disposed of; `null` where one is gone. */
@@ -26,8 +27,9 @@ export function namesOf(
   return {
     own: { directoryFd: parent.fd, name: toBytes(nameOf(path)) },
     staged: { directoryFd: beside.fd, name: toBytes(stage.name) },
-    ownPlace: `/proc/self/fd/${parent.fd}/${nameOf(path)}`,
-    stagedPlace: `/proc/self/fd/${beside.fd}/${stage.name}`,
+    ownPlace: `${fdPath(parent.fd)}/${nameOf(path)}`,
+    stagedPlace: `${fdPath(beside.fd)}/${stage.name}`,
+    calls: target.calls,
   };
 }
 

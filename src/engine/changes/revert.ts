@@ -1,6 +1,5 @@
 import { mkdir, readdir, rmdir, unlink } from "node:fs/promises";
-import { isSystemError, type RawPath, toBytes } from "../../base/index.ts";
-import { renameSafely } from "../../linux/kernel/index.ts";
+import { fdPath, isSystemError, type RawPath, toBytes } from "../../base/index.ts";
 import { isIdentical, type StagedChange, stagedBeginning } from "./change.ts";
 import { identityAt, type Names, namesOf } from "./names.ts";
 import { giveRights, hasXattrsOf, NEW_DIRECTORY_MODE } from "./rights.ts";
@@ -26,21 +25,26 @@ export async function revertChange(change: StagedChange, target: Target): Promis
   if (change.kind === "mkdir") return await revertMkdir(names);
   if (change.kind === "delete") return await revertDelete(change, names);
   const now = statusOf(names.ownPlace);
-  const isOurs = now !== null && (await isSame(versionOf(now, names.ownPlace), change.after));
+  const isOurs =
+    now !== null && (await isSame(versionOf(now, names.ownPlace), change.after, target.calls));
   if (change.kind === "write") return isOurs ? await revertWrite(change, names) : CHANGED_SINCE;
   const { before, after } = change;
-  if (isOurs && before !== null) await giveRights(ownName(change, names), before, after?.xattrs);
+  if (isOurs && before !== null)
+    await giveRights(ownName(change, names), before, target.calls, after?.xattrs);
   return isOurs ? null : "changed since";
 }
 
 async function revertWrite(change: StagedChange, names: Names): Promise<string | null> {
   const isExchanged = change.identity !== null;
-  if (isExchanged) renameSafely(names.staged, names.own, "exchange");
-  else renameSafely(names.own, names.staged, "no-replace");
+  if (isExchanged) names.calls.renameSafely(names.staged, names.own, "exchange");
+  else names.calls.renameSafely(names.own, names.staged, "no-replace");
   const beside = statusOf(names.stagedPlace);
   // Somebody may have changed it between the last look and now.
-  if (beside !== null && !(await isSame(versionOf(beside, names.stagedPlace), change.after))) {
-    renameSafely(names.staged, names.own, isExchanged ? "exchange" : "no-replace");
+  if (
+    beside !== null &&
+    !(await isSame(versionOf(beside, names.stagedPlace), change.after, names.calls))
+  ) {
+    names.calls.renameSafely(names.staged, names.own, isExchanged ? "exchange" : "no-replace");
     return CHANGED_SINCE;
   }
   await removeName(names.stagedPlace);
@@ -61,11 +65,12 @@ async function revertMkdir(names: Names): Promise<string | null> {
 async function revertDelete(change: StagedChange, names: Names): Promise<string | null> {
   try {
     if (change.identity?.type !== "directory") {
-      renameSafely(names.staged, names.own, "no-replace");
+      names.calls.renameSafely(names.staged, names.own, "no-replace");
       return null;
     }
     await mkdir(toBytes(names.ownPlace), NEW_DIRECTORY_MODE);
-    if (change.before !== null) await giveRights(ownName(change, names), change.before);
+    if (change.before !== null)
+      await giveRights(ownName(change, names), change.before, names.calls);
     return null;
   } catch (error) {
     if (isSystemError(error, "EEXIST")) return "something else is there now";
@@ -78,7 +83,7 @@ async function revertDelete(change: StagedChange, names: Names): Promise<string 
 /** Removes what lies beside the path: what was made for the change, or what it has replaced. */
 export async function removeStaged(change: StagedChange, target: Target): Promise<void> {
   using directory = target.findDirectory(change.stage.directory);
-  if (directory !== null) await removeName(`/proc/self/fd/${directory.fd}/${change.stage.name}`);
+  if (directory !== null) await removeName(`${fdPath(directory.fd)}/${change.stage.name}`);
 }
 
 /** Removes all that a list of changes which nobody goes on with has left in some directories. */
@@ -90,9 +95,9 @@ export async function removeLeftBeside(
   for (const path of directories) {
     using directory = target.findDirectory(path);
     if (directory === null) continue;
-    const names = await readdir(`/proc/self/fd/${directory.fd}/.`, "latin1");
+    const names = await readdir(`${fdPath(directory.fd)}/.`, "latin1");
     for (const name of names.filter((each) => each.startsWith(stagedBeginning(id)))) {
-      await removeName(`/proc/self/fd/${directory.fd}/${name}`);
+      await removeName(`${fdPath(directory.fd)}/${name}`);
     }
   }
 }
@@ -114,13 +119,13 @@ export async function isCommitted(change: StagedChange, target: Target): Promise
   }
   if (kind === "attributes") {
     const hasRights = own !== null && after !== null && haveSameRights(own, after);
-    return hasRights && hasXattrsOf(names.ownPlace, after);
+    return hasRights && hasXattrsOf(names.ownPlace, after, target.calls);
   }
   if (staged === null) return true;
   if (identity === null) return false;
   // What is beside is the new one until they are exchanged; then the old one, which whoever had it
   // open may have written to. They can be alike in all but what a digest tells.
-  const isNewBeside = await isSame(versionOf(staged, names.stagedPlace), after);
+  const isNewBeside = await isSame(versionOf(staged, names.stagedPlace), after, target.calls);
   return !isNewBeside || isIdentical(identityAt(names.stagedPlace), identity);
 }
 

@@ -1,7 +1,6 @@
 import { type BigIntStats, closeSync, constants, fstatSync, lstatSync } from "node:fs";
 import { lchown, mkdir, open, symlink } from "node:fs/promises";
-import { isSystemError, type RawPath, toBytes } from "../../base/index.ts";
-import { linkOpenFile, makeFifo, openBelow, syncFilesystem } from "../../linux/kernel/index.ts";
+import { fdPath, isSystemError, type RawPath, toBytes } from "../../base/index.ts";
 import {
   type CopyJob,
   copyAttributes,
@@ -98,7 +97,8 @@ export async function stageChange<C extends Change & { stage: Stage }>(
     // A file of which they differ is written anew.
     const isWhole = after.type === "directory" && "hostPath" in after.content;
     if (!isWhole) return { ...change, after: { ...rights, content } };
-    const wanted = xattrsOf((after.content as { hostPath: RawPath }).hostPath);
+    const { hostPath } = after.content as { hostPath: RawPath };
+    const wanted = xattrsOf(hostPath, context.target.calls);
     const old = before === null ? null : { ...before, xattrs };
     return { ...change, before: old, after: { ...rights, xattrs: wanted, content } };
   }
@@ -112,16 +112,16 @@ export async function stageChange<C extends Change & { stage: Stage }>(
   if (!isLinked) await makeNew(change, after, name, context);
   if (linkKey !== null) staged.set(linkKey, stage);
   if (context.kept === null) return change;
-  const place = `/proc/self/fd/${directory.fd}/${stage.name}`;
+  const place = `${fdPath(directory.fd)}/${stage.name}`;
   const made = versionOf(statusOf(place) as BigIntStats, place);
   return { ...change, after: { ...made, content: { digest: await digestOf(made) } } };
 }
 
 /** Brings all of a target's filesystem to the disk. */
-export async function syncTarget({ rootFd }: Target): Promise<void> {
-  const fd = openBelow(rootFd, Buffer.from("."), constants.O_RDONLY | constants.O_DIRECTORY);
+export async function syncTarget({ rootFd, calls }: Target): Promise<void> {
+  const fd = calls.openBelow(rootFd, Buffer.from("."), constants.O_RDONLY | constants.O_DIRECTORY);
   try {
-    await syncFilesystem(fd);
+    await calls.syncFilesystem(fd);
   } finally {
     closeSync(fd);
   }
@@ -139,7 +139,7 @@ async function keepOld(
       throw new Changed(path);
     }
     const { hostPath } = version.content as { hostPath: RawPath };
-    if (kind === "attributes") return xattrsOf(hostPath);
+    if (kind === "attributes") return xattrsOf(hostPath, target.calls);
     if (version.type !== "file" || kept === null) return {};
     await using from = await openEntry({ hostPath });
     await using to = await open(kept.oldPath(number), "wx", 0o600);
@@ -181,10 +181,10 @@ async function makeNew(
     const leadsTo = after.content.digest.slice("link:".length);
     // Node takes the bytes of a path here as elsewhere; its types do not say so.
     await symlink(toBytes(leadsTo) as unknown as string, placeOf(staged));
-  } else if (after.type === "fifo") makeFifo(staged.directoryFd, toBytes(staged.name));
+  } else if (after.type === "fifo") target.calls.makeFifo(staged.directoryFd, toBytes(staged.name));
   else await mkdir(placeOf(staged), NEW_DIRECTORY_MODE);
   if (after.type === "symlink") return await lchown(placeOf(staged), after.uid, after.gid);
-  await giveRights(staged, rightsOf(after, before, job));
+  await giveRights(staged, rightsOf(after, before, job), target.calls);
   if (kept !== null && after.type === "file") await syncElsewhere(staged, target);
 }
 
@@ -204,9 +204,9 @@ function linkStaged(
 ): boolean {
   using from = target.findDirectory(directory);
   if (from === null) return false;
-  const fd = openBelow(from.fd, toBytes(name), O_PATH | constants.O_NOFOLLOW);
+  const fd = target.calls.openBelow(from.fd, toBytes(name), O_PATH | constants.O_NOFOLLOW);
   try {
-    linkOpenFile(fd, to.directoryFd, toBytes(to.name));
+    target.calls.linkOpenFile(fd, to.directoryFd, toBytes(to.name));
     return true;
   } catch (error) {
     if (isSystemError(error, "EXDEV", "EMLINK", "EPERM")) return false;

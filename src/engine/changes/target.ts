@@ -1,6 +1,6 @@
 import { type BigIntStats, closeSync, constants, lstatSync } from "node:fs";
-import { isSystemError, type RawPath, toBytes } from "../../base/index.ts";
-import { openBelow } from "../../linux/kernel/index.ts";
+import { fdPath, isSystemError, type RawPath, toBytes } from "../../base/index.ts";
+import type { FileCalls } from "../ports/index.ts";
 import { type Version, versionOf } from "./version.ts";
 
 const O_PATH = 0o10000000;
@@ -24,17 +24,19 @@ export interface Seen {
  */
 export class Target {
   readonly rootFd: number;
+  readonly calls: FileCalls;
 
   /** @param rootFd  an open directory; it belongs to the caller. */
-  constructor(rootFd: number) {
+  constructor(rootFd: number, calls: FileCalls) {
     this.rootFd = rootFd;
+    this.calls = calls;
   }
 
   /** Opens a directory as a place for names, or `null` where there is none. @throws ELOOP | ENOTDIR */
   openDirectory(path: TargetPath): (Disposable & { fd: number }) | null {
     try {
       const flags = O_PATH | constants.O_DIRECTORY;
-      const fd = openBelow(this.rootFd, toBytes(path === "" ? "." : path), flags);
+      const fd = this.calls.openBelow(this.rootFd, toBytes(path === "" ? "." : path), flags);
       return { fd, [Symbol.dispose]: () => closeSync(fd) };
     } catch (error) {
       if (isSystemError(error, "ENOENT")) return null;
@@ -58,7 +60,7 @@ export class Target {
     try {
       using parent = this.openDirectory(parentOf(path));
       if (parent === null) return await use({ ...nothing, isBlocked: false });
-      const hostPath = `/proc/self/fd/${parent.fd}/${path === "" ? "." : nameOf(path)}`;
+      const hostPath = `${fdPath(parent.fd)}/${path === "" ? "." : nameOf(path)}`;
       const status = statusOf(hostPath);
       const version = status === null ? null : versionOf(status, hostPath);
       return await use({ version, status, isBlocked: false });

@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { type BigIntStats, lstatSync, readlinkSync } from "node:fs";
 import { fileTypeOf, type RawPath, toBytes } from "../../base/index.ts";
-import { listXattrs, readXattr } from "../../linux/kernel/index.ts";
 import type { FileType } from "../../shared/protocol/index.ts";
 import { haveSameAttributes, openEntry, type TreeEntry } from "../moment/index.ts";
+import type { ReadingCalls } from "../ports/index.ts";
 
 const CHUNK_BYTES = 1024 * 1024;
 
@@ -39,13 +39,17 @@ export function versionOfEntry(entry: TreeEntry): Version {
 }
 
 /** Tells whether two versions are alike in all that is taken over: kind, content, rights, owner. */
-export async function isSame(one: Version | null, other: Version | null): Promise<boolean> {
+export async function isSame(
+  one: Version | null,
+  other: Version | null,
+  calls: ReadingCalls,
+): Promise<boolean> {
   if (one === null || other === null) return one === other;
   return (
     one.type === other.type &&
     (one.type === "symlink" || one.mode === other.mode) &&
     hasSameOwner(one, other) &&
-    hasSameXattrs(one, other) &&
+    hasSameXattrs(one, other, calls) &&
     (await hasSameContent(one, other))
   );
 }
@@ -84,10 +88,10 @@ export function linkTargetOf(hostPath: RawPath): RawPath {
   return readlinkSync(toBytes(hostPath), "latin1");
 }
 
-export function hasSameXattrs(one: Version, other: Version): boolean {
+export function hasSameXattrs(one: Version, other: Version, calls: ReadingCalls): boolean {
   if (!("hostPath" in one.content && "hostPath" in other.content)) return true;
   if (one.type !== "file" && one.type !== "directory") return true;
-  return haveSameAttributes(one.content, other.content, { listXattrs, readXattr });
+  return haveSameAttributes(one.content, other.content, calls);
 }
 
 /** Returns what is at a path of this machine. */

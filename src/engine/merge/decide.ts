@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { toBytes } from "../../base/index.ts";
 import { hasSameContent, hasSameOwner, isSame, type Version } from "../changes/index.ts";
-import type { TextTools } from "../ports/index.ts";
+import type { ReadingCalls, TextTools } from "../ports/index.ts";
 import { isText, TEXT_BYTES_MAX } from "./is-text.ts";
 import type { ConflictKind, DesiredChange } from "./plan.ts";
 
@@ -13,6 +13,8 @@ export interface DecisionRules {
   /** Where files may be made to merge texts. */
   scratchDir: string;
   textTools: Pick<TextTools, "mergeTexts">;
+  /** How extended attributes are compared. */
+  calls: ReadingCalls;
 }
 
 /** What is to happen at one path. */
@@ -42,16 +44,16 @@ export async function decide(
   ours: Version | null,
   rules: DecisionRules,
 ): Promise<Decision> {
-  if (await isSame(ours, theirs)) return SAME;
+  if (await isSame(ours, theirs, rules.calls)) return SAME;
   if (knownBase === "ours") return take(theirs);
-  if (applied !== undefined && (await isSame(applied, ours))) return take(theirs);
+  if (applied !== undefined && (await isSame(applied, ours, rules.calls))) return take(theirs);
   if (ours?.type === "directory" && theirs?.type === "directory") {
-    return await decideDirectory(knownBase, ours, theirs);
+    return await decideDirectory(knownBase, ours, theirs, rules);
   }
   if (ours?.type === "directory" && theirs === null) return take(null);
   if (knownBase !== "unknown") {
-    if (await isSame(knownBase, ours)) return take(theirs);
-    if (await isSame(knownBase, theirs)) return SAME;
+    if (await isSame(knownBase, ours, rules.calls)) return take(theirs);
+    if (await isSame(knownBase, theirs, rules.calls)) return SAME;
   }
   return await joinOrConflict(knownBase === "unknown" ? undefined : knownBase, ours, theirs, rules);
 }
@@ -65,10 +67,11 @@ async function decideDirectory(
   base: Version | null | "unknown",
   ours: Version,
   theirs: Version,
+  { calls }: DecisionRules,
 ): Promise<Decision> {
   if (base !== null && base !== "unknown") {
-    if (await isSame(base, ours)) return take(theirs);
-    if (await isSame(base, theirs)) return SAME;
+    if (await isSame(base, ours, calls)) return take(theirs);
+    if (await isSame(base, theirs, calls)) return SAME;
   }
   return { ...SAME, note: "the directory keeps its mode and owner, which differ" };
 }

@@ -1,5 +1,5 @@
 import { readdirSync } from "node:fs";
-import { toBytes } from "../../base/index.ts";
+import { fdPath, toBytes } from "../../base/index.ts";
 import {
   digestOf,
   hasSameContent,
@@ -18,7 +18,7 @@ const TAKEN: readonly Version["type"][] = ["file", "symlink", "directory", "fifo
 const ORDER = { delete: 0, mkdir: 1, write: 2, attributes: 3 } as const;
 
 /** What a plan is made by. */
-export interface PlanRules extends DecisionRules {
+export interface PlanRules extends Omit<DecisionRules, "calls"> {
   /** Returns the directory that the other side has at a path, for those that are missing. */
   directoryAt: (path: TargetPath) => Version | null;
   signal: AbortSignal;
@@ -65,7 +65,8 @@ class Planning {
       // Known to be as it was a moment ago; somebody may have come in between.
       const isUnsure = wish.base === "ours" && now.status?.ctimeNs !== wish.ctimeNs;
       const asked = isUnsure ? { ...wish, base: "unknown" as const } : wish;
-      const decision = await decide(asked, now.version, this.#rules);
+      const rules = { ...this.#rules, calls: this.#target.calls };
+      const decision = await decide(asked, now.version, rules);
       if (decision.note !== null) this.#plan.notes.push({ path, reason: decision.note });
       if (decision.conflict !== null) this.#plan.conflicts.push({ path, ...decision.conflict });
       if (decision.outcome === "take") await this.#take(wish, decision, now);
@@ -116,7 +117,9 @@ class Planning {
     const areDirectories = after.type === "directory" && version?.type === "directory";
     const isRightsOnly = version?.type === "file" && after.type === "file" && merged === null;
     const isAlike =
-      isRightsOnly && hasSameXattrs(version, after) && (await hasSameContent(version, after));
+      isRightsOnly &&
+      hasSameXattrs(version, after, this.#target.calls) &&
+      (await hasSameContent(version, after));
     if (areDirectories || isAlike) {
       return this.#push({ ...step, kind: "attributes" });
     }
@@ -166,7 +169,7 @@ class Planning {
   #namesIn(path: TargetPath): string[] {
     using directory = this.#target.openDirectory(path);
     if (directory === null) return [];
-    return readdirSync(toBytes(`/proc/self/fd/${directory.fd}/.`), "latin1");
+    return readdirSync(toBytes(`${fdPath(directory.fd)}/.`), "latin1");
   }
 
   #push(step: Omit<Step, "number">): void {

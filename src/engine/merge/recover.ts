@@ -83,12 +83,12 @@ export async function withTarget<T>(
     if (session === undefined) {
       throw new WaypointError("SESSION_NOT_FOUND", "The session that was merged into is gone.");
     }
-    using root = Root.of(requireLive(session, engine).pid);
-    return await use(new Target(root.fd));
+    using root = Root.of(requireLive(session, engine).pid, engine.fileCalls);
+    return await use(new Target(root.fd, engine.fileCalls));
   }
-  using root = Root.of(peer.pid);
+  using root = Root.of(peer.pid, engine.fileCalls);
   using directory = requireDirectory(root, destination.directory, "on this machine");
-  return await use(new Target(directory.fd));
+  return await use(new Target(directory.fd, engine.fileCalls));
 }
 
 function isUnfinished({ state }: JournalRecord): boolean {

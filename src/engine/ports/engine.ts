@@ -16,7 +16,7 @@ import type {
 } from "../live/index.ts";
 import type { Automatic } from "./automatic.ts";
 import type { BrowseMounts } from "./browse-mounts.ts";
-import type { ReadingCalls } from "./file-calls.ts";
+import type { FileCalls } from "./file-calls.ts";
 import type { StandbyPool, StandbySettings } from "./standby-pool.ts";
 import type { StoryBuilder } from "./story-builder.ts";
 import type { TextTools } from "./text-tools.ts";
@@ -74,7 +74,7 @@ export interface Engine {
   criu: typeof criu;
   shells: Pick<typeof shells, "readShellMemory">;
   textTools: TextTools;
-  fileCalls: ReadingCalls;
+  fileCalls: FileCalls;
   connectInit: typeof InitLink.connect;
   findTerminals: typeof findTerminals;
   createScreen: (columns: number, rows: number) => ScreenModel;

@@ -83,7 +83,9 @@ export class LineReverts implements AsyncDisposable {
     const place = path.join(this.#directory, String(this.#tried));
     await using directory = await open(this.#directory, constants.O_RDONLY | constants.O_DIRECTORY);
     const rules = { owner: null, dropsPrivileges: false };
-    const job = new CopyJob(directory.fd, rules, { id: "join", signal: this.#signal });
+    const job = new CopyJob(directory.fd, rules, {
+      ...{ id: "join", signal: this.#signal, calls: this.#engine.fileCalls },
+    });
     const status = await lstat(toBytes(hostPath), { bigint: true });
     const kept = { ...entry, sizeBytes: text.length, hostPath: fromText(place) };
     if (status.nlink > 1n) {

@@ -73,7 +73,7 @@ export async function putBackFiles(
     return id;
   });
   try {
-    const put = await putFiles(actions, { pid: live.pid, id: jobId(operation) });
+    const put = await putFiles(actions, { pid: live.pid, id: jobId(operation) }, engine.fileCalls);
     const readyMs = msSince(putStartedAtMs);
     const done = { ...begun, state: "done", put: put.put, removed: put.removed } as const;
     operations.update(operation, { detail: done, readyMs });

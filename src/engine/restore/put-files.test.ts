@@ -13,6 +13,7 @@ import os from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { fromText } from "../../base/index.ts";
+import * as kernel from "../../linux/kernel/index.ts";
 import type { FileType } from "../../shared/protocol/index.ts";
 import type { TreeEntry } from "../moment/index.ts";
 import type { FileAction } from "./file-actions.ts";
@@ -63,7 +64,11 @@ function action(name: string, wanted: "then" | null = "then"): FileAction {
 
 test("what comes is there with its names and times, what goes is gone, and both are counted", async () => {
   const back = ["back", "back/in", "file", "kept", "twin"].map((name) => action(name));
-  const result = await putFiles([...back, action("gone", null), action("gone/in", null)], JOB);
+  const result = await putFiles(
+    [...back, action("gone", null), action("gone/in", null)],
+    JOB,
+    kernel,
+  );
 
   expect(result).toEqual({ put: 5, removed: 2, leftOut: [], leftOutCount: 0 });
   expect(readdirSync(at("now")).sort()).toEqual(["back", "file", "kept", "other", "twin"]);
@@ -78,7 +83,7 @@ test("what is gone already, of another kind by now, or a socket is not counted",
     ...action("twin"),
     want: { ...entry(at("then/twin")), type: "socket" } as const,
   };
-  const result = await putFiles([action("file"), socket, action("nothing", null)], JOB);
+  const result = await putFiles([action("file"), socket, action("nothing", null)], JOB, kernel);
 
   expect(result).toMatchObject({ put: 0, removed: 0, leftOutCount: 2 });
   expect(result.leftOut.map(({ reason }) => reason)).toEqual([
@@ -88,7 +93,7 @@ test("what is gone already, of another kind by now, or a socket is not counted",
 });
 
 test("a directory that others have put something in stays, and is named", async () => {
-  const { removed, leftOut } = await putFiles([action("gone", null)], JOB);
+  const { removed, leftOut } = await putFiles([action("gone", null)], JOB, kernel);
 
   expect(removed).toBe(0);
   expect(leftOut).toMatchObject([{ reason: "there is something else in it" }]);
@@ -98,7 +103,7 @@ test("a directory that others have put something in stays, and is named", async 
 test("where the kernel refuses one path, all others are as they were", async () => {
   const before = readdirSync(at("now"));
   const tooLong = { ...action("file"), rawPath: fromText(at("now", "n".repeat(300))) };
-  const request = putFiles([action("file"), tooLong, action("other", null)], JOB);
+  const request = putFiles([action("file"), tooLong, action("other", null)], JOB, kernel);
 
   await expect(request).rejects.toMatchObject({
     code: "FILE_FAILED",
@@ -113,7 +118,7 @@ test("what a dead daemon had made beside the paths goes, and nothing else", asyn
   for (const name of ["kept/.waypoint-apply-op7-2", ".waypoint-apply-op70-1"]) {
     writeFileSync(at("now", name), "");
   }
-  await removeUnfinished([action("kept/new/in", null).rawPath], JOB);
+  await removeUnfinished([action("kept/new/in", null).rawPath], JOB, kernel);
 
   expect(readdirSync(at("now/kept"))).toEqual([]);
   expect(readdirSync(at("now")).sort()).toEqual([

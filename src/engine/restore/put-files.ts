@@ -1,5 +1,5 @@
 import { lstatSync, utimesSync } from "node:fs";
-import { type RawPath, toBytes, toText } from "../../base/index.ts";
+import { fdPath, type RawPath, toBytes, toText } from "../../base/index.ts";
 import {
   type Change,
   carryOut,
@@ -13,6 +13,7 @@ import {
   versionOfEntry,
 } from "../changes/index.ts";
 import { CopyJob, Root, secondsOf } from "../files/index.ts";
+import type { FileCalls } from "../ports/index.ts";
 import type { FileAction } from "./file-actions.ts";
 
 const TAKEN = ["file", "directory", "symlink", "fifo"];
@@ -44,12 +45,13 @@ export interface PutJob {
 export async function putFiles(
   actions: readonly FileAction[],
   { pid, id }: PutJob,
+  calls: FileCalls,
 ): Promise<PutResult> {
-  using root = Root.of(pid);
-  const target = new Target(root.fd);
+  using root = Root.of(pid, calls);
+  const target = new Target(root.fd, calls);
   // Whoever asked may leave: what was begun is brought to its end.
   const signal = new AbortController().signal;
-  const job = new CopyJob(root.fd, { owner: null, dropsPrivileges: false }, { id, signal });
+  const job = new CopyJob(root.fd, { owner: null, dropsPrivileges: false }, { id, signal, calls });
   const options = { target, job, id, keeper: null, meanwhile: "replace" } as const;
   let done: Change[];
   try {
@@ -73,15 +75,16 @@ export async function putFiles(
 export async function removeUnfinished(
   paths: readonly RawPath[],
   { pid, id }: PutJob,
+  calls: FileCalls,
 ): Promise<void> {
-  using root = Root.of(pid);
+  using root = Root.of(pid, calls);
   const directories = new Set<RawPath>();
   for (const path of paths) {
     for (let at = parentOf(path.slice(1)); !directories.has(at); at = parentOf(at)) {
       directories.add(at);
     }
   }
-  await removeLeftBeside(directories, new Target(root.fd), id);
+  await removeLeftBeside(directories, new Target(root.fd, calls), id);
 }
 
 /** Returns actions as changes of what is there now, in an order in which they can be carried out. */
@@ -137,7 +140,7 @@ function giveTimes(actions: readonly FileAction[], target: Target): void {
     using directory = target.findDirectory(rawPath.slice(1));
     if (directory === null) continue;
     const { atimeNs, mtimeNs } = lstatSync(toBytes(want.hostPath), { bigint: true });
-    utimesSync(`/proc/self/fd/${directory.fd}/.`, secondsOf(atimeNs), secondsOf(mtimeNs));
+    utimesSync(`${fdPath(directory.fd)}/.`, secondsOf(atimeNs), secondsOf(mtimeNs));
   }
 }
 

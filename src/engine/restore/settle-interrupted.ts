@@ -16,7 +16,7 @@ export async function settleInterrupted(engine: Engine): Promise<void> {
     const live = engine.live.get(session);
     if (live === undefined) continue;
     const job = { pid: live.pid, id: jobId(id) };
-    await removeUnfinished(operations.paths(id), job).catch((error: unknown) =>
+    await removeUnfinished(operations.paths(id), job, engine.fileCalls).catch((error: unknown) =>
       engine.logger.error("remove what was not finished", error, { operation: id }),
     );
   }

@@ -1,3 +1,4 @@
+import { constants, openSync } from "node:fs";
 import { check, koffi, libc } from "./libc.ts";
 
 /** System calls on files that are open, or that must be found inside one root. */
@@ -6,6 +7,7 @@ const SYS_OPENAT2 = 437;
 const AT_FDCWD = -100;
 const AT_SYMLINK_FOLLOW = 0x400;
 const O_CLOEXEC = 0o2000000;
+const O_PATH = 0o10000000;
 const RESOLVE_NO_MAGICLINKS = 0x02;
 const RESOLVE_NO_SYMLINKS = 0x04;
 const RESOLVE_BENEATH = 0x08;
@@ -36,6 +38,11 @@ const native = {
   ),
   removexattr: libc.func("int removexattr(const char *path, const char *name)"),
 };
+
+/** Opens the root of a process, with everything that is mounted in it, as a place to look names up. */
+export function openRootOf(hostPid: number): number {
+  return openSync(`/proc/${hostPid}/root`, O_PATH | constants.O_DIRECTORY);
+}
 
 /**
  * Opens `path` as a process with the root `rootFd` would: links, absolute ones too, and `..` stay

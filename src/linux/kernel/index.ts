@@ -11,6 +11,7 @@ export {
   nextData,
   openBelow,
   openInside,
+  openRootOf,
   removeXattrOf,
   renameSafely,
   setXattrOf,

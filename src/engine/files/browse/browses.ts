@@ -1,7 +1,7 @@
 import { closeSync, mkdirSync, readdirSync, rmdirSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import path from "node:path";
-import { fromText, isSystemError, Rollback } from "../../../base/index.ts";
+import { fdPath, fromText, isSystemError, Rollback } from "../../../base/index.ts";
 import { resolveMoment } from "../../../portable/lineage/index.ts";
 import { WaypointError } from "../../../shared/errors/index.ts";
 import type { Browse } from "../../../shared/protocol/index.ts";
@@ -120,7 +120,7 @@ export class Browses implements BrowseMounts {
     { target, namespaceFd }: { target: string; namespaceFd: number },
     peer: StreamPeer,
   ): Promise<void> {
-    using root = Root.of(peer.pid);
+    using root = Root.of(peer.pid, this.#engine.fileCalls);
     using directory = requireDirectory(root, fromText(target), "on this machine");
     await requireEmpty(directory.fd, target);
     const { sandbox, settings } = this.#engine;
@@ -169,7 +169,7 @@ function layersOf({ subvolumePath, origin }: Moment) {
 }
 
 async function requireEmpty(directoryFd: number, shown: string): Promise<void> {
-  const names = await readdir(`/proc/self/fd/${directoryFd}/.`);
+  const names = await readdir(`${fdPath(directoryFd)}/.`);
   if (names.length === 0) return;
   throw new WaypointError("FILE_REFUSED", `The directory ${shown} is not empty.`, {
     hint: "Give an empty one, or none: one is made then.",

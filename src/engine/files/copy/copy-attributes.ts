@@ -1,7 +1,7 @@
 import type { BigIntStats } from "node:fs";
 import { chmod, chown, utimes } from "node:fs/promises";
-import { isSystemError, type RawPath, toBytes } from "../../../base/index.ts";
-import { listXattrs, readXattr, setXattrOf } from "../../../linux/kernel/index.ts";
+import { fdPath, isSystemError, type RawPath, toBytes } from "../../../base/index.ts";
+import type { ReadingCalls } from "../../ports/index.ts";
 import type { CopyJob, Owner } from "./copy-job.ts";
 
 const PERMISSIONS = 0o7777;
@@ -30,7 +30,7 @@ export function ownerOf({ uid, gid }: BigIntStats, { rules }: CopyJob): Owner {
  */
 export async function copyAttributes(fd: number, original: Original, job: CopyJob): Promise<void> {
   const { status } = original;
-  const path = `/proc/self/fd/${fd}`;
+  const path = fdPath(fd);
   const { uid, gid } = ownerOf(status, job);
   await chown(path, uid, gid);
   copyXattrs(fd, original, job);
@@ -52,7 +52,7 @@ function modeFor({ status, rawPath }: Original, job: CopyJob): number {
 }
 
 function copyXattrs(fd: number, { rawPath, hostPath }: Original, job: CopyJob): void {
-  for (const [name, value] of Object.entries(xattrsOf(hostPath))) {
+  for (const [name, value] of Object.entries(xattrsOf(hostPath, job.calls))) {
     if (name === CAPABILITY && job.rules.dropsPrivileges) {
       job.leaveOut(rawPath, "its capabilities were left out");
       continue;
@@ -62,12 +62,12 @@ function copyXattrs(fd: number, { rawPath, hostPath }: Original, job: CopyJob): 
 }
 
 /** Returns the extended attributes of something, but for the overlay's own: values in base64. */
-export function xattrsOf(hostPath: RawPath): Record<string, string> {
+export function xattrsOf(hostPath: RawPath, calls: ReadingCalls): Record<string, string> {
   const source = toBytes(hostPath);
   const found: Record<string, string> = {};
-  for (const name of xattrNames(source)) {
+  for (const name of xattrNames(source, calls)) {
     if (name.startsWith(OVERLAY_OWN)) continue;
-    const value = readXattr(source, name);
+    const value = calls.readXattr(source, name);
     if (value !== null) found[name] = value.toString("base64");
   }
   return found;
@@ -79,7 +79,7 @@ function setIfTaken(
   job: CopyJob,
 ): void {
   try {
-    setXattrOf(fd, name, value);
+    job.calls.setXattrOf(fd, name, value);
   } catch (error) {
     const isRefused = isSystemError(error, "EOPNOTSUPP", "ENOTSUP", "EPERM", "EINVAL");
     if (!isRefused) throw error;
@@ -87,7 +87,7 @@ function setIfTaken(
   }
 }
 
-function xattrNames(path: Buffer): string[] {
+function xattrNames(path: Buffer, { listXattrs }: ReadingCalls): string[] {
   try {
     return listXattrs(path);
   } catch (error) {

@@ -1,6 +1,5 @@
 import type { FileHandle } from "node:fs/promises";
 import { isSystemError } from "../../../base/index.ts";
-import { nextData } from "../../../linux/kernel/index.ts";
 import type { CopyJob } from "./copy-job.ts";
 
 const CHUNK_BYTES = 1024 * 1024;
@@ -10,7 +9,7 @@ export async function copyContent(from: FileHandle, to: FileHandle, job: CopyJob
   const { size: sizeBytes } = await from.stat();
   const chunk = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, Math.max(1, sizeBytes)));
   for (let at = 0; at < sizeBytes; ) {
-    const stretch = stretchAt(from, at, sizeBytes);
+    const stretch = stretchAt(from, at, sizeBytes, job);
     if (stretch === null) break;
     at = stretch.start;
     while (at < stretch.end) {
@@ -28,9 +27,9 @@ export async function copyContent(from: FileHandle, to: FileHandle, job: CopyJob
   await to.truncate(sizeBytes);
 }
 
-function stretchAt(file: FileHandle, at: number, sizeBytes: number) {
+function stretchAt(file: FileHandle, at: number, sizeBytes: number, { calls }: CopyJob) {
   try {
-    const found = nextData(file.fd, at);
+    const found = calls.nextData(file.fd, at);
     return found === null ? null : { start: found.start, end: Math.min(found.end, sizeBytes) };
   } catch (error) {
     // A filesystem that does not tell its holes is all data.

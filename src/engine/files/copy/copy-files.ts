@@ -76,7 +76,8 @@ export async function copyFiles(
   await using moments = new OpenMoments(engine);
   const context = { peer, engine, moments };
   using open = new DisposableStack();
-  const root = open.use(Root.of(session === null ? peer.pid : requireLive(session, engine).pid));
+  const pid = session === null ? peer.pid : requireLive(session, engine).pid;
+  const root = open.use(Root.of(pid, engine.fileCalls));
   const sources: Source[] = [];
   for (const place of input.from) sources.push(await openSource(place, open, context));
   const targetPath = await pathOfTarget(input.to, session, context);
@@ -89,7 +90,7 @@ export async function copyFiles(
   };
   const target = into ?? open.use(requireParent(root, targetPath));
   const job = new CopyJob(target.fd, rules, {
-    ...{ id: engine.newId(), signal: peer.cancelled },
+    ...{ id: engine.newId(), signal: peer.cancelled, calls: engine.fileCalls },
     whenCancelled: "what was copied before is whole",
   });
   for (const source of sources) {
@@ -131,7 +132,7 @@ async function openSource(
   }
   const rawPath = requireAbsolute(givenPath(place));
   const { directory, name } = splitPath(rawPath);
-  using root = Root.of(peer.pid);
+  using root = Root.of(peer.pid, engine.fileCalls);
   const parent = open.use(requireDirectory(root, directory, "on this machine"));
   const node = machineNode(parent.fd, name);
   return { node, rawPath, name: nameIn(rawPath, name), isOfMachine: true };

@@ -1,6 +1,7 @@
 import { type RawPath, toText } from "../../../base/index.ts";
 import { WaypointError } from "../../../shared/errors/index.ts";
 import type { OperationOutput } from "../../../shared/protocol/index.ts";
+import type { FileCalls } from "../../ports/index.ts";
 
 /** Things left out that a result names one by one; further ones are counted. */
 const LEFT_OUT_MAX = 100;
@@ -32,6 +33,7 @@ export class CopyJob {
   rules: CopyRules;
   /** The directory that all is copied to. */
   readonly rootFd: number;
+  readonly calls: FileCalls;
   readonly copiedFiles = new Map<string, CopiedFile>();
   readonly #signal: AbortSignal;
   readonly #id: string;
@@ -49,11 +51,13 @@ export class CopyJob {
     {
       id,
       signal,
+      calls,
       whenCancelled = "what it had begun was undone",
-    }: { id: string; signal: AbortSignal; whenCancelled?: string },
+    }: { id: string; signal: AbortSignal; calls: FileCalls; whenCancelled?: string },
   ) {
     this.rootFd = rootFd;
     this.rules = rules;
+    this.calls = calls;
     this.#id = id;
     this.#signal = signal;
     this.#whenCancelled = whenCancelled;

@@ -1,7 +1,6 @@
 import { closeSync, constants, fstatSync, lstatSync, openSync } from "node:fs";
 import { lstat, mkdir, rename, unlink } from "node:fs/promises";
 import { isSystemError, joinRaw, type RawPath, toBytes, toText } from "../../../base/index.ts";
-import { linkOpenFile, openBelow } from "../../../linux/kernel/index.ts";
 import { WaypointError } from "../../../shared/errors/index.ts";
 import { fileFailure } from "../file-failure.ts";
 import { copyAttributes, type Original } from "./copy-attributes.ts";
@@ -133,11 +132,11 @@ async function linkEarlier(
   job: CopyJob,
 ): Promise<boolean> {
   try {
-    const fd = openBelow(job.rootFd, toBytes(relativePath), O_PATH | O_NOFOLLOW);
+    const fd = job.calls.openBelow(job.rootFd, toBytes(relativePath), O_PATH | O_NOFOLLOW);
     try {
       if (fstatSync(fd, { bigint: true }).ino !== inode) return false;
       const temporary = await replace(target, job, async (made) => {
-        linkOpenFile(fd, target.directoryFd, toBytes(made.name));
+        job.calls.linkOpenFile(fd, target.directoryFd, toBytes(made.name));
         return made;
       });
       // A rename onto another name of the same file does nothing at all.

@@ -1,7 +1,6 @@
 import { closeSync, constants } from "node:fs";
 import { type FileHandle, lchown, lutimes, mkdir, open, readlink, symlink } from "node:fs/promises";
-import { type RawPath, toBytes } from "../../../base/index.ts";
-import { makeFifo, openBelow } from "../../../linux/kernel/index.ts";
+import { fdPath, type RawPath, toBytes } from "../../../base/index.ts";
 import { openEntry } from "../../moment/index.ts";
 import { copyAttributes, type Original, ownerOf, secondsOf } from "./copy-attributes.ts";
 import { copyContent } from "./copy-content.ts";
@@ -36,8 +35,8 @@ export async function makeCopy(
   if (status.isSymbolicLink()) await makeLink(original, target, job);
   else {
     if (status.isDirectory()) await mkdir(placeOf(target), 0o700);
-    else makeFifo(target.directoryFd, toBytes(target.name));
-    const fd = openBelow(target.directoryFd, toBytes(target.name), O_PATH | O_NOFOLLOW);
+    else job.calls.makeFifo(target.directoryFd, toBytes(target.name));
+    const fd = job.calls.openBelow(target.directoryFd, toBytes(target.name), O_PATH | O_NOFOLLOW);
     try {
       await copyAttributes(fd, original, job);
     } finally {
@@ -49,7 +48,7 @@ export async function makeCopy(
 
 /** Returns the path by which a name in an open directory is used, whatever becomes of the way to it. */
 export function placeOf({ directoryFd, name }: NameAt): Buffer {
-  return toBytes(`/proc/self/fd/${directoryFd}/${name}`);
+  return toBytes(`${fdPath(directoryFd)}/${name}`);
 }
 
 async function makeFile(

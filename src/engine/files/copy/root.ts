@@ -1,16 +1,18 @@
-import { closeSync, constants, openSync } from "node:fs";
+import { closeSync, constants } from "node:fs";
 import { isSystemError, type RawPath, toBytes, toText } from "../../../base/index.ts";
-import { openInside } from "../../../linux/kernel/index.ts";
 import { WaypointError } from "../../../shared/errors/index.ts";
+import type { FileCalls } from "../../ports/index.ts";
 
 const O_PATH = 0o10000000;
 
 /** The whole tree of files that some process sees: the client's, or that of a session. */
 export class Root implements Disposable {
   readonly fd: number;
+  readonly #calls: FileCalls;
 
-  private constructor(fd: number) {
+  private constructor(fd: number, calls: FileCalls) {
     this.fd = fd;
+    this.#calls = calls;
   }
 
   /**
@@ -18,9 +20,9 @@ export class Root implements Disposable {
    *
    * @throws CANCELLED  it has ended.
    */
-  static of(pid: number): Root {
+  static of(pid: number, calls: FileCalls): Root {
     try {
-      return new Root(openSync(`/proc/${pid}/root`, O_PATH | constants.O_DIRECTORY));
+      return new Root(calls.openRootOf(pid), calls);
     } catch (cause) {
       throw new WaypointError("CANCELLED", "Whoever the files belong to has ended.", { cause });
     }
@@ -34,7 +36,7 @@ export class Root implements Disposable {
   directory(rawPath: RawPath): OpenDirectory | null {
     try {
       return new OpenDirectory(
-        openInside(this.fd, toBytes(rawPath), O_PATH | constants.O_DIRECTORY),
+        this.#calls.openInside(this.fd, toBytes(rawPath), O_PATH | constants.O_DIRECTORY),
       );
     } catch (error) {
       if (isSystemError(error, "ENOENT", "ENOTDIR", "ELOOP")) return null;
@@ -45,7 +47,11 @@ export class Root implements Disposable {
   /** Opens a regular file for reading; `null` where there is none. */
   file(rawPath: RawPath): number | null {
     try {
-      return openInside(this.fd, toBytes(rawPath), constants.O_RDONLY | constants.O_NONBLOCK);
+      return this.#calls.openInside(
+        this.fd,
+        toBytes(rawPath),
+        constants.O_RDONLY | constants.O_NONBLOCK,
+      );
     } catch (error) {
       if (isSystemError(error, "ENOENT", "ENOTDIR", "ELOOP", "EACCES")) return null;
       throw error;

@@ -1,6 +1,6 @@
 import { closeSync, constants, openSync } from "node:fs";
 import { readdir } from "node:fs/promises";
-import { joinRaw, type RawPath, toBytes } from "../../../base/index.ts";
+import { fdPath, joinRaw, type RawPath, toBytes } from "../../../base/index.ts";
 import type { MomentFiles } from "../../moment/index.ts";
 import type { FoundEntry } from "../place.ts";
 
@@ -42,7 +42,7 @@ export function momentNode(files: MomentFiles, { rawPath, entry }: FoundEntry): 
 
 /** Returns a name in an open directory of the client's machine. */
 export function machineNode(directoryFd: number, name: RawPath): SourceNode {
-  const hostPath = `/proc/self/fd/${directoryFd}/${name}`;
+  const hostPath = `${fdPath(directoryFd)}/${name}`;
   return {
     hostPath,
     open: async () => {
@@ -50,7 +50,7 @@ export function machineNode(directoryFd: number, name: RawPath): SourceNode {
       const fd = openSync(toBytes(hostPath), O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
       try {
         return {
-          names: await readdir(`/proc/self/fd/${fd}/.`, "latin1"),
+          names: await readdir(`${fdPath(fd)}/.`, "latin1"),
           child: (childName) => machineNode(fd, childName),
           [Symbol.dispose]: () => closeSync(fd),
         };

@@ -49,9 +49,9 @@ export async function applyCheckpoint(
   await requireNoneUnfinished(journal, peer, engine);
   const row = resolveCheckpoint(input.checkpoint, engine.catalog);
   const mapping = mapPaths(input, row);
-  using root = Root.of(peer.pid);
+  using root = Root.of(peer.pid, engine.fileCalls);
   using directory = requireDirectory(root, mapping.directory, "on this machine");
-  const target = new Target(directory.fd);
+  const target = new Target(directory.fd, engine.fileCalls);
   await using to = await openCheckpoint(row, engine);
   await using from = await openFresh(row, engine);
   using files = { ...bothFiles(from, to) };
@@ -86,7 +86,7 @@ export async function applyCheckpoint(
     const job = new CopyJob(
       directory.fd,
       { owner: null, dropsPrivileges: true },
-      { id, signal: peer.cancelled },
+      { id, signal: peer.cancelled, calls: engine.fileCalls },
     );
     const destination = { kind: "machine", directory: mapping.directory } as const;
     const operation = await carryOutApply(

@@ -50,7 +50,11 @@ export async function undoApply(
         return { ...describePlan(plan), ...facts };
       }
       const rules = { owner: null, dropsPrivileges: false };
-      const job = new CopyJob(target.rootFd, rules, { id, signal: peer.cancelled });
+      const job = new CopyJob(target.rootFd, rules, {
+        id,
+        signal: peer.cancelled,
+        calls: engine.fileCalls,
+      });
       const row = { id: checkpoint, session: record.session };
       const undoes = record.operation;
       const what = { row, id, undoes, destination, target, journal, job };

@@ -61,8 +61,8 @@ export async function mergeCheckpoint(
   const changes = splitChanges(found.changes, files, ["/"]).filter(
     ({ path }) => path !== "/" && !shared.some((bind) => isAtOrBelow(path, bind)),
   );
-  const root = open.use(Root.of(live.pid));
-  const target = new Target(root.fd);
+  const root = open.use(Root.of(live.pid, engine.fileCalls));
+  const target = new Target(root.fd, engine.fileCalls);
   const id = engine.newId();
   await journal.make(id);
   try {
@@ -97,7 +97,11 @@ export async function mergeCheckpoint(
     refuseConflicts(plan, true);
     if (plan.steps.length === 0) return { ...describePlan(plan), ...result };
     const rules = { owner: null, dropsPrivileges: false };
-    const job = new CopyJob(root.fd, rules, { id, signal: peer.cancelled });
+    const job = new CopyJob(root.fd, rules, {
+      id,
+      signal: peer.cancelled,
+      calls: engine.fileCalls,
+    });
     const at = new Date().toISOString();
     const record = {
       ...({ id, kind: "merge", at, session: session.id, checkpoint: checkpoint.id } as const),

@@ -1,5 +1,12 @@
 import { type BigIntStats, closeSync, lstatSync, readdirSync, readlinkSync } from "node:fs";
-import { fileTypeOf, fromText, isSystemError, type RawPath, toBytes } from "../../../base/index.ts";
+import {
+  fdPath,
+  fileTypeOf,
+  fromText,
+  isSystemError,
+  type RawPath,
+  toBytes,
+} from "../../../base/index.ts";
 import type { FileType } from "../../../shared/protocol/index.ts";
 import type { ReadingCalls } from "../../ports/index.ts";
 
@@ -51,7 +58,7 @@ export class OverlayTree implements Disposable {
   constructor(upperDir: string, baseDir: string, calls: ReadingCalls) {
     this.calls = calls;
     this.#baseFd = calls.openWithoutMounts(baseDir);
-    this.#baseRoot = `/proc/self/fd/${this.#baseFd}`;
+    this.#baseRoot = fdPath(this.#baseFd);
     const upper = fromText(upperDir);
     const directory = { upper, base: this.#baseRoot, hasFileWhiteouts: false };
     this.root = { ...describe(stat(upper) as BigIntStats, upper, true), directory };
