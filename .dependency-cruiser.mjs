@@ -99,7 +99,6 @@ export default {
       from: { path: "^src/(engine/[^/]+|operations)/", pathNot: TEST_FILE },
       to: {
         path: ["^src/linux/", "^src/portable/catalog/"],
-        pathNot: "^src/linux/kernel/",
         dependencyTypesNot: ["type-only"],
       },
     },

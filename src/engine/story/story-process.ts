@@ -30,7 +30,7 @@ interface Running {
  * the time or the memory of the daemon. It is started when it is needed and ended when it rests.
  */
 export class StoryProcess implements StoryBuilder {
-  readonly #startProgram: () => RunningProgram;
+  readonly #launch: () => RunningProgram;
   readonly #logger: Logger;
   readonly #clearAway: () => void;
   #running: Running | undefined;
@@ -51,7 +51,7 @@ export class StoryProcess implements StoryBuilder {
     timeMsMax?: number;
   }) {
     this.#timeMsMax = options.timeMsMax ?? STORY_TIME_MS_MAX;
-    this.#startProgram = options.start;
+    this.#launch = options.start;
     this.#logger = options.logger;
     this.#clearAway = options.clearAway;
   }
@@ -92,7 +92,7 @@ export class StoryProcess implements StoryBuilder {
   }
 
   #start(): Running {
-    const program = this.#startProgram();
+    const program = this.#launch();
     const gone = Promise.withResolvers<void>();
     const requests = new Map<number, Request>();
     const running: Running = { program, requests, endedFor: undefined, gone: gone.promise };
