@@ -17,7 +17,11 @@ function keep(policy: "head" | "2", { budgetBytes = ENOUGH_BYTES, session = SESS
   const fake = engineWithSession(session);
   const { engine, steps } = fake;
   engine.settings.standby = { policy, budgetBytes, reserveBytes: 0 };
-  steps.answer("store.space.usage", () => ({ freeBytes: ENOUGH_BYTES }));
+  let looks = 0;
+  steps.answer("store.space.usage", () => {
+    looks += 1;
+    return { freeBytes: ENOUGH_BYTES };
+  });
   steps.answer("connectInit", () => new Promise(() => {}));
   const standbys = new Standbys(engine);
   engine.standbys = standbys;
@@ -26,8 +30,15 @@ function keep(policy: "head" | "2", { budgetBytes = ENOUGH_BYTES, session = SESS
     standbys.refresh();
     await expect.poll(() => standbys.status().count, { timeout: 10_000 }).toBe(count);
   };
+  /** Has the pool gone through all that is wanted: the second time begins when the first has ended. */
+  const keptAnew = async () => {
+    for (const looksBefore of [looks, looks + 1]) {
+      standbys.refresh();
+      await expect.poll(() => looks, { timeout: 10_000 }).toBeGreaterThan(looksBefore);
+    }
+  };
   const parked = () => ["c1", "c2"].filter((id) => standbys.has(id));
-  return { ...fake, standbys, kept, parked };
+  return { ...fake, standbys, kept, keptAnew, parked };
 }
 
 /** Has everything of the machine gone that was parked, and is the session as it was? */
@@ -69,10 +80,11 @@ test.each<Step>([
   "a standby whose %s fails leaves nothing, is not tried again, and the next one is made",
   async (step) => {
     const fake = keep("2");
-    const { steps, kept, parked, logged, standbys } = fake;
+    const { steps, kept, keptAnew, parked, logged, standbys } = fake;
     steps.fail(step, new Error("refused"), 1);
 
     await kept(1);
+    await keptAnew();
 
     expect(parked()).toEqual(["c1"]);
     expect(logged).toEqual(["no standby"]);
@@ -118,6 +130,15 @@ test("within the budget the head comes first, and what it no longer holds is end
   expect(fake.parked()).toEqual(["c2"]);
   await fake.standbys.close();
   expectNoneLeft(fake);
+});
+
+test("one that is too large leaves its room to the next one", async () => {
+  const fake = keep("2", { budgetBytes: 3 * 1024 * 1024 });
+  fake.engine.catalog.updateCheckpoint("c2", { memoryBytes: ENOUGH_BYTES });
+
+  await fake.kept(1);
+
+  expect(fake.parked()).toEqual(["c1"]);
 });
 
 test("what nobody needs any more is ended", async () => {
