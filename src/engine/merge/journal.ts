@@ -3,7 +3,7 @@ import { mkdir, open, readdir, readFile, rename, rm } from "node:fs/promises";
 import path from "node:path";
 import type { RawPath } from "../../base/index.ts";
 import { isSystemError } from "../../base/index.ts";
-import type { KeptFiles, StagedChange } from "../changes/index.ts";
+import { explainFailure, type KeptFiles, type StagedChange } from "../changes/index.ts";
 import type { Step } from "./plan.ts";
 
 /** Finished ones that are kept to be taken back; older ones are forgotten. */
@@ -73,10 +73,15 @@ export class Journal {
     };
   }
 
-  /** Makes the directory of a new record. */
+  /** Makes the directory of a new record, or nothing of it. @throws STORE_FULL | FILE_FAILED */
   async make(id: string): Promise<void> {
-    for (const name of ["old", "joined"]) {
-      await mkdir(path.join(this.dirOf(id), name), { recursive: true, mode: 0o700 });
+    try {
+      for (const name of ["old", "joined"]) {
+        await mkdir(path.join(this.dirOf(id), name), { recursive: true, mode: 0o700 });
+      }
+    } catch (error) {
+      await this.remove(id).catch(() => {});
+      throw explainFailure(error, "nothing was changed");
     }
   }
 

@@ -166,6 +166,10 @@ test.each<{ what: string; at: Step; act: () => void; code: ErrorCode; files?: Tr
     act: () => fs.rmSync(path.join(directory, "c9"), { recursive: true }),
   },
   {
+    ...{ what: "its record cannot be made", at: "sandbox.hiddenBelow", code: "FILE_FAILED" },
+    act: () => write(path.join(recordsDir(), "id2"), { joined: "no directory" }),
+  },
+  {
     ...{ what: "its record cannot be written", at: "sandbox.listOpenFiles", code: "FILE_FAILED" },
     act: () => fs.mkdirSync(path.join(onlyRecord(), "record.json.new")),
   },
