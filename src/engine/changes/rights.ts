@@ -6,6 +6,7 @@ import type { FileCalls, ReadingCalls } from "../ports/index.ts";
 import type { Version } from "./version.ts";
 
 const O_PATH = 0o10000000;
+const PERMISSIONS = 0o7777;
 
 /** Until it has its own rights, nobody else may use a directory. */
 export const NEW_DIRECTORY_MODE = 0o700;
@@ -26,8 +27,11 @@ export async function giveRights(
   const path = fdPath(fd);
   try {
     const now = fstatSync(fd);
+    const isOwned = now.uid === uid && now.gid === gid;
+    const changesXattrs = Object.keys({ ...xattrs, ...replaced }).length > 0;
+    if (isOwned && !changesXattrs && (now.mode & PERMISSIONS) === (mode & PERMISSIONS)) return;
     // A new owner takes capabilities away, be it the same one.
-    if (now.uid !== uid || now.gid !== gid) await chown(path, uid, gid);
+    if (!isOwned) await chown(path, uid, gid);
     for (const each of Object.keys(replaced)) if (!(each in xattrs)) change(fd, each, null, calls);
     for (const [each, value] of Object.entries(xattrs)) {
       change(fd, each, Buffer.from(value, "base64"), calls);
