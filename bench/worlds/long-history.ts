@@ -1,6 +1,7 @@
 import path from "node:path";
 import type { Session } from "../../src/index.ts";
-import { Catalog, type StoryEntry } from "../../src/portable/catalog/index.ts";
+import type { StoryEntry } from "../../src/portable/catalog/index.ts";
+import { SqliteCatalog } from "../../src/portable/catalog/sqlite/index.ts";
 import type { CheckpointRow } from "../../src/portable/model/index.ts";
 
 /** Rows that are written in one transaction. */
@@ -17,7 +18,7 @@ const PACKAGES_EVERY = 10;
  * for them. Every fiftieth begins a branch.
  */
 export function lengthenHistory(stateDir: string, session: Session, count: number): void {
-  using catalog = Catalog.open(path.join(stateDir, "catalog.sqlite"), () => {});
+  using catalog = SqliteCatalog.open(path.join(stateDir, "catalog.sqlite"), () => {});
   const head = catalog.checkpoints(session.id).at(-1);
   if (head === undefined) throw new Error("the session has no checkpoint");
   let parent = head;

@@ -16,7 +16,7 @@ import * as shells from "../linux/shells/index.ts";
 import { openStore, type StoreLimits } from "../linux/store/index.ts";
 import { findTerminals, InitLink, ScreenModel, SHELL_FILES } from "../linux/terminal/index.ts";
 import * as textTools from "../linux/text-tools/index.ts";
-import { Catalog, namesNothing } from "../portable/catalog/index.ts";
+import { namesNothing, SqliteCatalog } from "../portable/catalog/sqlite/index.ts";
 import { ID_LENGTH } from "../shared/protocol/index.ts";
 import { AutomaticCheckpoints } from "./automatic/index.ts";
 import { MemoryImages } from "./checkpoint/index.ts";
@@ -77,7 +77,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     limits: options.limits,
     mayMake: namesNothing(layout.catalogPath),
   });
-  const catalog = Catalog.open(
+  const catalog = SqliteCatalog.open(
     layout.catalogPath,
     (id, row) => {
       try {

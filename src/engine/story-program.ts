@@ -10,7 +10,7 @@ import * as shells from "../linux/shells/index.ts";
 import { openStoreForReading } from "../linux/store/index.ts";
 import { findTerminals, ScreenModel, SHELL_FILES } from "../linux/terminal/index.ts";
 import * as textTools from "../linux/text-tools/index.ts";
-import { Catalog } from "../portable/catalog/index.ts";
+import { SqliteCatalog } from "../portable/catalog/sqlite/index.ts";
 import { LiveSessions } from "./live/index.ts";
 import type { ReadingEngine, ReadingSettings } from "./moment/index.ts";
 import { STORY_BYTES_MAX, STORY_SCRATCH_START, serveStories } from "./story/index.ts";
@@ -27,7 +27,7 @@ const FIRST_TO_BE_ENDED = "1000";
 function openStoryEngine(layout: StateLayout, settings: ReadingSettings): ReadingEngine {
   return {
     settings: { layout, shellFiles: SHELL_FILES, ...settings },
-    catalog: Catalog.openForReading(layout.catalogPath),
+    catalog: SqliteCatalog.openForReading(layout.catalogPath),
     store: openStoreForReading(layout),
     criu,
     shells,

@@ -9,7 +9,7 @@ import {
 import type { Engine } from "../../src/engine/ports/index.ts";
 import * as kernel from "../../src/linux/kernel/index.ts";
 import type { InitLink } from "../../src/linux/terminal/index.ts";
-import { Catalog } from "../../src/portable/catalog/index.ts";
+import { SqliteCatalog } from "../../src/portable/catalog/sqlite/index.ts";
 import { answersOfFakes } from "./fake-answers.ts";
 import { FakeSteps, type Methods } from "./fake-steps.ts";
 
@@ -60,7 +60,7 @@ export function fakeEngine(change: Partial<Record<keyof Engine, unknown>> = {}):
     warn: (event) => void logged.push(event),
     error: (event) => void logged.push(event),
   };
-  const memory = Catalog.open(":memory:", () => {});
+  const memory = SqliteCatalog.open(":memory:", () => {});
   const catalog = steps.part("catalog", memory);
   const own = {
     settings: {

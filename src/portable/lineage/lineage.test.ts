@@ -2,7 +2,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { Catalog } from "../catalog/index.ts";
+import type { Catalog } from "../catalog/index.ts";
+import { SqliteCatalog } from "../catalog/sqlite/index.ts";
 import type { CheckpointRow, SessionRow } from "../model/index.ts";
 import { ancestry, removableCheckpoints, requireOwnHistory } from "./ancestry.ts";
 import { resolveCheckpoint, resolveMoment, resolveSession } from "./resolve-reference.ts";
@@ -12,7 +13,7 @@ let catalog: Catalog;
 
 beforeEach(() => {
   directory = mkdtempSync(path.join(os.tmpdir(), "waypoint-lineage-"));
-  catalog = Catalog.open(path.join(directory, "catalog.sqlite"), () => {});
+  catalog = SqliteCatalog.open(path.join(directory, "catalog.sqlite"), () => {});
 });
 
 afterEach(() => {

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { hasCode } from "../../shared/errors/index.ts";
+import { hasCode } from "../../../shared/errors/index.ts";
 import {
   type CheckpointRow,
   type ForwardRow,
@@ -7,38 +7,26 @@ import {
   type SessionRow,
   TIMELINE_COLUMNS,
   type TimelineRow,
-} from "../model/index.ts";
-import { CommandLog } from "./command-log.ts";
+} from "../../model/index.ts";
+import type { Catalog, Immutable } from "../catalog.ts";
+import type { SessionMirror } from "../session-mirror.ts";
+import { SqliteCommandLog } from "./command-log.ts";
 import { countNamed } from "./count-named.ts";
 import { MIGRATIONS } from "./migrations.ts";
-import { OperationLog } from "./operation-log.ts";
-import type { SessionMirror } from "./session-mirror.ts";
+import { SqliteOperationLog } from "./operation-log.ts";
 import { copyCatalog, freshCatalog, setAside } from "./set-aside.ts";
 import { isUnwritable, SqliteFile } from "./sqlite-file.ts";
 import { fromStored, fromStoredIfAny, type Stored, toStored } from "./stored-lists.ts";
-import { StoryIndex } from "./story-index.ts";
-import { VerificationLog } from "./verification-log.ts";
+import { SqliteStoryIndex } from "./story-index.ts";
+import { SqliteVerificationLog } from "./verification-log.ts";
 
-/** What never changes in a row. */
-type Immutable = "id" | "binds" | "hostMounts";
-
-/**
- * The index of sessions, checkpoints and operations, in SQLite.
- *
- * The store is the truth: every row of a session or checkpoint can be made again from what lies
- * there. A write has reached the disk when it returns.
- */
-export class Catalog implements Disposable {
-  /** True when the file was made by this call: what the store holds is not in it yet. */
+/** The catalog in a file of SQLite. */
+export class SqliteCatalog implements Catalog {
   readonly isNew: boolean;
-  /** The commands that were run in sessions. */
-  readonly commands: CommandLog;
-  /** What was run against checkpoints. */
-  readonly verifications: VerificationLog;
-  /** What happened to sessions. */
-  readonly operations: OperationLog;
-  /** What the timeline shows of stories, and finds them by. */
-  readonly stories: StoryIndex;
+  readonly commands: SqliteCommandLog;
+  readonly verifications: SqliteVerificationLog;
+  readonly operations: SqliteOperationLog;
+  readonly stories: SqliteStoryIndex;
   readonly #file: SqliteFile;
   readonly #mirror: SessionMirror;
   readonly #changedSessions = new Set<string>();
@@ -50,10 +38,10 @@ export class Catalog implements Disposable {
     this.#file = file;
     this.#mirror = mirror;
     this.isNew = isNew;
-    this.commands = new CommandLog(file);
-    this.verifications = new VerificationLog(file);
-    this.operations = new OperationLog(file);
-    this.stories = new StoryIndex(file);
+    this.commands = new SqliteCommandLog(file);
+    this.verifications = new SqliteVerificationLog(file);
+    this.operations = new SqliteOperationLog(file);
+    this.stories = new SqliteStoryIndex(file);
   }
 
   /**
@@ -69,29 +57,29 @@ export class Catalog implements Disposable {
     catalogPath: string,
     mirror: SessionMirror,
     { copyDir = null, mayMake = true }: { copyDir?: string | null; mayMake?: boolean } = {},
-  ): Catalog {
+  ): SqliteCatalog {
     if (!mayMake && copyDir !== null && countNamed(catalogPath) === null) {
       const file = SqliteFile.open(freshCatalog(catalogPath, copyDir), MIGRATIONS);
-      return new Catalog(file, mirror, true);
+      return new SqliteCatalog(file, mirror, true);
     }
     const isNew = !existsSync(catalogPath);
     try {
-      return new Catalog(SqliteFile.open(catalogPath, MIGRATIONS), mirror, isNew);
+      return new SqliteCatalog(SqliteFile.open(catalogPath, MIGRATIONS), mirror, isNew);
     } catch (error) {
       if (isNew || hasCode(error, "FORMAT_TOO_NEW")) throw error;
       if (isUnwritable(error)) {
         if (copyDir === null) throw error;
         const copyPath = copyCatalog(catalogPath, copyDir);
-        return new Catalog(SqliteFile.open(copyPath, MIGRATIONS), mirror, false);
+        return new SqliteCatalog(SqliteFile.open(copyPath, MIGRATIONS), mirror, false);
       }
       setAside(catalogPath);
-      return new Catalog(SqliteFile.open(catalogPath, MIGRATIONS), mirror, true);
+      return new SqliteCatalog(SqliteFile.open(catalogPath, MIGRATIONS), mirror, true);
     }
   }
 
   /** Opens the catalog of a daemon that runs, in another process and to read it alone. */
-  static openForReading(catalogPath: string): Catalog {
-    return new Catalog(SqliteFile.openForReading(catalogPath), () => {}, false);
+  static openForReading(catalogPath: string): SqliteCatalog {
+    return new SqliteCatalog(SqliteFile.openForReading(catalogPath), () => {}, false);
   }
 
   [Symbol.dispose](): void {
@@ -99,7 +87,6 @@ export class Catalog implements Disposable {
     this.#file[Symbol.dispose]();
   }
 
-  /** Runs `change` as one transaction: all of it happens or nothing. */
   transaction<T>(change: () => T): T {
     return this.#run(() => {
       const result = this.#file.transaction(change);
@@ -108,10 +95,6 @@ export class Catalog implements Disposable {
     });
   }
 
-  /**
-   * Runs `change` as one transaction that survives the daemon's death at once, and a loss of power
-   * after {@link sync} or the next write. For what says where processes are: they end with the power.
-   */
   quickTransaction<T>(change: () => T): T {
     return this.#run(() => {
       const result = this.#file.quickTransaction(change);
@@ -120,7 +103,6 @@ export class Catalog implements Disposable {
     });
   }
 
-  /** Brings quick transactions to the disk. **Requires** before files are removed that they leave. */
   sync(): void {
     if (this.#unsyncedSessions.size === 0) return;
     this.#file.sync();
@@ -210,7 +192,6 @@ export class Catalog implements Disposable {
       .map(fromStored);
   }
 
-  /** As {@link checkpoints}, with what the timeline shows of each: there may be thousands. */
   timeline(): TimelineRow[] {
     const columns = TIMELINE_COLUMNS.join(", ");
     return this.#file.all(`SELECT ${columns} FROM checkpoints ORDER BY createdAt, rowid`);
@@ -254,7 +235,6 @@ export class Catalog implements Disposable {
     this.verifications.deleteOf(id);
   }
 
-  /** Returns the checkpoints that frozen instances hold. */
   heldCheckpoints(): CheckpointRow[] {
     return this.#file
       .all<Stored<CheckpointRow>>("SELECT * FROM checkpoints WHERE heldBy IS NOT NULL")

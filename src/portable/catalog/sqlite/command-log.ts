@@ -1,32 +1,8 @@
+import type { CaptureRow, CommandLog, CommandRow } from "../command-log.ts";
 import type { SqliteFile } from "./sqlite-file.ts";
 
 /** Commands of one instance that are kept; older ones are in the stories that follow them. */
 const KEPT_MAX = 500;
-
-/** A command that was run in a session. */
-export interface CommandRow {
-  session: string;
-  instance: string;
-  command: string;
-  by: "exec" | "terminal";
-  startedAt: string;
-  /** `null` while it runs. */
-  durationMs: number | null;
-  exitCode: number | null;
-  /** The end of what it printed. */
-  output: string;
-  outputBytes: number;
-}
-
-/** Which commands came before a checkpoint, in the order in which they ended. */
-export interface CaptureRow {
-  checkpoint: string;
-  instance: string;
-  /** The last one that had ended; 0 if none had. */
-  lastCommand: number;
-  /** Those that ran. */
-  running: CommandRow[];
-}
 
 /**
  * The commands that were run, in the catalog.
@@ -34,14 +10,13 @@ export interface CaptureRow {
  * Nothing here waits for the disk: the last of it may be lost with the power, and no command waits
  * for being noted.
  */
-export class CommandLog {
+export class SqliteCommandLog implements CommandLog {
   readonly #file: SqliteFile;
 
   constructor(file: SqliteFile) {
     this.#file = file;
   }
 
-  /** Notes a command that has ended. */
   add(row: CommandRow): void {
     this.#file.quickTransaction(() => {
       this.#file.insert("commands", { ...row });
@@ -56,13 +31,11 @@ export class CommandLog {
     });
   }
 
-  /** Returns the number of the last command that has ended, 0 if none has. */
   last(): number {
     const sql = "SELECT coalesce(max(id), 0) AS last FROM commands";
     return this.#file.get<{ last: number }>(sql)?.last ?? 0;
   }
 
-  /** Returns the commands of an instance that ended after one and until another. */
   between(instance: string, after: number, until: number): CommandRow[] {
     return this.#file.all<CommandRow>(
       `SELECT session, instance, command, by, startedAt, durationMs, exitCode, output, outputBytes
@@ -93,7 +66,6 @@ export class CommandLog {
     this.deleteForgotten();
   }
 
-  /** Deletes the commands of instances that are gone and that no checkpoint was taken of. */
   deleteForgotten(): void {
     this.#file.run(
       `DELETE FROM commands WHERE instance NOT IN (SELECT id FROM instances)

@@ -1,4 +1,5 @@
-import type { OperationRow } from "../model/index.ts";
+import type { OperationRow } from "../../model/index.ts";
+import type { NewOperation, OperationLog } from "../operation-log.ts";
 import type { Row, SqliteFile } from "./sqlite-file.ts";
 
 /** Operations that `undo` takes back. */
@@ -8,14 +9,13 @@ const MOVES = "'restore', 'undo', 'revert', 'merge'";
 type Stored = Omit<OperationRow, "detail"> & { detail: string | null };
 
 /** What happened to sessions, in the catalog, with what is needed to take it back. */
-export class OperationLog {
+export class SqliteOperationLog implements OperationLog {
   readonly #file: SqliteFile;
 
   constructor(file: SqliteFile) {
     this.#file = file;
   }
 
-  /** Returns all operations, or those of a session, oldest first. */
   all(session?: string): OperationRow[] {
     const sessions = session === undefined ? [] : [session];
     const where = session === undefined ? "" : "WHERE session = ?";
@@ -29,7 +29,6 @@ export class OperationLog {
     return stored === undefined ? undefined : fromStored(stored);
   }
 
-  /** Returns a session's last operation that can be taken back. */
   lastMove(session: string): OperationRow | undefined {
     const stored = this.#file.get<Stored>(
       `SELECT * FROM operations WHERE session = ? AND kind IN (${MOVES}) ORDER BY id DESC LIMIT 1`,
@@ -38,14 +37,12 @@ export class OperationLog {
     return stored === undefined ? undefined : fromStored(stored);
   }
 
-  /** Returns the operations that were begun and are not done; after a start nobody does them. */
   begun(): OperationRow[] {
     const sql = 'SELECT * FROM operations WHERE detail LIKE \'%"state":"begun"%\'';
     return this.#file.all<Stored>(sql).map(fromStored);
   }
 
-  /** Notes an operation and returns its number. */
-  insert({ detail = null, ...row }: Omit<OperationRow, "id" | "detail"> & OptionalDetail): number {
+  insert({ detail = null, ...row }: NewOperation): number {
     this.#file.insert("operations", { ...(row as Row), detail: toText(detail) });
     return this.#file.get<{ id: number }>("SELECT last_insert_rowid() AS id")?.id ?? 0;
   }
@@ -55,7 +52,6 @@ export class OperationLog {
     this.#file.run(sql, toText(detail), readyMs, id);
   }
 
-  /** Notes which files an operation is about to change: paths with one character for each byte. */
   putPaths(operation: number, paths: readonly string[]): void {
     for (const path of paths) this.#file.insert("operationPaths", { operation, path });
   }
@@ -72,10 +68,6 @@ export class OperationLog {
     );
     this.#file.run("DELETE FROM operations WHERE session = ?", session);
   }
-}
-
-interface OptionalDetail {
-  detail?: OperationRow["detail"];
 }
 
 function toText(detail: OperationRow["detail"]): string | null {

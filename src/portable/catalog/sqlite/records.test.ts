@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { checkpointRecordSchema, sessionRecordSchema } from "../model/index.ts";
-import { Catalog } from "./catalog.ts";
+import { checkpointRecordSchema, sessionRecordSchema } from "../../model/index.ts";
+import { SqliteCatalog } from "./catalog.ts";
 
 /** As the first version that kept them wrote them: without what came later. */
 const OLD_CHECKPOINT = {
@@ -20,12 +20,12 @@ const OLD_SESSION = {
 };
 
 let directory: string;
-let catalog: Catalog;
+let catalog: SqliteCatalog;
 const catalogPath = () => path.join(directory, "catalog.sqlite");
 
 beforeEach(() => {
   directory = mkdtempSync(path.join(tmpdir(), "waypoint-records-"));
-  catalog = Catalog.open(catalogPath(), () => {});
+  catalog = SqliteCatalog.open(catalogPath(), () => {});
 });
 
 afterEach(() => {

@@ -1,4 +1,4 @@
-import type { ExtraMounts } from "../model/index.ts";
+import type { ExtraMounts } from "../../model/index.ts";
 import type { Row } from "./sqlite-file.ts";
 
 /** A row as SQLite holds it: lists as JSON. */

@@ -2,11 +2,11 @@ import { mkdtempSync, rmSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { Catalog } from "./catalog.ts";
-import type { StoryEntry } from "./story-index.ts";
+import type { StoryEntry } from "../story-index.ts";
+import { SqliteCatalog } from "./catalog.ts";
 
 let directory: string;
-let catalog: Catalog;
+let catalog: SqliteCatalog;
 
 function entry(checkpoint: string, facts: Partial<StoryEntry>): StoryEntry {
   return {
@@ -18,7 +18,7 @@ function entry(checkpoint: string, facts: Partial<StoryEntry>): StoryEntry {
 
 beforeAll(() => {
   directory = mkdtempSync(path.join(os.tmpdir(), "waypoint-index-"));
-  catalog = Catalog.open(path.join(directory, "catalog.sqlite"), () => {});
+  catalog = SqliteCatalog.open(path.join(directory, "catalog.sqlite"), () => {});
   catalog.stories.put(
     entry("one", {
       touched: [

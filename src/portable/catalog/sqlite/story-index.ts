@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { StoryRow } from "../model/index.ts";
+import type { StoryRow } from "../../model/index.ts";
+import type { StoryEntry, StoryIndex } from "../story-index.ts";
 import type { SqliteFile } from "./sqlite-file.ts";
 
 /** Version of what is noted of a story; rows of another one are written anew. */
@@ -11,24 +12,11 @@ const SEARCHED_AT_ONCE = 256;
 const GLOB = /[*?[]/;
 
 /**
- * What a checkpoint has touched: a path, a folder that stands for all that lies below it (a group, a
- * renamed directory), or a package; `unknown` names a section that could not be read, or not whole.
- */
-export type TouchedKind = "path" | "folder" | "package" | "unknown";
-
-/** A story as the index takes it. */
-export interface StoryEntry extends StoryRow {
-  touched: readonly { kind: TouchedKind; name: string }[];
-  /** What can be searched, in lower case. */
-  text: string;
-}
-
-/**
  * What the timeline shows of stories and finds them by, in the catalog.
  *
  * Nothing here waits for the disk: what is lost with the power is written again from the stories.
  */
-export class StoryIndex {
+export class SqliteStoryIndex implements StoryIndex {
   readonly #file: SqliteFile;
 
   constructor(file: SqliteFile) {
@@ -46,7 +34,6 @@ export class StoryIndex {
     );
   }
 
-  /** Notes a story in place of what was noted of it before. */
   put({ touched, text, ...row }: StoryEntry): void {
     const { checkpoint } = row;
     this.#file.quickTransaction(() => {
@@ -65,7 +52,6 @@ export class StoryIndex {
     this.#file.run("DELETE FROM storiesOverBudget WHERE checkpoint = ?", checkpoint);
   }
 
-  /** Says how often building a story took too much, and what it took the last time. */
   overBudget(checkpoint: string): { count: number; reason: string } | undefined {
     return this.#file.get(
       "SELECT count, reason FROM storiesOverBudget WHERE checkpoint = ?",
@@ -81,7 +67,6 @@ export class StoryIndex {
     });
   }
 
-  /** Lists the checkpoints of which nothing is noted, or not all that is noted now; newest first. */
   missing(): string[] {
     return this.#file
       .all<{ id: string }>(
@@ -92,11 +77,6 @@ export class StoryIndex {
       .map(({ id }) => id);
   }
 
-  /**
-   * Returns the checkpoints that touched what a path or a pattern names.
-   *
-   * `*` fits any characters, slashes too; what does not begin at the root may lie anywhere.
-   */
   touchingPath(path: string): Set<string> {
     const plain = tidyPath(path);
     // A name may have brackets in it: `[id].tsx` is found by itself, too.
@@ -109,7 +89,6 @@ export class StoryIndex {
     return found;
   }
 
-  /** Returns the checkpoints that touched packages of this name; `*` and `?` fit any others. */
   touchingPackage(name: string): Set<string> {
     return this.#ids(
       "SELECT DISTINCT checkpoint FROM storyTouched WHERE kind = 'package' AND lower(name) GLOB ?",
@@ -117,7 +96,6 @@ export class StoryIndex {
     );
   }
 
-  /** Returns the checkpoints of which a section is unknown, or a part of it. */
   unknown(section: "files" | "packages" | "commands"): Set<string> {
     return this.#ids(
       "SELECT checkpoint FROM storyTouched WHERE kind = 'unknown' AND name = ?",
@@ -125,7 +103,6 @@ export class StoryIndex {
     );
   }
 
-  /** Returns the checkpoints in whose text this one occurs, in whatever case. */
   async saying(text: string): Promise<Set<string>> {
     const found = new Set<string>();
     const sql = "SELECT coalesce(max(rowid), 0) AS last FROM storyTexts";

@@ -2,15 +2,15 @@ import { mkdtempSync, rmSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { Catalog } from "./catalog.ts";
-import type { VerificationRow } from "./verification-log.ts";
+import type { VerificationRow } from "../verification-log.ts";
+import { SqliteCatalog } from "./catalog.ts";
 
 let directory: string;
-let catalog: Catalog;
+let catalog: SqliteCatalog;
 
 beforeEach(() => {
   directory = mkdtempSync(path.join(os.tmpdir(), "waypoint-verdicts-"));
-  catalog = Catalog.open(path.join(directory, "catalog.sqlite"), () => {});
+  catalog = SqliteCatalog.open(path.join(directory, "catalog.sqlite"), () => {});
 });
 
 afterEach(() => {

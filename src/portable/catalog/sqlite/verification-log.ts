@@ -1,4 +1,4 @@
-import type { AskedBy } from "../../shared/protocol/index.ts";
+import type { VerificationLog, VerificationRow } from "../verification-log.ts";
 import type { SqliteFile } from "./sqlite-file.ts";
 
 /** Verifications of one checkpoint that are kept; older ones are forgotten. */
@@ -14,31 +14,16 @@ const MAY_BE_OWN = `(by = 'checkpoint' OR (by = 'verify' AND ${IS_VERDICT}))`;
 /** The one that `checkpoint --verify` was given, or else the first one that came to a verdict. */
 const OWN_FIRST = "by = 'checkpoint' DESC, id";
 
-/** What a command did that was run against exactly one checkpoint. */
-export interface VerificationRow {
-  checkpoint: string;
-  command: string;
-  exitCode: number;
-  durationMs: number;
-  at: string;
-  timedOut: boolean;
-  by: AskedBy;
-  /** The end of what it printed. */
-  output: string;
-  outputBytes: number;
-}
-
 type Stored = Omit<VerificationRow, "timedOut"> & { timedOut: number };
 
 /** The verifications of checkpoints, in the catalog. */
-export class VerificationLog {
+export class SqliteVerificationLog implements VerificationLog {
   readonly #file: SqliteFile;
 
   constructor(file: SqliteFile) {
     this.#file = file;
   }
 
-  /** Adds the newest verification of a checkpoint. @throws STORE_FULL */
   add(row: VerificationRow): void {
     this.#file.transaction(() => {
       this.#file.insert("verifications", { ...row, timedOut: row.timedOut ? 1 : 0 });
@@ -56,22 +41,16 @@ export class VerificationLog {
     });
   }
 
-  /** Returns all that are kept of one checkpoint, newest first. */
   of(checkpoint: string): VerificationRow[] {
     const sql = `SELECT ${COLUMNS} FROM verifications WHERE checkpoint = ? ORDER BY id DESC`;
     return this.#file.all<Stored>(sql, checkpoint).map(fromStored);
   }
 
-  /** Returns all that are kept of all checkpoints, newest first: for whoever searches them. */
   all(): VerificationRow[] {
     const sql = `SELECT ${COLUMNS} FROM verifications ORDER BY id DESC`;
     return this.#file.all<Stored>(sql).map(fromStored);
   }
 
-  /**
-   * Returns what marks each checkpoint, by its id, with the last characters of its output: the newest
-   * verdict of its own command. What a search or another command said marks none.
-   */
   verdicts(checkpoint: string | null = null): Map<string, VerificationRow> {
     const columns = COLUMNS.replace(
       "output,",
