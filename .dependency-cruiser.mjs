@@ -3,7 +3,12 @@
 const TEST_FILE = "[.]test[.]ts$";
 /** A folder with a door: what it owns is said there, and everything behind it may change. */
 const ROOM = "^src/((?:shared|formats|portable|linux|engine|surfaces)/[^/]+|base|operations)/";
-const DOORS = ["^src/[^/]+/index[.]ts$", "^src/[^/]+/[^/]+/index[.]ts$"];
+/** What keeps a catalog has a door of its own. */
+const DOORS = [
+  "^src/[^/]+/index[.]ts$",
+  "^src/[^/]+/[^/]+/index[.]ts$",
+  "^src/portable/catalog/[^/]+/index[.]ts$",
+];
 const COMPOSITION_ROOT = "^src/engine/[^/]+[.]ts$";
 
 /** Forbids everything of src but what is named. */
@@ -119,6 +124,23 @@ export default {
       severity: "error",
       from: { pathNot: ["^src/surfaces/daemon/", TEST_FILE] },
       to: { path: COMPOSITION_ROOT, dependencyTypesNot: ["type-only"] },
+    },
+    {
+      name: "sql-is-sqlites",
+      comment: "nothing but portable/catalog/sqlite knows SQLite",
+      severity: "error",
+      from: { path: "^src/", pathNot: "^src/portable/catalog/sqlite/" },
+      to: { path: "^(node:)?sqlite$" },
+    },
+    {
+      name: "catalogs-are-injected",
+      comment: "only the composition root chooses what keeps the catalog",
+      severity: "error",
+      from: {
+        path: "^src/",
+        pathNot: ["^src/portable/catalog/[^/]+/", COMPOSITION_ROOT, TEST_FILE],
+      },
+      to: { path: "^src/portable/catalog/[^/]+/" },
     },
     {
       name: "errors-import-nothing",

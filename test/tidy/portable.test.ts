@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { importWithout } from "./import-without.ts";
 import { filesBelow } from "./repository.ts";
@@ -22,3 +23,13 @@ test.each([["src/linux/kernel/index.ts"], ["src/base/run-process.ts"]])(
     });
   },
 );
+
+const SQL = /\b(SELECT .* FROM|INSERT INTO|DELETE FROM|UPDATE \w+ SET|CREATE TABLE|ALTER TABLE)\b/;
+
+test("nothing but what keeps the catalog in SQLite has SQL in it", () => {
+  const files = filesBelow(["src"], [".ts"]);
+  const withSql = files.filter((file) => SQL.test(readFileSync(file, "utf8")));
+
+  expect(withSql.length).toBeGreaterThan(5);
+  expect(withSql.filter((file) => !file.includes("src/portable/catalog/sqlite/"))).toEqual([]);
+});
