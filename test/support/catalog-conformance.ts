@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Catalog, SessionMirror } from "../../src/portable/catalog/index.ts";
+import { catalogBounds } from "./catalog-bounds.ts";
 import { COMMAND, OPERATION, story, VERIFIED } from "./catalog-rows.ts";
 import { checkpointRow, sessionRow } from "./fake-rows.ts";
 
@@ -277,5 +278,7 @@ export function catalogConformance(name: string, make: () => CatalogMaker): void
       catalog.stories.noteOverBudget("c2", "too large");
       expect(catalog.stories.overBudget("c2")).toEqual({ count: 1, reason: "too large" });
     });
+
+    catalogBounds(() => catalog);
   });
 }
