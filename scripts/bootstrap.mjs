@@ -27,7 +27,7 @@ const PROGRAMS = {
   check: ["scripts/check.mjs", "--fast"],
   zoo: ["node_modules/vitest/vitest.mjs", "run", "--project", "zoo"],
   docs: ["scripts/docs.mjs"],
-  walk: ["scripts/going-back.mjs"],
+  walk: ["scripts/walk.mjs"],
   bench: ["bench/run.ts"],
 };
 

@@ -156,13 +156,17 @@ function layoutCheckpoint(
   line: TimelineLine,
   { measure, widths, options }: { measure: Measure; widths: Widths; options: FitOptions },
 ): string {
+  const labels = labelsOf(line, measure, options);
+  // Where nothing follows the text may go on to the end of the line.
+  const isLast = labels === "" && widths.pause === 0 && widths.standing > 0;
+  const columns = widths.text + (isLast ? GAP.length + widths.standing : 0);
   const text = cells([
     [line.at, widths.at],
     [line.tree, widths.tree],
     [line.id, widths.id],
-    [fitText(line, widths.text), widths.text],
+    [fitText(line, columns), columns],
     [pad(line.pause, widths.pause, "right"), widths.pause],
-    [labelsOf(line, measure, options), widths.standing],
+    [labels, isLast ? 0 : widths.standing],
   ]);
   return truncate(text.trimEnd(), options.columns);
 }
