@@ -1,4 +1,4 @@
-// Biome formats and lints; ESLint adds only the five rules that need types (docs/DESIGN.md).
+// Biome formats and lints; ESLint adds only the six rules that need types (docs/DESIGN.md).
 import tseslint from "typescript-eslint";
 
 export default [
@@ -18,6 +18,18 @@ export default [
       "@typescript-eslint/no-misused-promises": "error",
       "@typescript-eslint/return-await": ["error", "error-handling-correctness-only"],
       "@typescript-eslint/only-throw-error": "error",
+      "@typescript-eslint/restrict-template-expressions": [
+        "error",
+        {
+          allowArray: true,
+          allowNumber: true,
+          allowBoolean: true,
+          allowNullish: true,
+          allowRegExp: true,
+          allowNever: true,
+          allowAny: true,
+        },
+      ],
       "@typescript-eslint/switch-exhaustiveness-check": "error",
     },
   },

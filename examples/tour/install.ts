@@ -116,7 +116,8 @@ function showAbsentOnHost(command: string): void {
 
 function packShop(): string {
   const packed = spawnSync("tar", ["czf", "-", "--exclude=node_modules", "-C", SHOP_DIR, "."]);
-  if (packed.status !== 0) throw new TourFailure(`tar could not pack the shop: ${packed.stderr}`);
+  if (packed.status !== 0)
+    throw new TourFailure(`tar could not pack the shop: ${packed.stderr.toString()}`);
   return packed.stdout.toString("base64").replaceAll(/(.{76})/g, "$1\n");
 }
 

@@ -26,7 +26,10 @@ function criuLines(failure: unknown): string[] {
   if (!(failure instanceof WaypointError)) return [];
   const { criuErrors, logExcerpt, logPath } = failure.detail;
   const excerpt = [criuErrors, logExcerpt].flat().filter((line) => line !== undefined);
-  return [`${failure.code} ${logPath ?? ""}`, ...excerpt.map((line) => `  ${line}`)];
+  return [
+    `${failure.code} ${String(logPath ?? "")}`,
+    ...excerpt.map((line) => `  ${String(line)}`),
+  ];
 }
 
 async function describe(stage: Stage): Promise<string> {

@@ -2,7 +2,7 @@ import type { BisectEvent, BisectTest, OperationOutput } from "../../shared/prot
 import { printable } from "./text/printable.ts";
 import { formatDuration } from "./text/quantities.ts";
 import type { Paint } from "./text/style.ts";
-import { titleOf } from "./timeline/title.ts";
+import { wholeTitle } from "./timeline/title.ts";
 
 type Bisected = OperationOutput<"bisect">;
 
@@ -47,11 +47,11 @@ export function renderBisected(found: Bisected, paint: Paint): string[] {
       cost,
     ];
   }
-  const { title, titleEnd } = titleOf(firstBad, null, paint);
+  const title = wholeTitle(firstBad, paint);
   const { summary } = firstBad.changes;
   return [
     `${firstBad.id} is the first bad checkpoint`,
-    ...(title === "" ? [] : [`  ${title}${titleEnd}`]),
+    ...(title === "" ? [] : [`  ${title}`]),
     ...(summary === "" ? [] : [`  Changes: ${printable(summary)}`]),
     ...renderSkipped(found),
     `${cost} See \`waypoint diff ${lastGood} ${firstBad.id}\` and \`waypoint show ${firstBad.id}\`.`,

@@ -74,7 +74,7 @@ function tryNoteStateDir({ stateDir }: StateLayout): void {
   try {
     noteStateDir(stateDir);
   } catch (error) {
-    process.stderr.write(`The sessions of other daemons can see ${stateDir}: ${error}\n`);
+    process.stderr.write(`The sessions of other daemons can see ${stateDir}: ${String(error)}\n`);
   }
 }
 

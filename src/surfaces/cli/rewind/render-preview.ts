@@ -3,7 +3,7 @@ import { renderDiff } from "../diff/render-diff.ts";
 import { printable } from "../text/printable.ts";
 import type { Paint } from "../text/style.ts";
 import { verificationMark } from "../text/verification-mark.ts";
-import { titleOf } from "../timeline/title.ts";
+import { wholeTitle } from "../timeline/title.ts";
 import type { Preview } from "./previews.ts";
 
 type Log = OperationOutput<"log">;
@@ -20,7 +20,7 @@ export function renderPreview(
   const { id, verification } = checkpoint;
   const mark = verification === null ? "" : `${verificationMark(verification, paint)} `;
   return [
-    `${mark}${paint("yellow", id)} ${titleOf(checkpoint, null, paint)}`.trimEnd(),
+    `${mark}${paint("yellow", id)} ${wholeTitle(checkpoint, paint)}`.trimEnd(),
     ...contentLine(checkpoint, paint),
     "",
     paint("bold", `What ${printable(session)} has now, put back to it:`),
@@ -64,7 +64,7 @@ function renderAfter(
   // On another branch, or not all of the way is shown.
   if (at === undefined || after.length === 0) return [];
   const named = after.slice(0, AFTER_SHOWN_MAX).map((each) => {
-    return `  ${paint("yellow", each.id)} ${titleOf(each, null, paint)}`.trimEnd();
+    return `  ${paint("yellow", each.id)} ${wholeTitle(each, paint)}`.trimEnd();
   });
   const more = after.length - named.length;
   const count = after.length === 1 ? "1 checkpoint" : `${after.length} checkpoints`;

@@ -17,6 +17,12 @@ export interface Title {
   titleEnd: string;
 }
 
+/** Returns what a checkpoint is, in one text: its name, what was meant, how that ended. */
+export function wholeTitle(checkpoint: Checkpoint, paint: Paint): string {
+  const { title, titleEnd } = titleOf(checkpoint, null, paint);
+  return `${title}${titleEnd}`;
+}
+
 /** Returns what a checkpoint is in the timeline: its name, what was meant, what it comes from. */
 export function titleOf(checkpoint: Checkpoint, from: string | null, paint: Paint): Title {
   const { name, intent, derivedIntent } = checkpoint;
