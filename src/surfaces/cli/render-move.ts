@@ -68,7 +68,7 @@ export function renderMove(options: {
   return [
     where,
     ...leftOut,
-    `What it had before is checkpoint ${moved.undo}`,
+    `Undo point: ${moved.undo}`,
     ...warnOfLoss(moved, loss),
     ...checked,
     `Ready in ${ready}. Take it back with \`waypoint undo ${session}\`.`,
@@ -91,7 +91,7 @@ function renderParts(
     ...(moved.check === null ? [] : [renderCheck(moved.check)]),
     moved.undo === null
       ? "There is no undo."
-      : `What it had before is checkpoint ${moved.undo}. Take it back with \`waypoint undo ${session}\`.`,
+      : `Undo point: ${moved.undo}. Take it back with \`waypoint undo ${session}\`.`,
   ];
 }
 

@@ -19,7 +19,7 @@ export async function run({
   }
   if (result.isDone) {
     const before =
-      result.before === null ? "" : `What it had before is checkpoint ${result.before}. `;
+      result.before === null ? "" : `Undo point: ${result.before}. `;
     note(context, `${before}Take it back with \`waypoint undo ${session}\`.`);
   }
   return result.totals.conflicts > 0 ? EXIT_CODE_CONFLICTS : undefined;

@@ -51,7 +51,7 @@ export function renderReverted(result: OperationOutput<"revert">, sessionRef: st
     ...(check === null ? [] : [renderCheck(check)]),
     undo === null
       ? "There is no undo."
-      : `What it had before is checkpoint ${undo}. Take it back with \`waypoint undo ${session}\`.`,
+      : `Undo point: ${undo}. Take it back with \`waypoint undo ${session}\`.`,
   ];
 }
 

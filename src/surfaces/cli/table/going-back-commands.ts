@@ -14,7 +14,7 @@ import {
 
 const NO_CHECK: OptionSpec = {
   flags: "--no-check",
-  description: "Do not compare the outcome with what was to be there",
+  description: "Skip checking the result",
 };
 
 const WOULD_BE_REFUSED: ExitCodeMeaning = {
