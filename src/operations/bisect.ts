@@ -1,6 +1,6 @@
 import { availableParallelism } from "node:os";
 import { bisectCheckpoints } from "../engine/bisect/index.ts";
-import type { Engine, StreamPeer } from "../engine/ports/index.ts";
+import type { Engine, StreamClient } from "../engine/ports/index.ts";
 import { pathBetween, resolveCheckpoint } from "../portable/lineage/index.ts";
 import type { OperationOutput, OperationParsedInput } from "../shared/protocol/index.ts";
 import { sendLine } from "./send-line.ts";
@@ -15,7 +15,7 @@ import { sendLine } from "./send-line.ts";
 export async function bisect(
   { good, bad, concurrency, ...request }: OperationParsedInput<"bisect">,
   engine: Engine,
-  peer: StreamPeer,
+  client: StreamClient,
 ): Promise<OperationOutput<"bisect">> {
   const path = pathBetween(
     resolveCheckpoint(good, engine.catalog),
@@ -27,8 +27,8 @@ export async function bisect(
     {
       ...request,
       concurrency: concurrency ?? availableParallelism(),
-      signal: peer.cancelled,
-      tell: (event) => sendLine(peer, event),
+      signal: client.cancelled,
+      tell: (event) => sendLine(client, event),
     },
     engine,
   );

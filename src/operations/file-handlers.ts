@@ -1,5 +1,5 @@
 import { catFiles, copyFiles, copyTargetOf, grepCheckpoints } from "../engine/files/index.ts";
-import type { Engine, StreamPeer } from "../engine/ports/index.ts";
+import type { Engine, StreamClient } from "../engine/ports/index.ts";
 import { WaypointError } from "../shared/errors/index.ts";
 import type {
   OperationName,
@@ -15,22 +15,22 @@ export const FILE_HANDLERS: {
   [N in FileOperation]: (
     input: OperationParsedInput<N>,
     engine: Engine,
-    peer: StreamPeer,
+    client: StreamClient,
   ) => Promise<OperationOutput<N>>;
 } = {
-  cat: (input, engine, peer) => catFiles(input.places, peer, engine),
+  cat: (input, engine, client) => catFiles(input.places, client, engine),
 
-  cp: async (input, engine, peer) => {
+  cp: async (input, engine, client) => {
     const session = copyTargetOf(input.to, engine);
-    if (session === null) return await copyFiles(input, null, peer, engine);
+    if (session === null) return await copyFiles(input, null, client, engine);
     // A restore in between would leave the files in the processes that it ends.
-    const copy = () => copyFiles(input, copyTargetOf(input.to, engine), peer, engine);
-    return await engine.leases.run(session.id, copy, peer.cancelled);
+    const copy = () => copyFiles(input, copyTargetOf(input.to, engine), client, engine);
+    return await engine.leases.run(session.id, copy, client.cancelled);
   },
 
-  browse: async (input, engine, peer) => {
-    const begun = await engine.browses.begin(input, peer);
-    await undoIfGone(peer, () => engine.browses.end(begun.id));
+  browse: async (input, engine, client) => {
+    const begun = await engine.browses.begin(input, client);
+    await undoIfGone(client, () => engine.browses.end(begun.id));
     return begun;
   },
 
@@ -38,7 +38,7 @@ export const FILE_HANDLERS: {
 
   "browse.end": async (input, engine) => ({ ended: await engine.browses.end(input.which) }),
 
-  grep: (input, engine, peer) => grepCheckpoints(input, peer, engine),
+  grep: (input, engine, client) => grepCheckpoints(input, client, engine),
 };
 
 /**

@@ -1,4 +1,4 @@
-import type { Engine, StreamPeer } from "../engine/ports/index.ts";
+import type { Engine, StreamClient } from "../engine/ports/index.ts";
 import {
   listOperations,
   planRestore,
@@ -21,44 +21,44 @@ export const GOING_BACK_HANDLERS: {
   [N in GoingBack]: (
     input: OperationParsedInput<N>,
     engine: Engine,
-    peer: StreamPeer,
+    client: StreamClient,
   ) => Promise<OperationOutput<N>>;
 } = {
-  restore: (input, engine, peer) =>
-    withSession(input.session, engine, peer, async (session) => {
+  restore: (input, engine, client) =>
+    withSession(input.session, engine, client, async (session) => {
       const checkpoint = resolveCheckpoint(input.checkpoint, engine.catalog);
       requireOwnHistory(session, checkpoint, engine.catalog);
       requireIdleTerminal(session, input, engine);
       return await restoreSession(session, checkpoint, input, engine);
     }),
 
-  "restore.plan": async (input, engine, peer) => {
+  "restore.plan": async (input, engine, client) => {
     const session = resolveSession(input.session, engine.catalog);
     const checkpoint = resolveCheckpoint(input.checkpoint, engine.catalog);
     requireOwnHistory(session, checkpoint, engine.catalog);
     const parts = await resolveParts(input, session, engine);
-    return await planRestore(session, checkpoint, { ...input, parts }, engine, peer.cancelled);
+    return await planRestore(session, checkpoint, { ...input, parts }, engine, client.cancelled);
   },
 
-  undo: (input, engine, peer) =>
-    withSession(input.session, engine, peer, (session) => {
+  undo: (input, engine, client) =>
+    withSession(input.session, engine, client, (session) => {
       requireIdleTerminal(session, input, engine);
       return undoOperation(session, input, engine);
     }),
 
-  revert: (input, engine, peer) =>
-    withSession(input.session, engine, peer, async (session) => {
-      const wish = await revertWish(session, input, engine);
+  revert: (input, engine, client) =>
+    withSession(input.session, engine, client, async (session) => {
+      const wish = await desiredRevert(session, input, engine);
       return await revertChanges(session, { ...input, ...wish }, engine);
     }),
 
-  "revert.plan": async (input, engine, peer) => {
+  "revert.plan": async (input, engine, client) => {
     const session = resolveSession(input.session, engine.catalog);
     return await planRevert(
       session,
-      await revertWish(session, input, engine),
+      await desiredRevert(session, input, engine),
       engine,
-      peer.cancelled,
+      client.cancelled,
     );
   },
 
@@ -68,7 +68,7 @@ export const GOING_BACK_HANDLERS: {
   },
 };
 
-async function revertWish(
+async function desiredRevert(
   session: SessionRow,
   input: OperationParsedInput<"revert.plan">,
   engine: Engine,

@@ -4,7 +4,7 @@ import {
   removeCheckpoints,
   showCheckpoint,
 } from "../engine/checkpoint/index.ts";
-import type { Engine, StreamPeer } from "../engine/ports/index.ts";
+import type { Engine, StreamClient } from "../engine/ports/index.ts";
 import {
   attachSession,
   createSession,
@@ -54,7 +54,7 @@ import { withSession } from "./with-session.ts";
 export type OperationHandler<N extends OperationName> = (
   input: OperationParsedInput<N>,
   engine: Engine,
-  peer: StreamPeer,
+  client: StreamClient,
 ) => Promise<OperationOutput<N>>;
 
 /** The operations of sessions and checkpoints; the daemon adds those about itself. */
@@ -69,9 +69,11 @@ export const HANDLERS: EngineOperations = refreshingStandbys({
   ...AUTO_HANDLERS,
   ...MERGE_HANDLERS,
 
-  new: async (input, engine, peer) => {
+  new: async (input, engine, client) => {
     const created = await createSession(input, engine);
-    await undoIfGone(peer, () => removeSession(resolveSession(created.id, engine.catalog), engine));
+    await undoIfGone(client, () =>
+      removeSession(resolveSession(created.id, engine.catalog), engine),
+    );
     return created;
   },
 
@@ -84,14 +86,14 @@ export const HANDLERS: EngineOperations = refreshingStandbys({
     return { session: session.id, processes: listProcesses(session, engine) };
   },
 
-  exec: async (input, engine, peer) =>
-    execInSession(await resolveArrived(input.session, engine), input, peer, engine),
+  exec: async (input, engine, client) =>
+    execInSession(await resolveArrived(input.session, engine), input, client, engine),
 
-  attach: async (input, engine, peer) =>
-    attachSession(await resolveArrived(input.session, engine), input, peer, engine),
+  attach: async (input, engine, client) =>
+    attachSession(await resolveArrived(input.session, engine), input, client, engine),
 
-  stop: (input, engine, peer) =>
-    withSession(input.session, engine, peer, async (session) => {
+  stop: (input, engine, client) =>
+    withSession(input.session, engine, client, async (session) => {
       requireLive(session, engine);
       const checkpoint = input.checkpoint ? await captureBeforeStop(session, engine) : null;
       await stopSession(session, checkpoint, engine);
@@ -99,11 +101,11 @@ export const HANDLERS: EngineOperations = refreshingStandbys({
       return { session: describeSession(stopped, engine), checkpoint };
     }),
 
-  rm: (input, engine, peer) => {
+  rm: (input, engine, client) => {
     const wanted = resolveSession(input.session, engine.catalog);
     // Whatever is under way in it is in vain, and may hang. From then on the removal is completed.
     if (input.force) cutShort(wanted, "removed", engine);
-    const until = input.force ? { cancelled: new AbortController().signal } : peer;
+    const until = input.force ? { cancelled: new AbortController().signal } : client;
     return withSession(wanted.id, engine, until, async (session) => {
       if (!input.force) requireNotRunning(session, engine);
       await endIfUnremovable(session, engine);
@@ -123,9 +125,9 @@ export const HANDLERS: EngineOperations = refreshingStandbys({
     });
   },
 
-  "rm.checkpoints": (input, engine, peer) => removeSingleCheckpoints(input, engine, peer),
+  "rm.checkpoints": (input, engine, client) => removeSingleCheckpoints(input, engine, client),
 
-  "rm.files": (input, engine, peer) => removeFiles(input, engine, peer),
+  "rm.files": (input, engine, client) => removeFiles(input, engine, client),
 
   checkpoint: takeCheckpoint,
 
@@ -138,21 +140,21 @@ export const HANDLERS: EngineOperations = refreshingStandbys({
   show: (input, engine) =>
     showCheckpoint(resolveCheckpoint(input.checkpoint, engine.catalog), engine),
 
-  diff: async (input, engine, peer) => {
+  diff: async (input, engine, client) => {
     const refs = {
       from: resolveMoment(input.from, engine.catalog),
       to: resolveMoment(input.to, engine.catalog),
     };
-    return await diffMoments(refs, input, engine, peer.cancelled);
+    return await diffMoments(refs, input, engine, client.cancelled);
   },
 
-  fork: async (input, engine, peer) => {
+  fork: async (input, engine, client) => {
     const checkpoint = resolveCheckpoint(input.checkpoint, engine.catalog);
     if (input.name !== undefined) requireValidName(input.name);
     const { checkpoint: _, ...options } = input;
     requireUsablePids(options.pids);
     const { forks, readyMs, bindsLeftOut } = await forkCheckpoint(checkpoint, options, engine);
-    await undoIfGone(peer, async () => {
+    await undoIfGone(client, async () => {
       await Promise.all(forks.map((fork) => removeSession(fork, engine)));
     });
     return {
@@ -162,8 +164,8 @@ export const HANDLERS: EngineOperations = refreshingStandbys({
     };
   },
 
-  forward: (input, engine, peer) =>
-    withSession(input.session, engine, peer, (session) =>
+  forward: (input, engine, client) =>
+    withSession(input.session, engine, client, (session) =>
       forwardPort(session, { ...input, to: resolveIfGiven(input.to, engine) }, engine),
     ),
 
@@ -173,13 +175,13 @@ export const HANDLERS: EngineOperations = refreshingStandbys({
     return { forwards: listForwards(row, engine) };
   },
 
-  "forward.stop": (input, engine, peer) =>
-    withSession(input.session, engine, peer, async (session) =>
+  "forward.stop": (input, engine, client) =>
+    withSession(input.session, engine, client, async (session) =>
       stopForward(session, { ...input, to: resolveIfGiven(input.to, engine) }, engine),
     ),
 
-  standby: (input, engine, peer) =>
-    withSession(input.session, engine, peer, async (session) => {
+  standby: (input, engine, client) =>
+    withSession(input.session, engine, client, async (session) => {
       if (input.policy !== undefined) {
         engine.catalog.updateSession(session.id, { standby: input.policy });
       }

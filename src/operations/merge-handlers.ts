@@ -5,7 +5,7 @@ import {
   mergeCheckpoint,
   undoApply,
 } from "../engine/merge/index.ts";
-import type { Engine, StreamPeer } from "../engine/ports/index.ts";
+import type { Engine, StreamClient } from "../engine/ports/index.ts";
 import { resolveCheckpoint } from "../portable/lineage/index.ts";
 import type {
   OperationName,
@@ -24,27 +24,27 @@ export const MERGE_HANDLERS: {
   [N in MergeOperation]: (
     input: OperationParsedInput<N>,
     engine: Engine,
-    peer: StreamPeer,
+    client: StreamClient,
   ) => Promise<OperationOutput<N>>;
 } = {
-  apply: (input, engine, peer) =>
-    engine.leases.run(LEASE, () => applyCheckpoint(input, peer, engine), peer.cancelled),
+  apply: (input, engine, client) =>
+    engine.leases.run(LEASE, () => applyCheckpoint(input, client, engine), client.cancelled),
 
-  "apply.undo": (input, engine, peer) =>
-    engine.leases.run(LEASE, () => undoApply(input, peer, engine), peer.cancelled),
+  "apply.undo": (input, engine, client) =>
+    engine.leases.run(LEASE, () => undoApply(input, client, engine), client.cancelled),
 
-  "apply.continue": (_input, engine, peer) =>
-    engine.leases.run(LEASE, () => continueUnfinished(peer, engine), peer.cancelled),
+  "apply.continue": (_input, engine, client) =>
+    engine.leases.run(LEASE, () => continueUnfinished(client, engine), client.cancelled),
 
-  "apply.abort": (_input, engine, peer) =>
-    engine.leases.run(LEASE, () => abortUnfinished(peer, engine), peer.cancelled),
+  "apply.abort": (_input, engine, client) =>
+    engine.leases.run(LEASE, () => abortUnfinished(client, engine), client.cancelled),
 
-  merge: (input, engine, peer) =>
-    withSession(input.session, engine, peer, (session) => {
+  merge: (input, engine, client) =>
+    withSession(input.session, engine, client, (session) => {
       const merge = () => {
         const checkpoint = resolveCheckpoint(input.checkpoint, engine.catalog);
-        return mergeCheckpoint({ session, checkpoint, dryRun: input.dryRun }, peer, engine);
+        return mergeCheckpoint({ session, checkpoint, dryRun: input.dryRun }, client, engine);
       };
-      return engine.leases.run(LEASE, merge, peer.cancelled);
+      return engine.leases.run(LEASE, merge, client.cancelled);
     }),
 };

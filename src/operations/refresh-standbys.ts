@@ -19,9 +19,9 @@ export function refreshingStandbys(operations: EngineOperations): EngineOperatio
   const refreshing = Object.fromEntries(
     MOVING.map((name) => {
       const run = operations[name] as EngineOperations["rm"];
-      const handler: EngineOperations["rm"] = async (input, engine, peer) => {
+      const handler: EngineOperations["rm"] = async (input, engine, client) => {
         try {
-          return await run(input, engine, peer);
+          return await run(input, engine, client);
         } finally {
           engine.standbys.refresh();
         }

@@ -1,5 +1,5 @@
 import { removeCheckpoints, toManifest } from "../engine/checkpoint/index.ts";
-import type { Engine, StreamPeer } from "../engine/ports/index.ts";
+import type { Engine, StreamClient } from "../engine/ports/index.ts";
 import { describeSession, removeInstance } from "../engine/session/index.ts";
 import { scheduleStory } from "../engine/story/index.ts";
 import { lineWithout, resolveCheckpoint } from "../portable/lineage/index.ts";
@@ -24,13 +24,13 @@ import { withSession } from "./with-session.ts";
 export async function removeSingleCheckpoints(
   { checkpoints, force }: OperationParsedInput<"rm.checkpoints">,
   engine: Engine,
-  peer: StreamPeer,
+  client: StreamClient,
 ): Promise<OperationOutput<"rm.checkpoints">> {
   const asked = checkpoints.map((reference) => resolveCheckpoint(reference, engine.catalog));
   const rows = [...new Map(asked.map((row) => [row.id, row])).values()];
   const sessions = [...new Set(rows.map(({ session }) => session))].sort();
   const remove = () => removeRows(rows, force, engine);
-  return await withLeases(sessions, { engine, signal: peer.cancelled }, remove);
+  return await withLeases(sessions, { engine, signal: client.cancelled }, remove);
 }
 
 async function removeRows(
@@ -74,9 +74,9 @@ async function removeRows(
 export async function removeFiles(
   { session: reference }: OperationParsedInput<"rm.files">,
   engine: Engine,
-  peer: StreamPeer,
+  client: StreamClient,
 ): Promise<OperationOutput<"rm.files">> {
-  return await withSession(reference, engine, peer, async (session) => {
+  return await withSession(reference, engine, client, async (session) => {
     if (session.state === "running") {
       throw new WaypointError("SESSION_WRONG_STATE", `Session ${session.name} is running.`, {
         hint: `Remove files in it with \`waypoint exec --shell own ${session.name} -- rm …\`, or stop it first.`,

@@ -1,6 +1,6 @@
-import type { StreamPeer } from "../engine/ports/index.ts";
+import type { StreamClient } from "../engine/ports/index.ts";
 
 /** Sends one result before the operation's own, as a line of JSON. */
-export async function sendLine(peer: StreamPeer, message: object): Promise<void> {
-  await peer.send("stdout", Buffer.from(`${JSON.stringify(message)}\n`));
+export async function sendLine(client: StreamClient, message: object): Promise<void> {
+  await client.send("stdout", Buffer.from(`${JSON.stringify(message)}\n`));
 }

@@ -1,5 +1,5 @@
 import { createCheckpoint, describeCheckpoint, makeDurable } from "../engine/checkpoint/index.ts";
-import type { Engine, StreamPeer } from "../engine/ports/index.ts";
+import type { Engine, StreamClient } from "../engine/ports/index.ts";
 import { requireLive, requireValidName } from "../engine/session/index.ts";
 import { verifyInBackground, verifyMany } from "../engine/verify/index.ts";
 import type { CheckpointRow, SessionRow } from "../portable/model/index.ts";
@@ -23,9 +23,9 @@ type Input = OperationParsedInput<"checkpoint">;
 export async function takeCheckpoint(
   input: Input,
   engine: Engine,
-  peer: StreamPeer,
+  client: StreamClient,
 ): Promise<OperationOutput<"checkpoint">> {
-  const row = await withSession(input.session, engine, peer, (session) =>
+  const row = await withSession(input.session, engine, client, (session) =>
     capture(session, input, engine),
   );
   if (input.verify === undefined) return describe(row, engine);
@@ -41,11 +41,11 @@ export async function takeCheckpoint(
     return describe(row, engine);
   }
   const onResult = () => Promise.resolve();
-  await sendLine(peer, describe(row, engine));
+  await sendLine(client, describe(row, engine));
   const options = { concurrency: 1, onResult };
   const [verified] = await verifyMany(
     [row],
-    { ...request, signal: peer.cancelled },
+    { ...request, signal: client.cancelled },
     options,
     engine,
   );

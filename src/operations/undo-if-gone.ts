@@ -1,4 +1,4 @@
-import type { StreamPeer } from "../engine/ports/index.ts";
+import type { StreamClient } from "../engine/ports/index.ts";
 
 /**
  * Undoes what was done for a client that has gone, or does not want it any more.
@@ -6,7 +6,7 @@ import type { StreamPeer } from "../engine/ports/index.ts";
  * @throws CANCELLED  it was undone.
  */
 export async function undoIfGone(
-  { cancelled }: Pick<StreamPeer, "cancelled">,
+  { cancelled }: Pick<StreamClient, "cancelled">,
   undo: () => Promise<unknown>,
 ): Promise<void> {
   if (!cancelled.aborted) return;

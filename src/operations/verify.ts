@@ -1,6 +1,6 @@
 import { availableParallelism } from "node:os";
 import { TailOutput } from "../base/index.ts";
-import type { Engine, StreamPeer } from "../engine/ports/index.ts";
+import type { Engine, StreamClient } from "../engine/ports/index.ts";
 import { verifyMany } from "../engine/verify/index.ts";
 import { historyOf, resolveCheckpoint, resolveSession } from "../portable/lineage/index.ts";
 import type { CheckpointRow } from "../portable/model/index.ts";
@@ -17,16 +17,16 @@ const ANSWER_OUTPUT_BYTES_MAX = 2 * 1024 * 1024;
 export async function verify(
   input: Input,
   engine: Engine,
-  peer: StreamPeer,
+  client: StreamClient,
 ): Promise<OperationOutput<"verify">> {
   const checkpoints = wantedCheckpoints(input, engine);
   const { command, timeoutMs } = input;
   const results = await verifyMany(
     checkpoints,
-    { command, timeoutMs, signal: peer.cancelled, by: "verify" },
+    { command, timeoutMs, signal: client.cancelled, by: "verify" },
     {
       concurrency: input.concurrency ?? availableParallelism(),
-      onResult: (verified) => sendLine(peer, verified),
+      onResult: (verified) => sendLine(client, verified),
     },
     engine,
   );

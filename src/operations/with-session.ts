@@ -1,4 +1,4 @@
-import type { Engine, StreamPeer } from "../engine/ports/index.ts";
+import type { Engine, StreamClient } from "../engine/ports/index.ts";
 import { resolveSession } from "../portable/lineage/index.ts";
 import type { SessionRow } from "../portable/model/index.ts";
 
@@ -10,10 +10,10 @@ import type { SessionRow } from "../portable/model/index.ts";
 export async function withSession<T>(
   reference: string,
   engine: Engine,
-  peer: Pick<StreamPeer, "cancelled">,
+  client: Pick<StreamClient, "cancelled">,
   task: (session: SessionRow) => Promise<T>,
 ): Promise<T> {
   const { id } = resolveSession(reference, engine.catalog);
   await engine.live.arrived(id);
-  return engine.leases.run(id, () => task(resolveSession(id, engine.catalog)), peer.cancelled);
+  return engine.leases.run(id, () => task(resolveSession(id, engine.catalog)), client.cancelled);
 }

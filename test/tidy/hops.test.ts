@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { StreamPeer } from "../../src/engine/ports/index.ts";
+import type { StreamClient } from "../../src/engine/ports/index.ts";
 import { HANDLERS } from "../../src/operations/index.ts";
 import type { FakeEngine } from "../support/fake-engine.ts";
 import { engineWithSession, SESSION } from "../support/fake-session.ts";
@@ -53,20 +53,21 @@ async function stackAt(
   return files.filter((file, at) => !BETWEEN.test(file) && file !== files[at - 1]).reverse();
 }
 
-const PEER = { signal: new AbortController().signal } as unknown as StreamPeer;
+const CLIENT = { signal: new AbortController().signal } as unknown as StreamClient;
 const RESTORE = { only: null, paths: [], except: [], loseProcesses: false, withoutUndo: false };
 
 test.each([
   {
     operation: "A checkpoint",
     step: "criu.dump" as const,
-    run: ({ engine }: FakeEngine) => HANDLERS.checkpoint({ session: "web" } as never, engine, PEER),
+    run: ({ engine }: FakeEngine) =>
+      HANDLERS.checkpoint({ session: "web" } as never, engine, CLIENT),
   },
   {
     operation: "A restore",
     step: "criu.restore" as const,
     run: ({ engine }: FakeEngine) =>
-      HANDLERS.restore({ session: "web", checkpoint: "c1", ...RESTORE } as never, engine, PEER),
+      HANDLERS.restore({ session: "web", checkpoint: "c1", ...RESTORE } as never, engine, CLIENT),
   },
 ])("$operation takes the way that docs/ARCHITECTURE.md tells", async ({ operation, step, run }) => {
   const hops = hopsOf(operation);

@@ -33,16 +33,16 @@ export interface CarryOutOptions {
 }
 
 /** A path that stays as it is when all else is put back, since somebody has changed it since. */
-export interface LeftAlone {
+export interface SkippedChange {
   path: TargetPath;
   reason: string;
 }
 
 /** Thrown where changes were not carried out; `cause` has why, `left` what could not be put back. */
 export class PutBack extends Error {
-  readonly left: readonly LeftAlone[];
+  readonly left: readonly SkippedChange[];
 
-  constructor(cause: unknown, left: readonly LeftAlone[]) {
+  constructor(cause: unknown, left: readonly SkippedChange[]) {
     super("The changes were put back.", { cause });
     this.left = left;
   }
@@ -185,9 +185,9 @@ export async function finish(
 export async function putBack(
   { begun, pending }: { begun: readonly StagedChange[]; pending: readonly StagedChange[] },
   target: Target,
-): Promise<LeftAlone[]> {
+): Promise<SkippedChange[]> {
   for (const change of pending) await removeMade(change, target);
-  const left: LeftAlone[] = [];
+  const left: SkippedChange[] = [];
   for (const change of begun.toReversed()) {
     const reason = await revertChange(change, target);
     if (reason !== null) left.push({ path: change.path, reason });

@@ -9,10 +9,10 @@ export {
   commitRest,
   finish,
   type Keeper,
-  type LeftAlone,
   type Progress,
   PutBack,
   putBack,
+  type SkippedChange,
 } from "./carry-out.ts";
 export {
   type Change,
@@ -23,7 +23,7 @@ export {
   type StagedChange,
 } from "./change.ts";
 export { explainFailure } from "./explain-failure.ts";
-export { removeLeftBeside } from "./revert.ts";
+export { removeStaleBeside } from "./revert.ts";
 export type { KeptFiles } from "./stage.ts";
 export { parentOf, type Seen, statusOf, Target, type TargetPath } from "./target.ts";
 export {

@@ -87,7 +87,7 @@ export async function removeStaged(change: StagedChange, target: Target): Promis
 }
 
 /** Removes all that a list of changes which nobody goes on with has left in some directories. */
-export async function removeLeftBeside(
+export async function removeStaleBeside(
   directories: Iterable<TargetPath>,
   target: Target,
   id: string,

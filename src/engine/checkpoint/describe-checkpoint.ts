@@ -12,7 +12,7 @@ import { requireCaptured } from "./held-checkpoints.ts";
 const ANSWER_OUTPUT_CHARACTERS_MAX = 2 * 1024 * 1024;
 
 /** What is told of a checkpoint beside the checkpoint itself, as far as it is there. */
-export interface ToldBeside {
+export interface CheckpointFacts {
   /** Its story in brief. */
   story: Omit<StoryRow, "checkpoint"> | undefined;
   /** The newest verdict of its own verify command. */
@@ -22,7 +22,7 @@ export interface ToldBeside {
 /** Returns a checkpoint as the outside sees it. */
 export function describeCheckpoint(
   row: TimelineRow,
-  { story, verification }: ToldBeside,
+  { story, verification }: CheckpointFacts,
 ): Checkpoint {
   const { id, session, sessionName, parent, name, intent, trigger, content, autoCause } = row;
   const { createdAt, unchangedSince, pauseMs, totalMs, memoryBytes, stage } = row;
@@ -89,12 +89,12 @@ async function readProcesses(
   }
 }
 
-function inBrief(summary: string, intent: Intent | null): ToldBeside["story"] {
+function inBrief(summary: string, intent: Intent | null): CheckpointFacts["story"] {
   return { summary, ...intentColumns(intent) };
 }
 
 /** What somebody said needs no other telling. */
-function derivedIntentOf(row: TimelineRow, story: ToldBeside["story"]): Intent | null {
+function derivedIntentOf(row: TimelineRow, story: CheckpointFacts["story"]): Intent | null {
   const intent = story === undefined ? null : intentFrom(story);
   return row.intent === null && intent?.source !== "given" ? intent : null;
 }

@@ -1,7 +1,7 @@
 import { WaypointError } from "../../shared/errors/index.ts";
 import type { OperationOutput } from "../../shared/protocol/index.ts";
 import { openEntry } from "../moment/index.ts";
-import type { Engine, StreamPeer } from "../ports/index.ts";
+import type { Engine, StreamClient } from "../ports/index.ts";
 import { fileFailure } from "./file-failure.ts";
 import { type MomentPlace, OpenMoments } from "./open-moments.ts";
 import { absolutePath, type FoundEntry, findEntry, shownPath } from "./place.ts";
@@ -18,14 +18,14 @@ const CHUNK_BYTES = 1024 * 1024;
  */
 export async function catFiles(
   places: readonly MomentPlace[],
-  peer: StreamPeer,
+  client: StreamClient,
   engine: Engine,
 ): Promise<OperationOutput<"cat">> {
   await using moments = new OpenMoments(engine);
   const found: FoundEntry[] = [];
   for (const place of places) found.push(await findFile(place, moments, engine));
   let bytes = 0;
-  for (const each of found) bytes += await sendFile(each, peer);
+  for (const each of found) bytes += await sendFile(each, client);
   return { files: found.length, bytes };
 }
 
@@ -45,17 +45,17 @@ async function findFile(
   });
 }
 
-async function sendFile({ rawPath, entry }: FoundEntry, peer: StreamPeer): Promise<number> {
+async function sendFile({ rawPath, entry }: FoundEntry, client: StreamClient): Promise<number> {
   let sentBytes = 0;
   try {
     await using file = await openEntry(entry);
     for (;;) {
-      peer.cancelled.throwIfAborted();
+      client.cancelled.throwIfAborted();
       // A new one each time: the socket may still hold the last.
       const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
       const { bytesRead } = await file.read(chunk, 0, CHUNK_BYTES, sentBytes);
       if (bytesRead === 0) return sentBytes;
-      await peer.send("stdout", chunk.subarray(0, bytesRead));
+      await client.send("stdout", chunk.subarray(0, bytesRead));
       sentBytes += bytesRead;
     }
   } catch (error) {

@@ -6,9 +6,9 @@ import {
   commitRest,
   explainFailure,
   finish,
-  type LeftAlone,
   PutBack,
   putBack as putBackChanges,
+  type SkippedChange,
   type StagedChange,
   type Target,
 } from "../changes/index.ts";
@@ -94,7 +94,7 @@ function withoutContent({ merged: _merged, ...kept }: Step & KeptStep): KeptStep
   return kept;
 }
 
-function describeLeft({ path, reason }: LeftAlone): { path: string; reason: string } {
+function describeLeft({ path, reason }: SkippedChange): { path: string; reason: string } {
   return { path: `/${toText(path)}`, reason };
 }
 

@@ -3,7 +3,7 @@ import { WaypointError } from "../../shared/errors/index.ts";
 import type { Applied } from "../../shared/protocol/index.ts";
 import { Target } from "../changes/index.ts";
 import { Root, requireDirectory } from "../files/index.ts";
-import type { Engine, StreamPeer } from "../ports/index.ts";
+import type { Engine, StreamClient } from "../ports/index.ts";
 import { requireLive } from "../session/index.ts";
 import { putBack, resume } from "./carry-out.ts";
 import { describePlan } from "./describe-plan.ts";
@@ -18,12 +18,12 @@ import { noteDone } from "./note-done.ts";
  */
 export async function requireNoneUnfinished(
   journal: Journal,
-  peer: StreamPeer,
+  client: StreamClient,
   engine: Engine,
 ): Promise<void> {
   for (const record of await journal.list()) {
     if (record.state === "staging") {
-      await withTarget(record.destination, peer, engine, (target) => putBack(record, target));
+      await withTarget(record.destination, client, engine, (target) => putBack(record, target));
       await journal.remove(record.id);
     } else if (isUnfinished(record)) {
       throw new WaypointError(
@@ -43,11 +43,11 @@ export async function requireNoneUnfinished(
  *
  * @throws APPLY_NOT_FOUND | APPLY_CONFLICT  a path was changed since: put back what was done.
  */
-export async function continueUnfinished(peer: StreamPeer, engine: Engine): Promise<Applied> {
+export async function continueUnfinished(client: StreamClient, engine: Engine): Promise<Applied> {
   const journal = new Journal(engine.settings.layout.storeDir);
   const record = await findUnfinished(journal);
-  if (record.state === "staging") return await abortUnfinished(peer, engine);
-  return await withTarget(record.destination, peer, engine, async (target) => {
+  if (record.state === "staging") return await abortUnfinished(client, engine);
+  return await withTarget(record.destination, client, engine, async (target) => {
     const done = await resume(record, target, journal);
     const operation = await noteDone(done, journal, engine.catalog);
     return { ...describeRecord(record), isDone: true, operation };
@@ -55,7 +55,7 @@ export async function continueUnfinished(peer: StreamPeer, engine: Engine): Prom
 }
 
 /** Puts back what an interrupted one had done. @throws APPLY_NOT_FOUND */
-export async function abortUnfinished(peer: StreamPeer, engine: Engine): Promise<Applied> {
+export async function abortUnfinished(client: StreamClient, engine: Engine): Promise<Applied> {
   const journal = new Journal(engine.settings.layout.storeDir);
   const record = await findUnfinished(journal);
   if (record.state === "finishing") {
@@ -63,7 +63,7 @@ export async function abortUnfinished(peer: StreamPeer, engine: Engine): Promise
       hint: "`waypoint apply --continue`, then `waypoint apply --undo` takes it back.",
     });
   }
-  return await withTarget(record.destination, peer, engine, async (target) => {
+  return await withTarget(record.destination, client, engine, async (target) => {
     const left = await putBack(record, target);
     if (left.length === 0) await journal.remove(record.id);
     else await journal.write({ ...record, state: "put-back" });
@@ -74,7 +74,7 @@ export async function abortUnfinished(peer: StreamPeer, engine: Engine): Promise
 /** Opens where work was taken to, as the client sees it. */
 export async function withTarget<T>(
   destination: Destination,
-  peer: StreamPeer,
+  client: StreamClient,
   engine: Engine,
   use: (target: Target) => Promise<T>,
 ): Promise<T> {
@@ -86,7 +86,7 @@ export async function withTarget<T>(
     using root = Root.of(requireLive(session, engine).pid, engine.fileCalls);
     return await use(new Target(root.fd, engine.fileCalls));
   }
-  using root = Root.of(peer.pid, engine.fileCalls);
+  using root = Root.of(client.pid, engine.fileCalls);
   using directory = requireDirectory(root, destination.directory, "on this machine");
   return await use(new Target(directory.fd, engine.fileCalls));
 }

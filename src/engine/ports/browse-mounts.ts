@@ -1,5 +1,5 @@
 import type { Browse } from "../../shared/protocol/index.ts";
-import type { StreamPeer } from "./stream-peer.ts";
+import type { StreamClient } from "./stream-client.ts";
 
 /** What a client wants to look at, and where on its machine. */
 export interface BrowseRequest {
@@ -17,7 +17,7 @@ export interface BrowseMounts {
    * @throws FILE_NOT_FOUND | FILE_REFUSED  the directory is not there, or not empty.
    * @throws CHECKPOINT_NOT_FOUND | CHECKPOINT_INCOMPLETE | SANDBOX_FAILED | TOOL_FAILED
    */
-  begin(request: BrowseRequest, peer: StreamPeer): Promise<Browse>;
+  begin(request: BrowseRequest, client: StreamClient): Promise<Browse>;
   /** Ends what `which` names: an id, a directory, a checkpoint or its session. @throws FILE_NOT_FOUND */
   end(which: string): Promise<Browse[]>;
   /** Returns those that show one of these checkpoints. */

@@ -15,5 +15,5 @@ export type {
   StandbyStatus,
 } from "./standby-pool.ts";
 export type { StoryBuilder } from "./story-builder.ts";
-export type { StreamPeer } from "./stream-peer.ts";
+export type { StreamClient } from "./stream-client.ts";
 export type { TextSearch, TextTools } from "./text-tools.ts";

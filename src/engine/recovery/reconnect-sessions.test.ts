@@ -20,7 +20,7 @@ function afterAKill() {
 }
 
 /** The session runs as it did, although this daemon is not connected to it. */
-function expectLeftAlone({ engine, steps }: ReturnType<typeof afterAKill>) {
+function expectUntouched({ engine, steps }: ReturnType<typeof afterAKill>) {
   expect(engine.live.get("s1")).toBeUndefined();
   expect(engine.catalog.session("s1")).toEqual(SESSION);
   expect(engine.catalog.instance("s1-1")).toMatchObject({ pid: PID, startTicks: 7 });
@@ -50,7 +50,7 @@ test.each<Step>(["connectInit", "newLink.list", "newLink.discard"])(
 
     await reconnectSessions(fake.engine);
 
-    expectLeftAlone(fake);
+    expectUntouched(fake);
     expect(fake.steps.all.includes("newLink.end")).toBe(step !== "connectInit");
     expect(fake.logged).toEqual(["a running session does not answer"]);
   },

@@ -7,7 +7,7 @@ import {
   identityOf,
   PutBack,
   parentOf,
-  removeLeftBeside,
+  removeStaleBeside,
   Target,
   type Version,
   versionOfEntry,
@@ -84,7 +84,7 @@ export async function removeUnfinished(
       directories.add(at);
     }
   }
-  await removeLeftBeside(directories, new Target(root.fd, calls), id);
+  await removeStaleBeside(directories, new Target(root.fd, calls), id);
 }
 
 /** Returns actions as changes of what is there now, in an order in which they can be carried out. */

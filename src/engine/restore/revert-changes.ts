@@ -17,7 +17,7 @@ const LISTED_MAX = 10_000;
 const NEVER = new AbortController().signal;
 
 /** What changed from `from` to `to`, in some files, is to be taken back. */
-export interface RevertWish {
+export interface DesiredRevert {
   from: CheckpointRow;
   to: CheckpointRow;
   parts: RestoreParts;
@@ -35,7 +35,7 @@ export interface RevertWish {
  */
 export async function revertChanges(
   session: SessionRow,
-  wish: RevertWish & Loss & { check: boolean },
+  wish: DesiredRevert & Loss & { check: boolean },
   engine: Engine,
 ): Promise<OperationOutput<"revert">> {
   requireTwo(wish);
@@ -68,7 +68,7 @@ export async function revertChanges(
 /** Returns what a revert would do, and changes nothing. @throws as {@link revertChanges} */
 export async function planRevert(
   session: SessionRow,
-  wish: RevertWish,
+  wish: DesiredRevert,
   engine: Engine,
   signal: AbortSignal,
 ): Promise<RevertPlan> {
@@ -100,7 +100,7 @@ function listed({ joined, conflicts }: FoundRevert) {
   };
 }
 
-function requireTwo({ from, to }: RevertWish): void {
+function requireTwo({ from, to }: DesiredRevert): void {
   if (from.id !== to.id) return;
   throw new WaypointError("USAGE_INVALID", `Both are checkpoint ${from.id}.`, {
     hint: "Give the one to go back to, then the one that has what is to be taken back.",

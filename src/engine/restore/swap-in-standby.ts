@@ -53,7 +53,7 @@ export async function swapInStandby(
   const old = engine.live.get(session.id);
   if (old === undefined || !canBeLeft(session, target, old, engine)) return null;
   await using rollback = new Rollback();
-  const heldChange = await takeOverHeld(target, engine, rollback);
+  const heldChange = await swapInHeld(target, engine, rollback);
   const commands = engine.journal.soFar(old.instanceId);
   rollback.defer("let the session run on", () => resumeHeld(old, engine));
   const [isHeld, fresh] = await settleAll([hold(old, engine), wakeTarget(target, engine)]);
@@ -89,7 +89,7 @@ function canBeLeft(
 }
 
 /** A checkpoint that could not be dumped is about to run on: what remains of it are its files. */
-async function takeOverHeld(
+async function swapInHeld(
   target: CheckpointRow,
   engine: Engine,
   rollback: Rollback,

@@ -8,7 +8,7 @@ import type { SessionRow } from "../../portable/model/index.ts";
 import { hasCode, WaypointError } from "../../shared/errors/index.ts";
 import type { OperationOutput, OperationParsedInput } from "../../shared/protocol/index.ts";
 import type { LiveInstance, TerminalSize } from "../live/index.ts";
-import type { Engine, StreamPeer } from "../ports/index.ts";
+import type { Engine, StreamClient } from "../ports/index.ts";
 import { requireLive } from "./describe-session.ts";
 import { keepShellAlive } from "./keep-shell-alive.ts";
 import { quoteCommand } from "./quote-command.ts";
@@ -40,10 +40,10 @@ const SIZE_NOTICED_MS = 100;
 export async function attachSession(
   session: SessionRow,
   input: AttachInput,
-  peer: StreamPeer,
+  client: StreamClient,
   engine: Engine,
 ): Promise<AttachOutput> {
-  const attachment = new Attachment(session, input, peer, engine);
+  const attachment = new Attachment(session, input, client, engine);
   let live: LiveInstance | undefined = requireLive(session, engine);
   await keepShellAlive(live, engine);
   try {
@@ -68,7 +68,7 @@ interface Drawing {
 class Attachment {
   readonly #session: SessionRow;
   readonly #input: AttachInput;
-  readonly #peer: StreamPeer;
+  readonly #client: StreamClient;
   readonly #engine: Engine;
   readonly #detached = Promise.withResolvers<AttachOutput>();
   #size: TerminalSize;
@@ -82,15 +82,15 @@ class Attachment {
   /** Settled while an instance is followed; keys typed before it wait for it. */
   #followed = Promise.withResolvers<LiveInstance>();
 
-  constructor(session: SessionRow, input: AttachInput, peer: StreamPeer, engine: Engine) {
+  constructor(session: SessionRow, input: AttachInput, client: StreamClient, engine: Engine) {
     this.#session = session;
     this.#input = input;
-    this.#peer = peer;
+    this.#client = client;
     this.#engine = engine;
     this.#size = { columns: input.columns, rows: input.rows };
     const detach = () => this.#detached.resolve({ reason: "detached", exitCode: null });
-    peer.gone.addEventListener("abort", detach, { once: true });
-    peer.listen({
+    client.gone.addEventListener("abort", detach, { once: true });
+    client.listen({
       onControl: (message) => {
         if (message.control === "detach") detach();
         if (message.control === "resize") {
@@ -163,7 +163,7 @@ class Attachment {
 
   async #forward(live: LiveInstance, reader: TerminalReader): Promise<AttachOutput> {
     for await (const { bytes } of reader) {
-      await this.#peer.send("stdout", bytes);
+      await this.#client.send("stdout", bytes);
       this.#lines?.printed();
     }
     const { exitCode } = await reader.result;
@@ -200,7 +200,7 @@ class Attachment {
     await screen.resize(this.#size.columns, this.#size.rows);
     const picture = Buffer.from(this.#emptyScreen() + screen.serialize());
     screen.dispose();
-    await this.#peer.send("stdout", Buffer.concat([picture, newer]));
+    await this.#client.send("stdout", Buffer.concat([picture, newer]));
     return { terminal, isFullScreen };
   }
 

@@ -3,7 +3,7 @@ import type { SessionRow } from "../../portable/model/index.ts";
 import { hasCode } from "../../shared/errors/index.ts";
 import type { OperationOutput, OperationParsedInput } from "../../shared/protocol/index.ts";
 import type { JournalEntry, LiveInstance } from "../live/index.ts";
-import type { Engine, StreamPeer } from "../ports/index.ts";
+import type { Engine, StreamClient } from "../ports/index.ts";
 import { BoundedOutput } from "./bounded-output.ts";
 import { requireLive } from "./describe-session.ts";
 import { EXIT_CODE_TIMED_OUT, Interruption } from "./interruption.ts";
@@ -38,7 +38,7 @@ type ExecOutput = OperationOutput<"exec">;
 export async function execInSession(
   session: SessionRow,
   input: ExecInput,
-  peer: StreamPeer,
+  client: StreamClient,
   engine: Engine,
 ): Promise<ExecOutput> {
   const live = requireLive(session, engine);
@@ -46,9 +46,9 @@ export async function execInSession(
   const line = quoteCommand(input.command, dialect);
   const entry = engine.journal.begin(live, line, { inLiveShell: input.shell === "live" });
   try {
-    const result = await runCommand({ session, live, entry }, input, peer, engine);
+    const result = await runCommand({ session, live, entry }, input, client, engine);
     entry.end(result.exitCode);
-    if (input.shell === "live" && !peer.gone.aborted) await waitForPrompt(live);
+    if (input.shell === "live" && !client.gone.aborted) await waitForPrompt(live);
     return result;
   } finally {
     entry.end(null);
@@ -65,45 +65,45 @@ interface CommandToRun {
 async function runCommand(
   command: CommandToRun,
   input: ExecInput,
-  peer: StreamPeer,
+  client: StreamClient,
   engine: Engine,
 ): Promise<ExecOutput> {
   for (let tries = 1; ; tries += 1) {
-    const { result, wasTaken } = await runOnce(command, input, peer, engine);
-    if (wasTaken || tries >= TRIES_MAX || peer.gone.aborted) return result;
+    const { result, wasTaken } = await runOnce(command, input, client, engine);
+    if (wasTaken || tries >= TRIES_MAX || client.gone.aborted) return result;
   }
 }
 
 async function runOnce(
   { session, live, entry }: CommandToRun,
   input: ExecInput,
-  peer: StreamPeer,
+  client: StreamClient,
   engine: Engine,
 ): Promise<{ result: ExecOutput; wasTaken: boolean }> {
   const startedAtMs = performance.now();
   const hits = () => (isLimited(session) ? engine.limits.hits(live.instanceId) : null);
   const hitsBefore = hits();
   const { link } = live;
-  const commandId = await startInTime({ session, live }, input, peer, engine);
-  if (commandId === null) return { result: notBegun(startedAtMs, peer), wasTaken: true };
-  const interruption = new Interruption(live, commandId, leftOf(input, startedAtMs), peer);
-  peer.listen({
+  const commandId = await startInTime({ session, live }, input, client, engine);
+  if (commandId === null) return { result: notBegun(startedAtMs, client), wasTaken: true };
+  const interruption = new Interruption(live, commandId, leftOf(input, startedAtMs), client);
+  client.listen({
     onControl: (message) => {
       if (message.control === "signal") void interruption.send(message.signal);
     },
     onInput: (bytes) => passInput(link, commandId, bytes, input),
   });
-  const notice = setTimeout(() => void tellWait(link, commandId, peer), WAIT_NOTICE_MS);
+  const notice = setTimeout(() => void tellWait(link, commandId, client), WAIT_NOTICE_MS);
   const onGone = () => void interruption.abandon();
-  peer.gone.addEventListener("abort", onGone, { once: true });
+  client.gone.addEventListener("abort", onGone, { once: true });
   let mayHaveEnded = true;
   try {
     const reader = link.readCommand(commandId);
-    const { reason, ...output } = await forward({ reader, entry }, input, peer, interruption);
+    const { reason, ...output } = await forward({ reader, entry }, input, client, interruption);
     mayHaveEnded = output.shellEnded;
     const wasTaken = reason !== "shell-lost";
     if (!wasTaken) await keepShellAlive(live, engine);
-    tellHits(hitsBefore, hits(), session, peer);
+    tellHits(hitsBefore, hits(), session, client);
     const timedOut = interruption.timedOut;
     const exitCode = timedOut ? EXIT_CODE_TIMED_OUT : output.exitCode;
     const durationMs = Math.round(performance.now() - startedAtMs);
@@ -112,7 +112,7 @@ async function runOnce(
     throw withEndReason(error, hitsBefore, { session, instanceId: live.instanceId }, engine);
   } finally {
     clearTimeout(notice);
-    peer.gone.removeEventListener("abort", onGone);
+    client.gone.removeEventListener("abort", onGone);
     interruption.cancel();
     if (mayHaveEnded) await keepShellAlive(live, engine);
     link.prepareReader();
@@ -122,7 +122,7 @@ async function runOnce(
 async function forward(
   { reader, entry }: { reader: CommandReader; entry: JournalEntry },
   input: ExecInput,
-  peer: StreamPeer,
+  client: StreamClient,
   interruption: Interruption,
 ): Promise<Omit<ExecOutput, "timedOut" | "durationMs"> & { reason: EndReason }> {
   const kept = {
@@ -133,7 +133,7 @@ async function forward(
   for await (const { stream, bytes } of reader) {
     kept[stream].add(bytes);
     entry.add(bytes);
-    if (!peer.gone.aborted) await peer.send(stream, bytes);
+    if (!client.gone.aborted) await client.send(stream, bytes);
   }
   const { exitCode, signal, reason } = await Promise.race([reader.result, interruption.failed]);
   return {
@@ -163,16 +163,16 @@ async function passInput(
   }
 }
 
-async function tellWait(link: InitLink, commandId: number, peer: StreamPeer): Promise<void> {
+async function tellWait(link: InitLink, commandId: number, client: StreamClient): Promise<void> {
   try {
     const { commands } = await link.list();
     if (commands.find(({ id }) => id === commandId)?.stage !== "queued") return;
-    peer.notice(
+    client.notice(
       "waiting: the session's shell is busy with another command; " +
         "--shell own would not wait, --timeout limits the wait",
     );
   } catch (error) {
-    if (hasCode(error, "SESSION_UNRESPONSIVE")) peer.notice(`waiting: ${error.message}`);
+    if (hasCode(error, "SESSION_UNRESPONSIVE")) client.notice(`waiting: ${error.message}`);
   }
 }
 
@@ -184,8 +184,8 @@ function leftOf(input: ExecInput, startedAtMs: number): ExecInput {
 }
 
 /** The result of a command whose time was over before it could be begun. */
-function notBegun(startedAtMs: number, peer: StreamPeer): ExecOutput {
-  peer.notice("the command was not begun: another operation on the session is under way");
+function notBegun(startedAtMs: number, client: StreamClient): ExecOutput {
+  client.notice("the command was not begun: another operation on the session is under way");
   return {
     ...{ exitCode: EXIT_CODE_TIMED_OUT, signal: null, timedOut: true, shellEnded: false },
     ...{ stdout: "", stderr: "", truncated: false },

@@ -4,7 +4,7 @@ import type { InitLink, ProgramResult } from "../../linux/terminal/index.ts";
 import { hasCode } from "../../shared/errors/index.ts";
 import type { OperationParsedInput } from "../../shared/protocol/index.ts";
 import type { LiveInstance } from "../live/index.ts";
-import type { StreamPeer } from "../ports/index.ts";
+import type { StreamClient } from "../ports/index.ts";
 
 const { SIGINT, SIGTERM, SIGKILL } = constants.signals;
 
@@ -39,7 +39,7 @@ export class Interruption {
   readonly #terminalId: number;
   readonly #commandId: number;
   readonly #isLive: boolean;
-  readonly #peer: StreamPeer;
+  readonly #client: StreamClient;
   #timer: NodeJS.Timeout | undefined;
   /** The process group that was last sent a signal, and how many it was sent. */
   #group = NO_GROUP;
@@ -47,7 +47,7 @@ export class Interruption {
   #sent = 0;
   #isOver = false;
 
-  constructor(live: LiveInstance, commandId: number, input: ExecInput, peer: StreamPeer) {
+  constructor(live: LiveInstance, commandId: number, input: ExecInput, client: StreamClient) {
     const { promise, resolve } = Promise.withResolvers<ProgramResult>();
     this.failed = promise;
     this.#fail = resolve;
@@ -55,7 +55,7 @@ export class Interruption {
     this.#terminalId = live.terminalId;
     this.#commandId = commandId;
     this.#isLive = input.shell === "live";
-    this.#peer = peer;
+    this.#client = client;
     if (input.timeoutMs === undefined) return;
     this.#timer = setTimeout(() => {
       this.timedOut = true;
@@ -92,7 +92,7 @@ export class Interruption {
     this.#group = group;
     const signal = signals[this.#sentToGroup];
     if (signal === undefined || this.#sent === SIGNALS_MAX) {
-      this.#peer.notice("the command ignores the interruption and goes on without its output");
+      this.#client.notice("the command ignores the interruption and goes on without its output");
       return this.#giveUp();
     }
     this.#sentToGroup += 1;
@@ -127,7 +127,7 @@ export class Interruption {
       const isSilent =
         hasCode(error, "SESSION_UNRESPONSIVE") || hasCode(error, "DEADLINE_EXCEEDED");
       if (isSilent && !this.#isOver) {
-        this.#peer.notice(`the command was left alone: ${error.message}`);
+        this.#client.notice(`the command was left alone: ${error.message}`);
         this.#giveUp();
       }
       return null;

@@ -24,7 +24,7 @@ export async function releaseWithRetry(
     if (!passes(error)) throw error;
     const reason = toWaypointError(error).message;
     engine.logger.warn("an instance is given back later", { instanceId, reason });
-    void giveBackLater(work).catch((later: unknown) =>
+    void releaseLater(work).catch((later: unknown) =>
       engine.logger.error("an instance could not be given back", later, { instanceId }),
     );
   }
@@ -34,7 +34,7 @@ function passes(error: unknown): boolean {
   return hasCode(error, "PROCESSES_FULL") || hasCode(error, "DEADLINE_EXCEEDED");
 }
 
-async function giveBackLater(work: () => Promise<void>): Promise<void> {
+async function releaseLater(work: () => Promise<void>): Promise<void> {
   for (let retries = 1; ; retries += 1) {
     await delay(RETRY_INTERVAL_MS, undefined, { ref: false });
     try {

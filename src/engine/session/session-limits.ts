@@ -9,7 +9,7 @@ import {
   PIDS_MIN,
   type SessionLimits,
 } from "../../shared/protocol/index.ts";
-import type { Engine, StreamPeer } from "../ports/index.ts";
+import type { Engine, StreamClient } from "../ports/index.ts";
 
 const { EAGAIN } = constants.errno;
 
@@ -148,21 +148,21 @@ export function tellHits(
   before: LimitsHit | null,
   after: LimitsHit | null,
   limits: LimitColumns,
-  peer: StreamPeer,
+  client: StreamClient,
 ): void {
   if (before === null || after === null) return;
   if (after.memory > before.memory) {
     const limit = mebibytes(limits.memoryLimitBytes ?? 0);
-    peer.notice(`the session reached its memory limit of ${limit}: the kernel ended a process`);
+    client.notice(`the session reached its memory limit of ${limit}: the kernel ended a process`);
   }
   if (after.pids > before.pids) {
-    peer.notice(
+    client.notice(
       `the session reached its limit of ${limits.pidsLimit} processes: one could not be started`,
     );
   }
   const heldBackMs = after.cpuHeldBackMs - before.cpuHeldBackMs;
   if (heldBackMs >= HELD_BACK_TOLD_MS) {
-    peer.notice(
+    client.notice(
       `the session reached its limit of ${limits.cpuLimit} processors: its processes had to wait, ${(heldBackMs / 1000).toFixed(1)} s in all`,
     );
   }

@@ -5,7 +5,7 @@ import type { SessionRow } from "../../portable/model/index.ts";
 import { hasCode, WaypointError } from "../../shared/errors/index.ts";
 import type { OperationParsedInput } from "../../shared/protocol/index.ts";
 import type { LiveInstance } from "../live/index.ts";
-import type { Engine, StreamPeer } from "../ports/index.ts";
+import type { Engine, StreamClient } from "../ports/index.ts";
 import { keepShellAlive } from "./keep-shell-alive.ts";
 import { quoteCommand } from "./quote-command.ts";
 import { withSpawnReason } from "./session-limits.ts";
@@ -30,11 +30,11 @@ interface CommandPlace {
 export async function startInTime(
   place: CommandPlace,
   input: ExecInput,
-  peer: StreamPeer,
+  client: StreamClient,
   engine: Engine,
 ): Promise<number | null> {
   const isOver = new AbortController();
-  const stop = AbortSignal.any([isOver.signal, peer.gone]);
+  const stop = AbortSignal.any([isOver.signal, client.gone]);
   const { timeoutMs } = input;
   const timer = timeoutMs === undefined ? undefined : setTimeout(() => isOver.abort(), timeoutMs);
   const stopped = Promise.withResolvers<null>();
@@ -50,7 +50,7 @@ export async function startInTime(
     stop.removeEventListener("abort", onStop);
   }
   starting.then((commandId) => link.giveUp(commandId)).catch(() => {});
-  if (peer.gone.aborted) throw new WaypointError("CANCELLED", "The operation was cancelled.");
+  if (client.gone.aborted) throw new WaypointError("CANCELLED", "The operation was cancelled.");
   if (!link.isQuiesced && findStandstill(pid) !== null) throw unresponsive(pid);
   return null;
 }

@@ -35,7 +35,7 @@ export function parsePids(text: string): number | null {
 }
 
 /** Turns text into how many forks to have at once. */
-export function parseAtOnce(text: string): number {
+export function parseConcurrency(text: string): number {
   return parseWhole(text, AT_ONCE_MAX);
 }
 

@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import type { StreamPeer } from "../../engine/ports/index.ts";
+import type { StreamClient } from "../../engine/ports/index.ts";
 import { toWaypointError, WaypointError } from "../../shared/errors/index.ts";
 import {
   encodeFrame,
@@ -13,7 +13,7 @@ import { Exchange } from "./exchange.ts";
 const FIRST_REQUEST_TIMEOUT_MS = 10_000;
 
 /** Answers one request; what it returns is sent as the result. */
-export type Answer = (request: RequestMessage, peer: StreamPeer) => Promise<unknown>;
+export type Answer = (request: RequestMessage, client: StreamClient) => Promise<unknown>;
 
 /**
  * One client's connection: requests one after the other, each with its stream frames and its one

@@ -1,7 +1,7 @@
 import process from "node:process";
 import { isInMemory, type Logger, type StateLayout, withDeadline } from "../../base/index.ts";
 import { closeEngine, releaseEngine, STEP_TIMEOUT_MS } from "../../engine/close-engine.ts";
-import type { Engine, StreamPeer } from "../../engine/ports/index.ts";
+import type { Engine, StreamClient } from "../../engine/ports/index.ts";
 import { type EngineOperations, HANDLERS, type OperationHandler } from "../../operations/index.ts";
 import { ERROR_REGISTRY, WaypointError } from "../../shared/errors/index.ts";
 import {
@@ -46,7 +46,7 @@ export class Daemon {
       (socket) => {
         const connection = new Connection(socket);
         this.#connections.add(connection);
-        const serving = connection.serve((request, peer) => this.#answer(request, peer));
+        const serving = connection.serve((request, client) => this.#answer(request, client));
         void serving.finally(() => this.#connections.delete(connection));
       },
     );
@@ -74,7 +74,7 @@ export class Daemon {
     this.#stopped.resolve();
   }
 
-  async #answer(request: RequestMessage, peer: StreamPeer): Promise<unknown> {
+  async #answer(request: RequestMessage, client: StreamClient): Promise<unknown> {
     if (!ANY_VERSION.has(request.operation)) requireSameVersion(request.version);
     const name = requireOperation(request.operation);
     const parsed = CONTRACT[name].input.safeParse(request.input);
@@ -82,11 +82,11 @@ export class Daemon {
     const handler = this.#handlers[name] as (
       input: unknown,
       engine: Engine,
-      peer: StreamPeer,
+      client: StreamClient,
     ) => Promise<OperationOutput<OperationName>>;
     this.#memory.noteWork();
     try {
-      return await handler(parsed.data, this.#engine, peer);
+      return await handler(parsed.data, this.#engine, client);
     } catch (thrown) {
       const error = this.#engine.store.health.explain(thrown);
       this.#logFailure(name, error);

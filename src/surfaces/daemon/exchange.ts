@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import type { StreamPeer } from "../../engine/ports/index.ts";
+import type { StreamClient } from "../../engine/ports/index.ts";
 import { peerPid } from "../../linux/kernel/index.ts";
 import { WaypointError } from "../../shared/errors/index.ts";
 import {
@@ -11,12 +11,12 @@ import {
 } from "../../shared/protocol/index.ts";
 
 /** One request of a connection, from its arrival to its result: the client as an operation sees it. */
-export class Exchange implements StreamPeer {
+export class Exchange implements StreamClient {
   readonly #gone = new AbortController();
   readonly #cancelled = new AbortController();
   readonly #socket: Socket;
   readonly #onListen: () => void;
-  #handlers: Parameters<StreamPeer["listen"]>[0] | undefined;
+  #handlers: Parameters<StreamClient["listen"]>[0] | undefined;
 
   /** `onListen` is called when the operation wants the frames that the client has sent. */
   constructor(socket: Socket, onListen: () => void) {
@@ -56,7 +56,7 @@ export class Exchange implements StreamPeer {
     void this.#write(FRAME_KIND.notice, JSON.stringify({ notice: text }));
   }
 
-  listen(handlers: Parameters<StreamPeer["listen"]>[0]): void {
+  listen(handlers: Parameters<StreamClient["listen"]>[0]): void {
     this.#handlers = handlers;
     this.#onListen();
   }

@@ -6,7 +6,7 @@ import { resolveMoment } from "../../../portable/lineage/index.ts";
 import { WaypointError } from "../../../shared/errors/index.ts";
 import type { Browse } from "../../../shared/protocol/index.ts";
 import { type Moment, openMoment } from "../../moment/index.ts";
-import type { BrowseMounts, BrowseRequest, Engine, StreamPeer } from "../../ports/index.ts";
+import type { BrowseMounts, BrowseRequest, Engine, StreamClient } from "../../ports/index.ts";
 import { Root, requireDirectory } from "../copy/root.ts";
 
 /** A mount that is there, and what it holds. */
@@ -47,7 +47,10 @@ export class Browses implements BrowseMounts {
    * @throws FILE_NOT_FOUND | FILE_REFUSED  the directory is not there, or not empty.
    * @throws CHECKPOINT_NOT_FOUND | CHECKPOINT_INCOMPLETE | SANDBOX_FAILED | TOOL_FAILED
    */
-  async begin({ moment: reference, directory }: BrowseRequest, peer: StreamPeer): Promise<Browse> {
+  async begin(
+    { moment: reference, directory }: BrowseRequest,
+    client: StreamClient,
+  ): Promise<Browse> {
     const { newId, catalog, sandbox } = this.#engine;
     const id = newId();
     await using rollback = new Rollback();
@@ -55,10 +58,10 @@ export class Browses implements BrowseMounts {
     rollback.defer("close the moment", async () => await moment[Symbol.asyncDispose]());
     const madeDir = directory === undefined ? this.#makeDir(id) : null;
     if (madeDir !== null) rollback.defer("remove its directory", () => rmdirSync(madeDir));
-    const namespaceFd = sandbox.openMountNamespace(peer.pid);
+    const namespaceFd = sandbox.openMountNamespace(client.pid);
     rollback.defer("close the namespace", () => closeSync(namespaceFd));
     const target = path.posix.normalize(directory ?? madeDir ?? "");
-    await this.#mount(id, moment, { target, namespaceFd }, peer);
+    await this.#mount(id, moment, { target, namespaceFd }, client);
     rollback.keep();
     const browse: Browse = {
       ...{ id, moment: moment.name, checkpoint: moment.checkpoint?.id ?? null, path: target },
@@ -118,9 +121,9 @@ export class Browses implements BrowseMounts {
     id: string,
     moment: Moment,
     { target, namespaceFd }: { target: string; namespaceFd: number },
-    peer: StreamPeer,
+    client: StreamClient,
   ): Promise<void> {
-    using root = Root.of(peer.pid, this.#engine.fileCalls);
+    using root = Root.of(client.pid, this.#engine.fileCalls);
     using directory = requireDirectory(root, fromText(target), "on this machine");
     await requireEmpty(directory.fd, target);
     const { sandbox, settings } = this.#engine;

@@ -7,7 +7,7 @@ import type {
   OperationParsedInput,
   Place,
 } from "../../../shared/protocol/index.ts";
-import type { Engine, StreamPeer } from "../../ports/index.ts";
+import type { Engine, StreamClient } from "../../ports/index.ts";
 import { requireLive } from "../../session/index.ts";
 import { type MomentPlace, OpenMoments } from "../open-moments.ts";
 import { absolutePath, findEntry, givenPath } from "../place.ts";
@@ -22,7 +22,7 @@ const THERE = "where it is to go";
 
 /** Who asked, and what it takes to do it. */
 interface CopyContext {
-  peer: StreamPeer;
+  client: StreamClient;
   engine: Engine;
   moments: OpenMoments;
 }
@@ -65,7 +65,7 @@ export function copyTargetOf(to: Place, engine: Engine): SessionRow | null {
 export async function copyFiles(
   input: OperationParsedInput<"cp">,
   session: SessionRow | null,
-  peer: StreamPeer,
+  client: StreamClient,
   engine: Engine,
 ): Promise<OperationOutput<"cp">> {
   if (session === null && input.from.some(({ moment }) => moment === undefined)) {
@@ -74,9 +74,9 @@ export async function copyFiles(
     });
   }
   await using moments = new OpenMoments(engine);
-  const context = { peer, engine, moments };
+  const context = { client, engine, moments };
   using open = new DisposableStack();
-  const pid = session === null ? peer.pid : requireLive(session, engine).pid;
+  const pid = session === null ? client.pid : requireLive(session, engine).pid;
   const root = open.use(Root.of(pid, engine.fileCalls));
   const sources: Source[] = [];
   for (const place of input.from) sources.push(await openSource(place, open, context));
@@ -90,7 +90,7 @@ export async function copyFiles(
   };
   const target = into ?? open.use(requireParent(root, targetPath));
   const job = new CopyJob(target.fd, rules, {
-    ...{ id: engine.newId(), signal: peer.cancelled, calls: engine.fileCalls },
+    ...{ id: engine.newId(), signal: client.cancelled, calls: engine.fileCalls },
     whenCancelled: "what was copied before is whole",
   });
   for (const source of sources) {
@@ -116,7 +116,7 @@ async function copySource(
 async function openSource(
   place: Place,
   open: DisposableStack,
-  { peer, engine, moments }: CopyContext,
+  { client, engine, moments }: CopyContext,
 ): Promise<Source> {
   if (place.moment !== undefined) {
     const { moment, files } = await moments.open((place as MomentPlace).moment);
@@ -132,7 +132,7 @@ async function openSource(
   }
   const rawPath = requireAbsolute(givenPath(place));
   const { directory, name } = splitPath(rawPath);
-  using root = Root.of(peer.pid, engine.fileCalls);
+  using root = Root.of(client.pid, engine.fileCalls);
   const parent = open.use(requireDirectory(root, directory, "on this machine"));
   const node = machineNode(parent.fd, name);
   return { node, rawPath, name: nameIn(rawPath, name), isOfMachine: true };

@@ -7,7 +7,7 @@ import type {
   OperationOutput,
   OperationParsedInput,
 } from "../../../shared/protocol/index.ts";
-import type { Engine, StreamPeer, TextSearch } from "../../ports/index.ts";
+import type { Engine, StreamClient, TextSearch } from "../../ports/index.ts";
 import { type FileVersion, pathFilter, withNewVersions } from "./file-versions.ts";
 import { recordedOutputs } from "./recorded-outputs.ts";
 import { type Searched, selectCheckpoints } from "./select-checkpoints.ts";
@@ -26,13 +26,13 @@ class Search {
   readonly result: OperationOutput<"grep"> = { matches: 0, checkpoints: 0, files: 0, unread: [] };
   readonly grep: TextSearch;
   readonly #input: Input;
-  readonly #peer: StreamPeer;
+  readonly #client: StreamClient;
   readonly #isWanted: (path: string) => boolean;
 
-  constructor(input: Input, peer: StreamPeer, { textTools }: Engine) {
+  constructor(input: Input, client: StreamClient, { textTools }: Engine) {
     this.#input = input;
-    this.#peer = peer;
-    this.grep = textTools.search(input, peer.cancelled);
+    this.#client = client;
+    this.grep = textTools.search(input, client.cancelled);
     this.#isWanted = pathFilter(input.path, matchesGlob);
   }
 
@@ -103,7 +103,7 @@ class Search {
 
   async #send(match: GrepMatch): Promise<void> {
     this.result.matches += 1;
-    await this.#peer.send("stdout", Buffer.from(`${JSON.stringify(match)}\n`, "utf8"));
+    await this.#client.send("stdout", Buffer.from(`${JSON.stringify(match)}\n`, "utf8"));
   }
 }
 
@@ -118,13 +118,13 @@ class Search {
  */
 export async function grepCheckpoints(
   input: Input,
-  peer: StreamPeer,
+  client: StreamClient,
   engine: Engine,
 ): Promise<OperationOutput<"grep">> {
   if (input.pattern.includes("\0")) {
     throw new WaypointError("USAGE_INVALID", "A pattern cannot have the byte 0 in it.");
   }
-  const search = new Search(input, peer, engine);
+  const search = new Search(input, client, engine);
   const selection = selectCheckpoints(input, engine);
   // Among all others one is told of at the end; who names it wants this one.
   if (input.checkpoints.length > 0)
@@ -135,10 +135,10 @@ export async function grepCheckpoints(
     input.in === "outputs" || (input.in === "both" && input.path === undefined);
   const lifetimes = new VersionLifetimes(selection);
   for (const [place, searched] of selection.searched.entries()) {
-    peer.cancelled.throwIfAborted();
+    client.cancelled.throwIfAborted();
     search.result.checkpoints += 1;
     if (input.in !== "outputs")
-      await searchFiles(search, { searched, place, lifetimes }, peer, engine);
+      await searchFiles(search, { searched, place, lifetimes }, client, engine);
     if (isOutputWanted) await search.outputs(searched, engine);
   }
   return search.result;
@@ -151,12 +151,12 @@ async function searchFiles(
     place,
     lifetimes,
   }: { searched: Searched; place: number; lifetimes: VersionLifetimes },
-  peer: StreamPeer,
+  client: StreamClient,
   engine: Engine,
 ): Promise<void> {
   const { id } = searched.row;
   try {
-    await withNewVersions(searched, { engine, signal: peer.cancelled }, async (found) => {
+    await withNewVersions(searched, { engine, signal: client.cancelled }, async (found) => {
       await search.files(searched.row, found.versions, ({ rawPath }) => lifetimes.until(rawPath));
       lifetimes.note(found, place);
       for (const [what, why] of Object.entries(found.unknown)) {
@@ -164,7 +164,7 @@ async function searchFiles(
       }
     });
   } catch (error) {
-    peer.cancelled.throwIfAborted();
+    client.cancelled.throwIfAborted();
     const failure = toWaypointError(error);
     if (failure.code === "DEADLINE_EXCEEDED") throw failure;
     search.unread(`files of ${id}: ${failure.message}`);

@@ -12,7 +12,7 @@ import {
   openFresh,
   requirePath,
 } from "../../moment/index.ts";
-import type { Engine, StreamPeer } from "../../ports/index.ts";
+import type { Engine, StreamClient } from "../../ports/index.ts";
 import { carryOut } from "../carry-out.ts";
 import { refuseConflicts } from "../conflicts.ts";
 import { describePlan } from "../describe-plan.ts";
@@ -42,14 +42,14 @@ type Input = OperationParsedInput<"apply">;
  */
 export async function applyCheckpoint(
   input: Input,
-  peer: StreamPeer,
+  client: StreamClient,
   engine: Engine,
 ): Promise<OperationOutput<"apply">> {
   const journal = new Journal(engine.settings.layout.storeDir);
-  await requireNoneUnfinished(journal, peer, engine);
+  await requireNoneUnfinished(journal, client, engine);
   const row = resolveCheckpoint(input.checkpoint, engine.catalog);
   const mapping = mapPaths(input, row);
-  using root = Root.of(peer.pid, engine.fileCalls);
+  using root = Root.of(client.pid, engine.fileCalls);
   using directory = requireDirectory(root, mapping.directory, "on this machine");
   const target = new Target(directory.fd, engine.fileCalls);
   await using to = await openCheckpoint(row, engine);
@@ -61,10 +61,10 @@ export async function applyCheckpoint(
       { moment: to, files: files.to },
     ]);
   }
-  const found = await findFileChanges({ from, to }, { engine, signal: peer.cancelled }, files);
+  const found = await findFileChanges({ from, to }, { engine, signal: client.cancelled }, files);
   const changes = splitChanges(found.changes, files, mapping.under);
   const applied = await findApplied(row, mapping, journal, engine.catalog);
-  const wishes = await wishesOf(changes, { mapping, row, applied }, engine);
+  const wishes = await desiredChangesOf(changes, { mapping, row, applied }, engine);
   const id = engine.newId();
   await journal.make(id);
   try {
@@ -73,20 +73,21 @@ export async function applyCheckpoint(
       labels: { ours: "this machine", base: "base", theirs: row.id },
       ...{ scratchDir: journal.dirOf(id), textTools: engine.textTools },
       directoryAt: (path) => directoryAt(files.to, mapping.toSession(path)),
-      signal: peer.cancelled,
+      signal: client.cancelled,
     });
-    for (const [what, reason] of Object.entries(found.unknown)) peer.notice(`${what}: ${reason}`);
+    for (const [what, reason] of Object.entries(found.unknown)) client.notice(`${what}: ${reason}`);
     const result = {
       ...{ target: toText(mapping.directory), checkpoint: row.id, isDone: false, operation: null },
     };
     if (input.dryRun && !input.patch) return { ...describePlan(plan), ...result };
     refuseConflicts(plan, input.force);
-    if (input.patch) await sendPatch(plan, target, { scratchDir: journal.dirOf(id), peer, engine });
+    if (input.patch)
+      await sendPatch(plan, target, { scratchDir: journal.dirOf(id), client, engine });
     if (input.patch || plan.steps.length === 0) return { ...describePlan(plan), ...result };
     const job = new CopyJob(
       directory.fd,
       { owner: null, dropsPrivileges: true },
-      { id, signal: peer.cancelled, calls: engine.fileCalls },
+      { id, signal: client.cancelled, calls: engine.fileCalls },
     );
     const destination = { kind: "machine", directory: mapping.directory } as const;
     const operation = await carryOutApply(
@@ -141,7 +142,7 @@ function bothFiles(
   };
 }
 
-async function wishesOf(
+async function desiredChangesOf(
   changes: readonly PathChange[],
   { mapping, row, applied }: { mapping: Mapping; row: CheckpointRow; applied: Applied },
   engine: Engine,

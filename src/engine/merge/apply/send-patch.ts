@@ -3,7 +3,7 @@ import { chmod, copyFile, mkdir, symlink, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { fromText, type RawPath, toBytes } from "../../../base/index.ts";
 import { linkTargetOf, parentOf, type Target, type Version } from "../../changes/index.ts";
-import type { Engine, StreamPeer } from "../../ports/index.ts";
+import type { Engine, StreamClient } from "../../ports/index.ts";
 import type { Plan, Step } from "../plan.ts";
 
 const EXECUTABLE = 0o100;
@@ -18,7 +18,7 @@ const EXECUTABLE = 0o100;
 export async function sendPatch(
   { steps }: Plan,
   target: Target,
-  { scratchDir, peer, engine }: { scratchDir: string; peer: StreamPeer; engine: Engine },
+  { scratchDir, client, engine }: { scratchDir: string; client: StreamClient; engine: Engine },
 ): Promise<void> {
   const sides = {
     a: fromText(path.join(scratchDir, "a")),
@@ -38,8 +38,8 @@ export async function sendPatch(
   const patchPath = path.join(scratchDir, "patch");
   await engine.textTools.writePatch(scratchDir, patchPath);
   for await (const chunk of createReadStream(patchPath)) {
-    peer.cancelled.throwIfAborted();
-    await peer.send("stdout", chunk as Buffer);
+    client.cancelled.throwIfAborted();
+    await client.send("stdout", chunk as Buffer);
   }
 }
 

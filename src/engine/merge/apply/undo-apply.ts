@@ -3,7 +3,7 @@ import { WaypointError } from "../../../shared/errors/index.ts";
 import type { Applied, OperationParsedInput } from "../../../shared/protocol/index.ts";
 import type { Version } from "../../changes/index.ts";
 import { CopyJob } from "../../files/index.ts";
-import type { Engine, StreamPeer } from "../../ports/index.ts";
+import type { Engine, StreamClient } from "../../ports/index.ts";
 import { refuseConflicts } from "../conflicts.ts";
 import { describePlan } from "../describe-plan.ts";
 import { Journal, type JournalRecord, type KeptStep } from "../journal.ts";
@@ -23,21 +23,21 @@ import { carryOutApply } from "./apply-checkpoint.ts";
  */
 export async function undoApply(
   input: OperationParsedInput<"apply.undo">,
-  peer: StreamPeer,
+  client: StreamClient,
   engine: Engine,
 ): Promise<Applied> {
   const journal = new Journal(engine.settings.layout.storeDir);
-  await requireNoneUnfinished(journal, peer, engine);
+  await requireNoneUnfinished(journal, client, engine);
   const record = await findApply(journal, input.operation);
-  return await withTarget(record.destination, peer, engine, async (target) => {
+  return await withTarget(record.destination, client, engine, async (target) => {
     const id = engine.newId();
     await journal.make(id);
     try {
-      const plan = await makePlan(wishesOf(record, journal), target, {
+      const plan = await makePlan(desiredChangesOf(record, journal), target, {
         onConflict: input.force ? "theirs" : "refuse",
         labels: { ours: "now", base: "applied", theirs: "before" },
         ...{ scratchDir: journal.dirOf(id), textTools: engine.textTools },
-        ...{ directoryAt: () => null, signal: peer.cancelled },
+        ...{ directoryAt: () => null, signal: client.cancelled },
       });
       const { checkpoint, destination } = record;
       const where = destination.kind === "machine" ? toText(destination.directory) : "";
@@ -52,7 +52,7 @@ export async function undoApply(
       const rules = { owner: null, dropsPrivileges: false };
       const job = new CopyJob(target.rootFd, rules, {
         id,
-        signal: peer.cancelled,
+        signal: client.cancelled,
         calls: engine.fileCalls,
       });
       const row = { id: checkpoint, session: record.session };
@@ -79,7 +79,7 @@ async function findApply(journal: Journal, operation: number | undefined): Promi
   });
 }
 
-function wishesOf({ id, steps }: JournalRecord, journal: Journal): DesiredChange[] {
+function desiredChangesOf({ id, steps }: JournalRecord, journal: Journal): DesiredChange[] {
   const byPath = new Map<string, DesiredChange>();
   for (const step of steps) {
     const { path } = step;

@@ -64,10 +64,10 @@ function twoBranches() {
   const controller = new AbortController();
   const nothing = { send: async () => {}, notice: () => {}, listen: () => {} };
   const signals = { gone: controller.signal, cancelled: controller.signal };
-  const peer = { ...nothing, ...signals, pid: process.pid };
+  const client = { ...nothing, ...signals, pid: process.pid };
   const merge = (dryRun = false, session = SESSION) =>
-    underLease(fake, () => mergeCheckpoint({ session, checkpoint, dryRun }, peer, engine));
-  return { ...fake, merge, peer, controller };
+    underLease(fake, () => mergeCheckpoint({ session, checkpoint, dryRun }, client, engine));
+  return { ...fake, merge, client, controller };
 }
 
 /** Every path of both may differ; which do is told by their contents. */
@@ -222,7 +222,7 @@ test.each<Step>(["store.snapshots.compare", "sandbox.listOpenFiles", "store.spac
 );
 
 test("a merge that cannot be noted holds up further ones, until it is continued and noted", async () => {
-  const { engine, steps, merge, peer } = twoBranches();
+  const { engine, steps, merge, client } = twoBranches();
   steps.fail("catalog.operations.insert", new Error("disk full"), 1);
 
   await expect(merge()).rejects.toThrow("disk full");
@@ -231,7 +231,7 @@ test("a merge that cannot be noted holds up further ones, until it is continued 
   expect(records()).toHaveLength(1);
   await expect(merge()).rejects.toMatchObject({ code: "APPLY_UNFINISHED" });
   expect(engine.catalog.operations.all("s1")).toEqual([]);
-  const done = await continueUnfinished(peer, engine);
+  const done = await continueUnfinished(client, engine);
   expect(engine.catalog.operations.all("s1")).toMatchObject([
     { id: done.operation, kind: "merge", undo: "id1" },
   ]);
@@ -239,7 +239,7 @@ test("a merge that cannot be noted holds up further ones, until it is continued 
 });
 
 test("a merge whose record cannot be removed is noted once, also when it is continued", async () => {
-  const { engine, steps, merge, peer } = twoBranches();
+  const { engine, steps, merge, client } = twoBranches();
   let recordDir = "";
   steps.during("catalog.operations.insert", () => {
     recordDir = onlyRecord();
@@ -248,7 +248,7 @@ test("a merge whose record cannot be removed is noted once, also when it is cont
   await merge();
   fs.cpSync(`${directory}/record`, recordDir, { recursive: true });
 
-  const done = await continueUnfinished(peer, engine);
+  const done = await continueUnfinished(client, engine);
 
   expect(engine.catalog.operations.all("s1").map(({ id }) => id)).toEqual([done.operation]);
   expect(filesNow()).toEqual(MERGED);

@@ -7,7 +7,7 @@ import { Target, versionOfEntry } from "../../changes/index.ts";
 import { createCheckpoint } from "../../checkpoint/index.ts";
 import { CopyJob, Root } from "../../files/index.ts";
 import { findFileChanges, MomentFiles, openCheckpoint } from "../../moment/index.ts";
-import type { Engine, StreamPeer } from "../../ports/index.ts";
+import type { Engine, StreamClient } from "../../ports/index.ts";
 import { requireLive } from "../../session/index.ts";
 import { carryOut } from "../carry-out.ts";
 import { refuseConflicts } from "../conflicts.ts";
@@ -44,11 +44,11 @@ export interface MergeRequest {
  */
 export async function mergeCheckpoint(
   { session, checkpoint, dryRun }: MergeRequest,
-  peer: StreamPeer,
+  client: StreamClient,
   engine: Engine,
 ): Promise<OperationOutput<"merge">> {
   const journal = new Journal(engine.settings.layout.storeDir);
-  await requireNoneUnfinished(journal, peer, engine);
+  await requireNoneUnfinished(journal, client, engine);
   const live = requireLive(session, engine);
   const ancestor = requireCommon(session, checkpoint, engine);
   const before = dryRun ? null : await captureBefore(session, engine);
@@ -56,7 +56,7 @@ export async function mergeCheckpoint(
   await using to = await openCheckpoint(checkpoint, engine);
   using open = new DisposableStack();
   const files = { from: open.use(new MomentFiles(from)), to: open.use(new MomentFiles(to)) };
-  const found = await findFileChanges({ from, to }, { engine, signal: peer.cancelled }, files);
+  const found = await findFileChanges({ from, to }, { engine, signal: client.cancelled }, files);
   const shared = session.binds.map(({ target }) => fromText(target));
   const changes = splitChanges(found.changes, files, ["/"]).filter(
     ({ path }) => path !== "/" && !shared.some((bind) => isAtOrBelow(path, bind)),
@@ -83,7 +83,7 @@ export async function mergeCheckpoint(
         const entry = files.to.find(`/${path}`);
         return entry?.directory == null ? null : versionOfEntry(entry);
       },
-      signal: peer.cancelled,
+      signal: client.cancelled,
     });
     const holders = holdersOf(plan, live.pid, engine);
     const facts = {
@@ -99,7 +99,7 @@ export async function mergeCheckpoint(
     const rules = { owner: null, dropsPrivileges: false };
     const job = new CopyJob(root.fd, rules, {
       id,
-      signal: peer.cancelled,
+      signal: client.cancelled,
       calls: engine.fileCalls,
     });
     const at = new Date().toISOString();

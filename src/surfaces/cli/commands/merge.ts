@@ -18,8 +18,7 @@ export async function run({
     note(context, printable(`Process ${pid} (${command}) still has the old ${path} open.`));
   }
   if (result.isDone) {
-    const before =
-      result.before === null ? "" : `Undo point: ${result.before}. `;
+    const before = result.before === null ? "" : `Undo point: ${result.before}. `;
     note(context, `${before}Take it back with \`waypoint undo ${session}\`.`);
   }
   return result.totals.conflicts > 0 ? EXIT_CODE_CONFLICTS : undefined;

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { FileChange, OperationOutput } from "../../../shared/protocol/index.ts";
 import { plain } from "../text/style.ts";
-import { renderAsked, renderStory, renderUntold } from "./render-story.ts";
+import { renderAsked, renderStory, renderUnlisted } from "./render-story.ts";
 
 type Shown = OperationOutput<"show">;
 
@@ -71,7 +71,7 @@ test("only the sections that were asked for are shown, with what is unknown of t
     "Unknown: terminal (files alone)",
   ]);
   expect(renderAsked(given, ["verification"], plain)).toEqual(["Verification", "never"]);
-  expect(renderUntold(given, plain)).toEqual([
+  expect(renderUnlisted(given, plain)).toEqual([
     "",
     "Unknown: ports (gone)",
     "Unknown: terminal (files alone)",

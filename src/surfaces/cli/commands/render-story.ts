@@ -45,13 +45,13 @@ export function renderAsked(
     ),
     ...only("verification", () => headed("Verification", renderVerified(shown), paint)),
     ...only("terminal", () => renderScreen(story, paint)),
-    ...renderUntold(shown, paint, sections),
+    ...renderUnlisted(shown, paint, sections),
   ];
   return lines[0] === "" ? lines.slice(1) : lines;
 }
 
 /** Returns what could not be read, each with the reason. */
-export function renderUntold(
+export function renderUnlisted(
   { changes, story }: Shown,
   paint: Paint,
   sections?: readonly ShowSection[],

@@ -11,7 +11,7 @@ import { renderStage } from "../text/stage.ts";
 import type { Paint } from "../text/style.ts";
 import { layoutFields, layoutTable } from "../text/table.ts";
 import { renderScreen } from "./render-recent.ts";
-import { renderAsked, renderStory, renderUntold } from "./render-story.ts";
+import { renderAsked, renderStory, renderUnlisted } from "./render-story.ts";
 
 interface ShowOptions {
   section?: ShowSection[];
@@ -80,7 +80,7 @@ export function renderCheckpoint(
     ...renderProcesses(shown.processes, paint),
     ...renderScreen(shown.story, paint),
     ...renderVerifications(shown.verifications, { nowMs, paint }),
-    ...renderUntold(shown, paint),
+    ...renderUnlisted(shown, paint),
   ];
 }
 

@@ -1,6 +1,6 @@
 import type { CommandSpec } from "../command-spec.ts";
 import { EXIT_CODE_UNDECIDED } from "../exit-codes.ts";
-import { parseAtOnce, parseReference, parseSeconds } from "../parse-values.ts";
+import { parseConcurrency, parseReference, parseSeconds } from "../parse-values.ts";
 
 export const BISECT_COMMAND: CommandSpec = {
   name: "bisect",
@@ -20,7 +20,7 @@ export const BISECT_COMMAND: CommandSpec = {
     {
       flags: "-n, --jobs <count>",
       description: "Forks at once, at most 64, as memory allows [the number of processors]",
-      parse: parseAtOnce,
+      parse: parseConcurrency,
     },
     {
       flags: "--timeout <seconds>",

@@ -1,6 +1,6 @@
 import type { CommandSpec, OptionSpec } from "../command-spec.ts";
 import { EXIT_CODE_NOT_PASSED, EXIT_CODE_NOT_VERIFIED } from "../exit-codes.ts";
-import { parseAtOnce, parseReference, parseSeconds, parseText } from "../parse-values.ts";
+import { parseConcurrency, parseReference, parseSeconds, parseText } from "../parse-values.ts";
 
 /** What `checkpoint` takes of a verification. */
 export const VERIFY_OPTIONS: readonly OptionSpec[] = [
@@ -45,7 +45,7 @@ export const VERIFY_COMMAND: CommandSpec = {
     {
       flags: "-n, --jobs <count>",
       description: "Forks at once, at most 64, as memory allows [the number of processors]",
-      parse: parseAtOnce,
+      parse: parseConcurrency,
     },
   ],
   examples: [

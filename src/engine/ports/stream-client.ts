@@ -1,7 +1,7 @@
 import type { ControlMessage } from "../../shared/protocol/index.ts";
 
 /** The client at the other end of a stream operation. */
-export interface StreamPeer {
+export interface StreamClient {
   /** Sends bytes; resolves when the client can take more, so that memory stays bounded. */
   send(stream: "stdout" | "stderr", bytes: Uint8Array): Promise<void>;
   /** Tells a person something that is not output. */
