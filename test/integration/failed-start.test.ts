@@ -9,7 +9,8 @@ import { eventually, openTestWaypoint } from "../support/test-waypoint.ts";
 
 /** Makes the catalog one of a Waypoint that is not written yet, or takes that back. */
 function setVersion(stateDir: string, version: number): number {
-  using catalog = new DatabaseSync(stateLayout(stateDir).catalogPath);
+  // The daemon that has failed to start may not have ended yet.
+  using catalog = new DatabaseSync(stateLayout(stateDir).catalogPath, { timeout: 10_000 });
   const row = catalog.prepare("PRAGMA user_version").get() as { user_version: number };
   catalog.exec(`PRAGMA user_version = ${version}`);
   return row.user_version;
