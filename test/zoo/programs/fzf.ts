@@ -24,6 +24,8 @@ export const fzf: ZooProgram = {
   finish: async (stage) => {
     await stage.terminal.type(`${CLEAR_LINE}oth`);
     await stage.terminal.waitFor(/^ +1\/3/);
+    // Enter takes what it points to, which may follow the number a moment later.
+    await stage.terminal.waitFor(/^> other\s*$/);
     await stage.enter("");
     await stage.until("cat /root/chosen", /^other$/);
   },
