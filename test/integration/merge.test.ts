@@ -46,9 +46,7 @@ test("a branch's files come into a live session, conflicts as git leaves them", 
   expect(exitCode).toBe(1);
   expect(stdout).toContain("! /srv/m/b");
   expect(stderr).toMatch(/still has the old \/srv\/m\/a open/);
-  expect(stderr).toMatch(
-    /before is checkpoint [a-z0-9]{10}\. Take it back with `waypoint undo ours`/,
-  );
+  expect(stderr).toMatch(/Undo point: [a-z0-9]{10}\. Take it back with `waypoint undo ours`/);
   expect(await read("cat /srv/m/a")).toBe("a\nONE\n2\n3\n4\n5\nSIX\n7\n");
   expect(await read("cat /srv/m/b")).toBe(
     "b\n1\n2\n3\n4\n5\n6\n<<<<<<< ours\nours\n=======\ntheirs\n>>>>>>> their-work\n",
