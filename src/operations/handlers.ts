@@ -40,11 +40,11 @@ import type {
 import { AUTO_HANDLERS } from "./auto-handlers.ts";
 import { bisect } from "./bisect.ts";
 import { endBrowsing, FILE_HANDLERS } from "./file-handlers.ts";
-import { GOING_BACK_HANDLERS } from "./going-back-handlers.ts";
 import { MERGE_HANDLERS } from "./merge-handlers.ts";
 import { readLog } from "./read-log.ts";
 import { refreshingStandbys } from "./refresh-standbys.ts";
 import { removeFiles, removeSingleCheckpoints } from "./remove-parts.ts";
+import { RESTORE_HANDLERS } from "./restore-handlers.ts";
 import { takeCheckpoint } from "./take-checkpoint.ts";
 import { undoIfGone } from "./undo-if-gone.ts";
 import { verify } from "./verify.ts";
@@ -65,7 +65,7 @@ export type EngineOperations = {
 /** What each operation of the contract does: resolve names, take the lease, call the engine. */
 export const HANDLERS: EngineOperations = refreshingStandbys({
   ...FILE_HANDLERS,
-  ...GOING_BACK_HANDLERS,
+  ...RESTORE_HANDLERS,
   ...AUTO_HANDLERS,
   ...MERGE_HANDLERS,
 

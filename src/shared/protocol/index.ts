@@ -3,15 +3,15 @@
  * every operation, and the frames on the daemon's socket.
  * It holds no behaviour beyond encoding. docs/PROTOCOL.md tells the frames.
  */
-export type { AutoCause, AutoState } from "./auto.ts";
-export { autoCauseSchema } from "./auto.ts";
+export type { AutoCause, AutoState } from "./auto-operations.ts";
+export { autoCauseSchema } from "./auto-operations.ts";
 export { AUTO_POLICY_WORDS, type AutoPolicy, parseAutoPolicy } from "./auto-policy.ts";
 export type {
   BisectBegin,
   BisectEvent,
   BisectRound,
   BisectTest,
-} from "./bisect.ts";
+} from "./bisect-operations.ts";
 export type {
   Checkpoint,
   CheckpointContent,
@@ -50,12 +50,12 @@ export {
   type NoticeMessage,
   type RequestMessage,
 } from "./frames.ts";
-export type { FilesPut, LoggedOperation } from "./going-back.ts";
 export { ID_LENGTH, isValidName, NAME_LENGTH_MAX } from "./ids.ts";
 export type { Intent, IntentSource } from "./intent.ts";
 export type { Applied, PlanOutput } from "./merge-operations.ts";
 export type { OperationContract } from "./operation-contract.ts";
 export { PIDS_MAX, PIDS_MIN } from "./pids.ts";
+export type { FilesPut, LoggedOperation } from "./restore-operations.ts";
 export type { RestoreParts } from "./restore-parts.ts";
 export type { Holder, RestoreCheck, RestorePlan } from "./restore-plan.ts";
 export type { Conflict, RevertPlan } from "./revert.ts";

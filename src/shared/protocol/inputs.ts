@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { autoPolicySchema } from "./auto.ts";
+import { autoPolicySchema } from "./auto-operations.ts";
 import { instantSchema, referenceSchema } from "./ids.ts";
 import { PIDS_MAX } from "./pids.ts";
 import { netModeSchema, standbyPolicySchema } from "./session.ts";

@@ -3,8 +3,22 @@ import { checkpointRef, sessionRef } from "./inputs.ts";
 import { describe } from "./operation-contract.ts";
 import { sessionSchema } from "./session.ts";
 
-/** Operations that remove parts of a session. */
+/** The operations that remove sessions, or parts of them. */
 export const REMOVE_CONTRACT = {
+  rm: describe({
+    summary: "Remove a session, its files and its checkpoints",
+    effect: "destroy",
+    input: z.strictObject({
+      session: sessionRef,
+      force: z.boolean().default(false).describe("Also when it is running or browsed"),
+    }),
+    output: z.object({
+      session: z.string(),
+      name: z.string(),
+      checkpointsRemoved: z.number().int(),
+      checkpointsKept: z.number().int().describe("Kept because forks descend from them"),
+    }),
+  }),
   "rm.checkpoints": describe({
     summary: "Remove single checkpoints; their children get the parent before them",
     effect: "destroy",
@@ -28,4 +42,4 @@ export const REMOVE_CONTRACT = {
     input: z.strictObject({ session: sessionRef }),
     output: sessionSchema,
   }),
-};
+} as const;

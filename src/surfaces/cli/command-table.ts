@@ -1,6 +1,6 @@
 import type { CommandSpec } from "./command-spec.ts";
+import { HISTORY_COMMANDS } from "./table/checkpoint-commands.ts";
 import { FILE_COMMANDS } from "./table/file-commands.ts";
-import { HISTORY_COMMANDS } from "./table/history-commands.ts";
 import { HOST_COMMANDS } from "./table/host-commands.ts";
 import { MERGE_COMMANDS } from "./table/merge-commands.ts";
 import { SESSION_COMMANDS } from "./table/session-commands.ts";

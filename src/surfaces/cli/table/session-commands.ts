@@ -11,7 +11,7 @@ import {
   parseText,
 } from "../parse-values.ts";
 import { DETACH_KEYS_DEFAULT } from "../terminal/detach-keys.ts";
-import { AUTO_OPTION } from "./auto-command.ts";
+import { AUTO_OPTION } from "./auto-commands.ts";
 import { SESSION } from "./references.ts";
 
 /** What a new session can be given; shared by `new` and `run`. */

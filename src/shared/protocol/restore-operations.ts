@@ -59,7 +59,7 @@ const loggedOperationSchema = operationRecordSchema.extend({
 export type LoggedOperation = z.infer<typeof loggedOperationSchema>;
 
 /** The operations that take something back, and those that tell what would be. */
-export const GOING_BACK_CONTRACT = {
+export const RESTORE_CONTRACT = {
   restore: describe({
     summary: "Put a session back to a checkpoint, all of it or parts",
     effect: "destroy",

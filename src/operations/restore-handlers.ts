@@ -17,7 +17,7 @@ import { withSession } from "./with-session.ts";
 type GoingBack = "restore" | "restore.plan" | "undo" | "revert" | "revert.plan" | "op.log";
 
 /** What each operation does that takes something back, or tells what would be. */
-export const GOING_BACK_HANDLERS: {
+export const RESTORE_HANDLERS: {
   [N in GoingBack]: (
     input: OperationParsedInput<N>,
     engine: Engine,

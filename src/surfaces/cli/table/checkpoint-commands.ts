@@ -1,13 +1,13 @@
 import type { CommandSpec } from "../command-spec.ts";
 import { EXIT_CODE_NOT_PASSED, EXIT_CODE_NOT_VERIFIED } from "../exit-codes.ts";
 import { parseCount, parseIntent, parsePids, parsePolicy } from "../parse-values.ts";
-import { AUTO_COMMAND } from "./auto-command.ts";
-import { BISECT_COMMAND } from "./bisect-command.ts";
-import { GOING_BACK_COMMANDS } from "./going-back-commands.ts";
+import { AUTO_COMMAND } from "./auto-commands.ts";
+import { BISECT_COMMAND } from "./bisect-commands.ts";
 import { CHECKPOINT, SESSION, WITHOUT_BINDS } from "./references.ts";
-import { REWIND_COMMAND } from "./rewind-command.ts";
+import { RESTORE_COMMANDS } from "./restore-commands.ts";
+import { REWIND_COMMAND } from "./rewind-commands.ts";
 import { STORY_COMMANDS } from "./story-commands.ts";
-import { VERIFY_COMMAND, VERIFY_OPTIONS } from "./verify-command.ts";
+import { VERIFY_COMMAND, VERIFY_OPTIONS } from "./verify-commands.ts";
 
 /** Commands about checkpoints: making them, reading what they tell, going back to them. */
 export const HISTORY_COMMANDS: readonly CommandSpec[] = [
@@ -54,7 +54,7 @@ export const HISTORY_COMMANDS: readonly CommandSpec[] = [
   VERIFY_COMMAND,
   BISECT_COMMAND,
   ...STORY_COMMANDS,
-  ...GOING_BACK_COMMANDS,
+  ...RESTORE_COMMANDS,
   REWIND_COMMAND,
   {
     name: "fork",

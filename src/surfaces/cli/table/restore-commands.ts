@@ -23,7 +23,7 @@ const WOULD_BE_REFUSED: ExitCodeMeaning = {
 };
 
 /** Commands that take something back. */
-export const GOING_BACK_COMMANDS: readonly CommandSpec[] = [
+export const RESTORE_COMMANDS: readonly CommandSpec[] = [
   {
     name: "restore",
     summary: "Put a session back to a checkpoint, all of it or parts",

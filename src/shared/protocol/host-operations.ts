@@ -1,0 +1,48 @@
+import { z } from "zod";
+import { describe } from "./operation-contract.ts";
+
+/** The operations on the daemon. */
+export const HOST_CONTRACT = {
+  "daemon.status": describe({
+    summary: "Show the daemon's state",
+    effect: "read",
+    input: z.strictObject({}),
+    output: z.object({
+      version: z.string(),
+      pid: z.number().int(),
+      stateDir: z.string(),
+      isStateInMemory: z.boolean().describe("Then nothing durable survives the machine's end"),
+      startedAt: z.string(),
+      sessionsRunning: z.number().int(),
+      memoryBytes: z.number().int(),
+      storeUsedBytes: z.number().int(),
+      storeFreeBytes: z.number().int(),
+      storeHealth: z.object({
+        state: z
+          .enum(["writable", "read-only", "unusable"])
+          .describe("unusable: it cannot be mounted; the catalog can still be read"),
+        reason: z.string().nullable(),
+      }),
+      imagesUsedBytes: z.number().int().describe("Memory that process images take"),
+      imagesBudgetBytes: z.number().int().describe("Memory that they may take"),
+      standbys: z.object({
+        count: z.number().int(),
+        memoryBytes: z.number().int(),
+        budgetBytes: z.number().int(),
+        policy: z.string(),
+        reason: z.string().nullable().describe("Why nothing is kept at the moment"),
+      }),
+    }),
+  }),
+  "daemon.stop": describe({
+    summary: "End the daemon; the sessions live on",
+    effect: "write",
+    input: z.strictObject({
+      sessions: z
+        .boolean()
+        .default(false)
+        .describe("Also end all sessions and release every mount and network"),
+    }),
+    output: z.object({ stopped: z.literal(true) }),
+  }),
+} as const;
