@@ -1,11 +1,8 @@
-import type { Engine } from "../engine/ports/index.ts";
 import { resolveSession } from "../portable/lineage/index.ts";
-import type { OperationOutput, OperationParsedInput } from "../shared/protocol/index.ts";
+import type { HandlersOf } from "./operation-handler.ts";
 
 /** What the operation on automatic checkpoints does. */
-export const AUTO_HANDLERS: {
-  auto: (input: OperationParsedInput<"auto">, engine: Engine) => Promise<OperationOutput<"auto">>;
-} = {
+export const AUTO_HANDLERS: HandlersOf<"auto"> = {
   auto: async ({ session, policy, paused, taskDone }, engine) => {
     const { catalog, automatic, live } = engine;
     const { id, autoPausedAt } = resolveSession(session, catalog);

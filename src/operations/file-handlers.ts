@@ -1,23 +1,14 @@
 import { catFiles, copyFiles, copyTargetOf, grepCheckpoints } from "../engine/files/index.ts";
-import type { Engine, StreamClient } from "../engine/ports/index.ts";
+import type { Engine } from "../engine/ports/index.ts";
 import { WaypointError } from "../shared/errors/index.ts";
-import type {
-  OperationName,
-  OperationOutput,
-  OperationParsedInput,
-} from "../shared/protocol/index.ts";
+import type { OperationName } from "../shared/protocol/index.ts";
+import type { HandlersOf } from "./operation-handler.ts";
 import { undoIfGone } from "./undo-if-gone.ts";
 
 type FileOperation = "cat" | "cp" | "grep" | Extract<OperationName, `browse${string}`>;
 
 /** What each operation on files of moments does. */
-export const FILE_HANDLERS: {
-  [N in FileOperation]: (
-    input: OperationParsedInput<N>,
-    engine: Engine,
-    client: StreamClient,
-  ) => Promise<OperationOutput<N>>;
-} = {
+export const FILE_HANDLERS: HandlersOf<FileOperation> = {
   cat: (input, engine, client) => catFiles(input.places, client, engine),
 
   cp: async (input, engine, client) => {

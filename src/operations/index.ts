@@ -3,4 +3,5 @@
  * the user named, take the session's lease, call, describe the outcome.
  * It does not know through which surface it was called.
  */
-export { type EngineOperations, HANDLERS, type OperationHandler } from "./handlers.ts";
+export { type EngineOperations, HANDLERS } from "./handlers.ts";
+export type { OperationHandler } from "./operation-handler.ts";

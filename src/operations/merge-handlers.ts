@@ -5,13 +5,9 @@ import {
   mergeCheckpoint,
   undoApply,
 } from "../engine/merge/index.ts";
-import type { Engine, StreamClient } from "../engine/ports/index.ts";
 import { resolveCheckpoint } from "../portable/lineage/index.ts";
-import type {
-  OperationName,
-  OperationOutput,
-  OperationParsedInput,
-} from "../shared/protocol/index.ts";
+import type { OperationName } from "../shared/protocol/index.ts";
+import type { HandlersOf } from "./operation-handler.ts";
 import { withSession } from "./with-session.ts";
 
 type MergeOperation = "merge" | Extract<OperationName, `apply${string}`>;
@@ -20,13 +16,7 @@ type MergeOperation = "merge" | Extract<OperationName, `apply${string}`>;
 const LEASE = "applies";
 
 /** What each operation does that takes work over. */
-export const MERGE_HANDLERS: {
-  [N in MergeOperation]: (
-    input: OperationParsedInput<N>,
-    engine: Engine,
-    client: StreamClient,
-  ) => Promise<OperationOutput<N>>;
-} = {
+export const MERGE_HANDLERS: HandlersOf<MergeOperation> = {
   apply: (input, engine, client) =>
     engine.leases.run(LEASE, () => applyCheckpoint(input, client, engine), client.cancelled),
 

@@ -1,4 +1,4 @@
-import type { Engine, StreamClient } from "../engine/ports/index.ts";
+import type { Engine } from "../engine/ports/index.ts";
 import {
   listOperations,
   planRestore,
@@ -11,19 +11,14 @@ import {
 import { requireIdleTerminal } from "../engine/session/index.ts";
 import { requireOwnHistory, resolveCheckpoint, resolveSession } from "../portable/lineage/index.ts";
 import type { CheckpointRow, SessionRow } from "../portable/model/index.ts";
-import type { OperationOutput, OperationParsedInput } from "../shared/protocol/index.ts";
+import type { OperationParsedInput } from "../shared/protocol/index.ts";
+import type { HandlersOf } from "./operation-handler.ts";
 import { withSession } from "./with-session.ts";
 
-type GoingBack = "restore" | "restore.plan" | "undo" | "revert" | "revert.plan" | "op.log";
+type RestoreOperation = "restore" | "restore.plan" | "undo" | "revert" | "revert.plan" | "op.log";
 
 /** What each operation does that takes something back, or tells what would be. */
-export const RESTORE_HANDLERS: {
-  [N in GoingBack]: (
-    input: OperationParsedInput<N>,
-    engine: Engine,
-    client: StreamClient,
-  ) => Promise<OperationOutput<N>>;
-} = {
+export const RESTORE_HANDLERS: HandlersOf<RestoreOperation> = {
   restore: (input, engine, client) =>
     withSession(input.session, engine, client, async (session) => {
       const checkpoint = resolveCheckpoint(input.checkpoint, engine.catalog);
