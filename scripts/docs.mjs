@@ -1,4 +1,5 @@
-// Writes the documents that are derived from the code: docs/errors.md, operations.md, cli.md; and
+// Writes what is derived from the code: what the command line knows of the contract; the documents
+// docs/errors.md, operations.md, cli.md; and
 // docs/compatibility.md from the last run of the zoo on this machine, if there was one. The figures of
 // docs/performance.md are written by the bench; here it is only checked that none is missing.
 //
@@ -8,15 +9,20 @@ import { readFileSync, writeFileSync } from "node:fs";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { figuresMissing } from "../bench/report/docs-missing.ts";
-import { renderPages } from "./docs/pages.ts";
 import { compatibilityFaults, renderCompatibility } from "./docs/render-compatibility.ts";
+import { renderDescribed } from "./docs/render-described.ts";
 
 const ROOT = new URL("../", import.meta.url);
+const DESCRIBED = "src/shared/protocol/described.ts";
 const COMPATIBILITY = "docs/compatibility.md";
 const PERFORMANCE = "docs/performance.md";
 const isCheck = process.argv.includes("--check");
 let staleCount = 0;
 
+// The command line reads it, and docs/cli.md is written from the command line.
+const described = renderDescribed();
+if (readOrNull(DESCRIBED) !== described) settle(DESCRIBED, described);
+const { renderPages } = await import("./docs/pages.ts");
 for (const { path, text } of await renderPages()) {
   if (readOrNull(path) !== text) settle(path, text);
 }

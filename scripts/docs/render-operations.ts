@@ -41,7 +41,9 @@ export function renderOperations(): string {
 
 Every operation of Waypoint, as the daemon takes it and as \`--json\` prints its result. The command
 line and the SDK offer the same operations. [PROTOCOL.md](PROTOCOL.md) tells how they travel and
-[errors.md](errors.md) how they fail. Fields may be added to results; none is renamed.
+[errors.md](errors.md) how they fail; besides the errors named here each may end with
+\`USAGE_INVALID\`, \`CANCELLED\` or \`INTERNAL\`. A last [bracket] says what holds where a field is not
+given. Fields may be added to results; none is renamed.
 
 ${table(["Operation", "Summary", "Effect", "Streams"], overview)}
 
@@ -55,7 +57,9 @@ function renderOperation([name, contract]: [string, OperationContract]): string 
   const stream = contract.stream ? " It exchanges bytes while it runs; the result comes last." : "";
   return `## ${name}
 
-${contract.summary}. Effect: ${EFFECTS[contract.effect]}.${stream}
+${[`${contract.summary}.`, contract.description ?? ""].join(" ").trim()}
+
+Effect: ${EFFECTS[contract.effect]}.${stream}${errorsOf(contract)}
 
 Input:
 
@@ -64,6 +68,10 @@ ${renderInput(input)}
 Result:
 
 ${table(["Field", "Type", "Meaning"], fieldRows(output, ""))}`;
+}
+
+function errorsOf({ errors = [] }: OperationContract): string {
+  return errors.length === 0 ? "" : ` Errors: ${errors.map(code).join(", ")}.`;
 }
 
 function renderInput(schema: Schema): string {

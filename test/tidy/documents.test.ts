@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { renderPages } from "../../scripts/docs/pages.ts";
+import { renderDescribed } from "../../scripts/docs/render-described.ts";
 import { filesBelow, projectFiles, ROOT, readText, roomsOfSource } from "./repository.ts";
 
 describe("documents", () => {
@@ -9,6 +10,10 @@ describe("documents", () => {
     const stale = (await renderPages()).filter(({ path: file, text }) => readText(file) !== text);
 
     expect(stale.map((page) => page.path)).toEqual([]);
+  });
+
+  test("what the command line knows of the contract is what it says", () => {
+    expect(readText("src/shared/protocol/described.ts")).toBe(renderDescribed());
   });
 
   test("docs/ARCHITECTURE.md draws the tree of src as it is", () => {

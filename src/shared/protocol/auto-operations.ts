@@ -1,48 +1,39 @@
 import { z } from "zod";
-import { AUTO_POLICY_WORDS, parseAutoPolicy } from "./auto-policy.ts";
-import { instantSchema, referenceSchema } from "./ids.ts";
+import { autoPolicySchema, autoStateSchema } from "./auto.ts";
+import { instantSchema } from "./ids.ts";
+import { sessionRef } from "./inputs.ts";
 import { describe } from "./operation-contract.ts";
-
-/** What an automatic checkpoint was taken for. */
-export const autoCauseSchema = z.enum(["command", "edit", "task", "every"]);
-export type AutoCause = z.infer<typeof autoCauseSchema>;
-
-/** When a session is captured by itself, as it is written. */
-export const autoPolicySchema = z
-  .string()
-  .max(200)
-  .refine((text) => parseAutoPolicy(text) !== null, `Give ${AUTO_POLICY_WORDS}`)
-  .transform((text) => parseAutoPolicy(text)?.text ?? text);
-
-/** What is known of a session's automatic checkpoints. */
-export const autoStateSchema = z.object({
-  policy: z.string(),
-  isDefault: z.boolean().describe("Nothing else was chosen for this session"),
-  pausedSince: instantSchema.nullable(),
-  failure: z
-    .object({ at: instantSchema, message: z.string() })
-    .nullable()
-    .describe("Why the last one could not be taken; null once one was"),
-});
-export type AutoState = z.infer<typeof autoStateSchema>;
 
 /** The operation on a session's automatic checkpoints. */
 export const AUTO_CONTRACT = {
   auto: describe({
     summary: "Show, choose or pause the automatic checkpoints of a session",
+    description:
+      "`hybrid`: after commands that changed files, processes, a directory or the shell, " +
+      "and after tasks. `command`: after every command. `edit`: when written files have " +
+      "come to rest. `task`: when a task is said to have ended. `every=5m`: every five " +
+      "minutes in which something ran. `manual` or `off`: never. They are taken in the " +
+      "background, one at a time; a command that comes meanwhile goes first.",
+    errors: ["SESSION_NOT_FOUND", "REFERENCE_AMBIGUOUS"],
+    examples: [
+      ["waypoint auto web", "What is chosen, whether it is paused, and the last failure"],
+      ["waypoint auto web hybrid,every=10m", "After what changes something, and every ten minutes"],
+      ["waypoint auto web pause", "None until `waypoint auto web resume`"],
+      ['waypoint auto web --task-done "migration written"', "What an agent says after a task"],
+    ],
     effect: "write",
     input: z.strictObject({
-      session: referenceSchema.describe("Session: its name, id or a unique prefix of the id"),
+      session: sessionRef,
       policy: autoPolicySchema
         .optional()
-        .describe("When to capture it: manual, hybrid, command, edit, task, every=5m"),
+        .describe("A policy: hybrid, or command, edit, task, every=5m, with commas; manual"),
       paused: z.boolean().optional().describe("Take none until it is false again"),
       taskDone: z
         .string()
         .min(1)
         .max(10_000)
         .optional()
-        .describe("A task that has just ended: captured, if the policy says so"),
+        .describe("A task that has just ended, for policies with task"),
     }),
     output: autoStateSchema.extend({
       session: z.string(),

@@ -10,21 +10,26 @@ import {
 } from "./verification.ts";
 
 const bisectInput = z.strictObject({
-  good: checkpointRef.describe("Checkpoint at which the command passes; an ancestor of `bad`"),
+  good: checkpointRef.describe(
+    "Checkpoint at which the command passes; an ancestor of the bad one",
+  ),
   bad: checkpointRef.describe("Checkpoint at which it fails"),
   command: verifyCommand,
   timeoutMs: verifyTimeoutMs.describe("End the command after this time, at each checkpoint"),
   timeoutMeans: z
     .enum(["bad", "skip"])
     .default("bad")
-    .describe("What it says when it took too long"),
+    .describe("What it says of a checkpoint when it takes too long"),
   concurrency: verifyConcurrency,
-  trust: z.boolean().default(false).describe("Do not run the command at `good` and at `bad`"),
-  record: z
-    .boolean()
-    .default(true)
-    .describe("Keep what it says beside the checkpoints, as `verify` does"),
-  reuse: z.boolean().default(true).describe("Take what is kept of the very same command already"),
+  trust: z.boolean().default(false).describe("Do not try GOOD and BAD themselves"),
+  record: z.boolean().default(true).meta({
+    description: "Keep what it says beside the checkpoints, as `verify` does",
+    whenFalse: "Keep nothing beside the checkpoints",
+  }),
+  reuse: z.boolean().default(true).meta({
+    description: "Take what is kept of the very same command already",
+    whenFalse: "Run it also where the very same command has been run before",
+  }),
 });
 
 /** A checkpoint that said nothing. */
@@ -50,6 +55,29 @@ const bisectOutput = z.object({
 export const BISECT_CONTRACT = {
   bisect: describe({
     summary: "Find the first bad checkpoint between two, with a command in throw-away forks",
+    description:
+      "Runs the command in throw-away forks of checkpoints between GOOD, where it passes, " +
+      "and BAD, where it fails and which descends from it; both are tried first. As for " +
+      "`git bisect run`, exit code 0 means good, 125 that this checkpoint cannot be tested, " +
+      "any other below 128 bad, and from 128 on the search stops. What the command said is " +
+      "kept to be used again, but for skips, and marks no checkpoint.",
+    errors: [
+      "CHECKPOINT_NOT_FOUND",
+      "REFERENCE_AMBIGUOUS",
+      "CHECKPOINT_NOT_ANCESTOR",
+      "BISECT_GOOD_FAILS",
+      "BISECT_BAD_PASSES",
+      "BISECT_STOPPED",
+      "FORK_REFUSED",
+    ],
+    examples: [
+      ["waypoint bisect green web@ -- npm test", "Where the tests began to fail"],
+      ["waypoint bisect web@~40 web@ -n 4 -- pytest -q tests/api", "Four forks at once"],
+      [
+        'waypoint bisect green web@ -- "make || exit 125; ./check"',
+        "Skips checkpoints that do not build",
+      ],
+    ],
     effect: "write",
     stream: true,
     input: bisectInput,

@@ -10,11 +10,20 @@ import { checkpointVerifyInput, verifyErrorSchema } from "./verification.ts";
 export const CHECKPOINT_CONTRACT = {
   checkpoint: describe({
     summary: "Capture a session",
+    description:
+      "Captures processes, memory, terminals and files; what runs goes on, and " +
+      "docs/limits.md says what can be noticed of it.",
+    errors: ["SESSION_NOT_FOUND", "NAME_IN_USE", "FORK_REFUSED", "CRIU_DUMP_FAILED", "STORE_FULL"],
+    examples: [
+      ['waypoint checkpoint web -m "before the upgrade"', "A moment to come back to"],
+      ["waypoint checkpoint web --name green --durable", "Named, and safe on disk"],
+      ['waypoint checkpoint web --verify "npm test"', "With the verdict of its tests"],
+    ],
     effect: "write",
     stream: true,
     input: z.strictObject({
       session: sessionRef,
-      intent: z.string().max(10_000).optional().describe("What this moment is"),
+      intent: z.string().max(10_000).optional().describe("What this moment is, in your words"),
       agentSaid: z
         .string()
         .max(10_000)
@@ -32,12 +41,28 @@ export const CHECKPOINT_CONTRACT = {
   }),
   fork: describe({
     summary: "Start new sessions from a checkpoint",
+    description: "The session that was captured is not touched.",
+    errors: [
+      "CHECKPOINT_NOT_FOUND",
+      "REFERENCE_AMBIGUOUS",
+      "NAME_IN_USE",
+      "FORK_REFUSED",
+      "BIND_SOURCE_MISSING",
+      "CRIU_RESTORE_FAILED",
+    ],
+    examples: [
+      ["waypoint fork web@ --name try", "One new session, try"],
+      ["waypoint fork green -n 8 --name try", "Eight: try-1 to try-8"],
+    ],
     effect: "write",
     input: z.strictObject({
       checkpoint: checkpointRef,
-      count: z.number().int().min(1).max(256).default(1),
+      count: z.number().int().min(1).max(256).default(1).describe("How many"),
       name: z.string().optional().describe("Name of the fork; with a count, NAME-1, NAME-2, …"),
-      pids: pidsInput.describe("Processes and threads at most; null: any number [its origin's]"),
+      pids: pidsInput.meta({
+        description: "Processes and threads at most [its origin's]",
+        whenNull: "unlimited",
+      }),
       withoutBinds,
     }),
     output: z.object({
@@ -50,8 +75,24 @@ export const CHECKPOINT_CONTRACT = {
   }),
   standby: describe({
     summary: "Show or choose what is kept ready to restore and fork a session at once",
+    description:
+      "A standby is a fork made in advance that stands still. `head` keeps one of the " +
+      "checkpoint that the session stands on and one of what an undo goes back to, a number " +
+      "so many of its newest checkpoints, `off` none. All together stay within a budget of " +
+      "memory.",
+    errors: ["SESSION_NOT_FOUND", "REFERENCE_AMBIGUOUS"],
+    examples: [
+      ["waypoint standby web", "What is ready"],
+      ["waypoint standby web 3", "Keep its three newest checkpoints ready"],
+      ["waypoint standby web off", "Keep nothing ready"],
+    ],
     effect: "write",
-    input: z.strictObject({ session: sessionRef, policy: standbyPolicySchema.optional() }),
+    input: z.strictObject({
+      session: sessionRef,
+      policy: standbyPolicySchema
+        .optional()
+        .describe("off, head, or a number of checkpoints from 1 to 16"),
+    }),
     output: z.object({
       session: z.string(),
       policy: z.string(),

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { autoCauseSchema } from "./auto-operations.ts";
+import { autoCauseSchema } from "./auto.ts";
 import { instantSchema } from "./ids.ts";
 import { intentSchema } from "./intent.ts";
 import { partsSchema } from "./restore-parts.ts";

@@ -5,6 +5,7 @@ import { describe } from "./operation-contract.ts";
 export const HOST_CONTRACT = {
   "daemon.status": describe({
     summary: "Show the daemon's state",
+    examples: [["waypoint daemon status", "Its process, its sessions and its store"]],
     effect: "read",
     input: z.strictObject({}),
     output: z.object({
@@ -36,6 +37,10 @@ export const HOST_CONTRACT = {
   }),
   "daemon.stop": describe({
     summary: "End the daemon; the sessions live on",
+    examples: [
+      ["waypoint daemon stop", "The next command starts it again"],
+      ["waypoint daemon stop --sessions", "Before the machine is handed on"],
+    ],
     effect: "write",
     input: z.strictObject({
       sessions: z

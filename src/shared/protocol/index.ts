@@ -3,8 +3,8 @@
  * every operation, and the frames on the daemon's socket.
  * It holds no behaviour beyond encoding. docs/PROTOCOL.md tells the frames.
  */
-export type { AutoCause, AutoState } from "./auto-operations.ts";
-export { autoCauseSchema } from "./auto-operations.ts";
+export type { AutoCause, AutoState } from "./auto.ts";
+export { autoCauseSchema } from "./auto.ts";
 export { AUTO_POLICY_WORDS, type AutoPolicy, parseAutoPolicy } from "./auto-policy.ts";
 export type {
   BisectBegin,
@@ -28,6 +28,7 @@ export {
   type OperationOutput,
   type OperationParsedInput,
 } from "./contract.ts";
+export { DESCRIBED } from "./described.ts";
 export {
   type FileChange,
   type FileTotals,

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { autoPolicySchema } from "./auto-operations.ts";
+import { autoPolicySchema } from "./auto.ts";
 import { instantSchema, referenceSchema } from "./ids.ts";
 import { PIDS_MAX } from "./pids.ts";
 import { netModeSchema, standbyPolicySchema } from "./session.ts";
@@ -12,8 +12,21 @@ export const sessionRef = referenceSchema.describe(
 );
 /** The checkpoint that an operation is about. */
 export const checkpointRef = referenceSchema.describe(
-  "Checkpoint: its id, a unique prefix, its name, NAME@ (where the session stands) or NAME@~2 (two before)",
+  "Checkpoint: its id, a prefix of it, its name, NAME@ (where session NAME stands) or NAME@~2 (two before)",
 );
+/** The size of a terminal. */
+export const terminalColumns = z
+  .number()
+  .int()
+  .min(1)
+  .max(TERMINAL_COLUMNS_MAX)
+  .describe("Width of the terminal");
+export const terminalRows = z
+  .number()
+  .int()
+  .min(1)
+  .max(TERMINAL_ROWS_MAX)
+  .describe("Height of the terminal");
 /** A port of TCP. */
 export const tcpPort = z.number().int().min(1).max(65_535);
 const waitMs = z.number().int().positive().max(86_400_000);
@@ -30,40 +43,49 @@ export const pidsInput = z.number().int().positive().max(PIDS_MAX).nullable().op
 /** What `new` is told. */
 export const newInput = z.strictObject({
   name: z.string().optional().describe("Name of the session; one is made up if not given"),
-  base: z
-    .string()
-    .optional()
-    .describe("Root filesystem directory; the host's own root if not given"),
-  cwd: z.string().optional().describe("Directory in which the shell starts"),
-  net: netModeSchema.default("nat"),
-  user: z.string().default("root").describe("User of the session that its shell runs as"),
+  base: z.string().min(1).optional().describe("Root filesystem directory [the host's own root]"),
+  cwd: z.string().min(1).optional().describe("Directory in which the shell starts"),
+  net: netModeSchema
+    .default("nat")
+    .describe("Network: through the host, not at all, or as the host"),
+  user: z.string().min(1).default("root").describe("User of the session that its shell runs as"),
   shell: z
     .string()
     .min(1)
     .max(4096)
     .optional()
-    .describe("Shell of the base: its name or path; bash if not given, or sh without bash"),
+    .describe("Shell of the base: its name or path [bash, else sh]"),
   memoryBytes: z.number().int().positive().optional().describe("Memory that it may use at most"),
   cpus: z
     .number()
     .positive()
     .max(4096)
     .optional()
-    .describe("Processors' time at most; 0.5 is half"),
-  pids: pidsInput.describe("Processes and threads at most; null: any number [the daemon's]"),
+    .describe("Processors' time that it may use at most; 1.5 is one and a half"),
+  pids: pidsInput.meta({
+    description: "Processes and threads at most [the daemon's]",
+    whenNull: "unlimited",
+  }),
   diskBytes: z
     .number()
     .int()
     .positive()
     .optional()
-    .describe("Share of the store that it may take; half of the store if not given"),
+    .describe("Share of the store that it may take [half of the store]"),
   standby: standbyPolicySchema
     .optional()
-    .describe("Keep ready to restore and fork at once: off, head, or a number of checkpoints"),
+    .describe(
+      "Kept ready to restore and fork at once: off, head, or a number of checkpoints [the daemon's]",
+    ),
   auto: autoPolicySchema
     .optional()
-    .describe("When to capture it by itself: manual, hybrid, command, edit, task, every=5m"),
-  env: z.record(z.string(), z.string()).default({}).describe("Added to the shell's environment"),
+    .describe(
+      "When to capture it by itself: hybrid, or command, edit, task, every=5m, with commas [manual]",
+    ),
+  env: z
+    .record(z.string(), z.string())
+    .default({})
+    .describe("Variables for the shell's environment"),
   binds: z
     .array(
       z.strictObject({
@@ -74,9 +96,9 @@ export const newInput = z.strictObject({
     )
     .max(64)
     .default([])
-    .describe("Directories of the host to share with the session; they are not captured"),
-  columns: z.number().int().min(1).max(TERMINAL_COLUMNS_MAX).default(120),
-  rows: z.number().int().min(1).max(TERMINAL_ROWS_MAX).default(40),
+    .describe("Directories of the host to share with it; they are not captured"),
+  columns: terminalColumns.default(120),
+  rows: terminalRows.default(40),
 });
 
 /** What `exec` is told. */
@@ -89,11 +111,13 @@ export const execInput = z.strictObject({
   shell: z
     .enum(["live", "own"])
     .default("live")
-    .describe("The session's live shell, in which cd and export persist, or a process of its own"),
-  tty: z.boolean().default(false).describe("Run on the terminal itself"),
+    .describe("The session's live shell, in which cd and export persist, or one of its own"),
+  tty: z.boolean().default(false).describe("Run on the session's terminal, where its output stays"),
   stdin: z.boolean().default(false).describe("Pass standard input on (own shell only)"),
-  cwd: z.string().optional().describe("Directory for a command with its own shell"),
-  timeoutMs: waitMs.optional().describe("Interrupt the command after this time; exit code 124"),
+  cwd: z.string().optional().describe("Directory to run in (own shell only)"),
+  timeoutMs: waitMs
+    .optional()
+    .describe("Interrupt the command after this time, with exit code 124"),
   keepOutputBytes: z
     .number()
     .int()
@@ -108,7 +132,7 @@ export const lossInput = {
   loseProcesses: z
     .boolean()
     .default(false)
-    .describe("Go on when the running processes cannot be captured; undo then has files alone"),
+    .describe("Go on when what runs cannot be captured; undo then brings back files only"),
   withoutUndo: z
     .boolean()
     .default(false)
@@ -119,30 +143,39 @@ export const lossInput = {
 export const whileTyping = z
   .boolean()
   .default(false)
-  .describe("Also when somebody has typed at an attached terminal in the last ten seconds");
+  .describe("Go on although somebody has typed in the session in the last ten seconds");
 
 const wanted = z.string().min(1).max(4096).optional();
 const instant = instantSchema.optional();
 
 /** What `log` is told; a checkpoint is shown when all that is given fits it. */
 export const logInput = z.strictObject({
-  session: sessionRef.optional(),
-  path: wanted.describe("It touched this path or one below it; * fits any characters, slashes too"),
-  package: wanted.describe("It touched a package of this name; * fits any characters"),
-  grep: wanted.describe("Text in its intent, its commands, their outputs or its verification"),
+  session: sessionRef.optional().describe("Only this session and where it came from"),
+  path: wanted.describe("That touched this path, or one below; * fits any characters, slashes too"),
+  package: wanted.describe("That touched a package of this name; * fits any characters"),
+  grep: wanted.describe("With this text in the intent, a command, its output or the verification"),
   verified: z
     .enum(["passing", "failing", "never"])
     .optional()
-    .describe("How its verification ended, or that it has none"),
-  auto: z.boolean().optional().describe("True: only automatic checkpoints; false: only the others"),
+    .describe("By how the verification ended; never: there is none"),
+  auto: z.boolean().optional().meta({
+    description: "Only automatic checkpoints",
+    whenFalse: "Without the automatic checkpoints",
+  }),
   since: instant.describe("Taken then or later"),
   until: instant.describe("Taken then or earlier"),
-  limit: z.number().int().min(1).max(1_000_000).optional().describe("Only so many, the newest"),
+  limit: z
+    .number()
+    .int()
+    .min(1)
+    .max(1_000_000)
+    .optional()
+    .describe("Only so many, the newest of those that fit"),
 });
 
 /** The moment that an operation is about. */
 export const momentRef = referenceSchema.describe(
-  "A checkpoint, or a session by its name or id: as it is now",
+  "A checkpoint, as in `waypoint show`, or a session: as it is now",
 );
 
 /** What `diff` is told. */
@@ -150,11 +183,7 @@ export const diffInput = z.strictObject({
   from: momentRef,
   to: momentRef,
   path: z.string().max(4096).optional().describe("Only what lies at or below this path"),
-  expand: z.boolean().default(false).describe("List what groups stand for, one by one"),
+  expand: z.boolean().default(false).describe("List what groups such as node_modules stand for"),
   patch: z.boolean().default(false).describe("With the lines of texts that differ"),
-  sections: z
-    .array(changesSectionSchema)
-    .min(1)
-    .optional()
-    .describe("Only these; the others are null, and nothing is read for them"),
+  sections: z.array(changesSectionSchema).min(1).optional().describe("Compare only these sections"),
 });

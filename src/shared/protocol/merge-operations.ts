@@ -72,6 +72,31 @@ const force = z.boolean().default(false);
 export const MERGE_CONTRACT = {
   apply: describe({
     summary: "Bring the work of a checkpoint into the real files of this machine",
+    description:
+      "Three-way, against what the session saw when it began to change a path: what " +
+      "somebody has changed here since is never overwritten unasked. With any conflict " +
+      "nothing is written. Each file is the old one or the new one at every moment, " +
+      "whatever happens.",
+    errors: [
+      "CHECKPOINT_NOT_FOUND",
+      "SESSION_NOT_FOUND",
+      "REFERENCE_AMBIGUOUS",
+      "APPLY_CONFLICT",
+      "APPLY_UNFINISHED",
+      "APPLY_NOT_FOUND",
+      "FILE_NOT_FOUND",
+      "FILE_FAILED",
+      "STORE_FULL",
+      "TOOL_FAILED",
+      "CHECKPOINT_INCOMPLETE",
+    ],
+    examples: [
+      ["waypoint apply web@ /srv/app --dry-run", "What would be written, and what is in conflict"],
+      ["waypoint apply web@ /srv/app", "The work of web, to the same place on this machine"],
+      ["waypoint apply green /srv/app --to ~/app", "Into a directory of yours"],
+      ["waypoint apply web@ /srv/app --patch | git apply -p1 --directory=...", "As a patch"],
+      ["waypoint apply --undo", "Take it back"],
+    ],
     effect: "destroy",
     stream: true,
     input: z.strictObject({
@@ -80,45 +105,84 @@ export const MERGE_CONTRACT = {
         .array(pathSchema)
         .max(PATHS_MAX)
         .default([])
-        .describe("All changes, if none is given"),
+        .describe("Only these paths of the session and what is below them; absolute"),
       to: pathSchema
         .optional()
-        .describe("Directory for what is in the one path; the session's base if not given"),
-      dryRun: z.boolean().default(false).describe("Only say what would be done"),
-      patch: z.boolean().default(false).describe("Only send it as a patch for git apply"),
-      force: force.describe("Take the checkpoint's version where both sides have changed"),
+        .describe("Directory for what is in the one path [the session's base]"),
+      dryRun: z
+        .boolean()
+        .default(false)
+        .describe("Only print what would be done, and all conflicts"),
+      patch: z.boolean().default(false).describe("Only print it, as a patch for git apply"),
+      force: force.describe("Take the checkpoint's version where both have changed"),
     }),
     output: applied,
   }),
   "apply.undo": describe({
     summary: "Take an apply back",
+    errors: ["APPLY_NOT_FOUND", "APPLY_CONFLICT", "APPLY_UNFINISHED", "FILE_FAILED"],
     effect: "destroy",
     input: z.strictObject({
-      operation: z.number().int().optional().describe("Its number in the log; the last one"),
-      dryRun: z.boolean().default(false),
+      operation: z
+        .number()
+        .int()
+        .optional()
+        .describe("Number of an apply in `waypoint op log` [the last one]"),
+      dryRun: z
+        .boolean()
+        .default(false)
+        .describe("Only print what would be done, and all conflicts"),
       force: force.describe("Also where files were changed since"),
     }),
     output: applied,
   }),
   "apply.continue": describe({
     summary: "Complete an apply or merge that was interrupted",
+    errors: ["APPLY_NOT_FOUND", "FILE_FAILED"],
     effect: "destroy",
     input: z.strictObject({}),
     output: applied,
   }),
   "apply.abort": describe({
     summary: "Put back what an interrupted apply or merge had done",
+    errors: ["APPLY_NOT_FOUND", "FILE_FAILED"],
     effect: "destroy",
     input: z.strictObject({}),
     output: applied,
   }),
   merge: describe({
     summary: "Take the file changes of another branch into a live session",
+    description:
+      "Three-way, from the nearest checkpoint that both come from. The session is " +
+      "checkpointed first and runs on. Conflicts end as git's merge leaves them: markers in " +
+      "texts, of other files the session's own version stays. Memory and processes are not " +
+      "merged.",
+    errors: [
+      "CHECKPOINT_NOT_FOUND",
+      "SESSION_NOT_FOUND",
+      "REFERENCE_AMBIGUOUS",
+      "LINEAGE_UNRELATED",
+      "SESSION_WRONG_STATE",
+      "SESSION_UNRESPONSIVE",
+      "APPLY_CONFLICT",
+      "APPLY_UNFINISHED",
+      "CRIU_DUMP_FAILED",
+      "FILE_FAILED",
+      "STORE_FULL",
+      "CHECKPOINT_INCOMPLETE",
+    ],
+    examples: [
+      ["waypoint merge web try-2@", "What the fork try-2 has made, into web"],
+      ["waypoint merge web green --dry-run", "What would be written, and what is in conflict"],
+    ],
     effect: "destroy",
     input: z.strictObject({
       session: sessionRef,
       checkpoint: checkpointRef,
-      dryRun: z.boolean().default(false).describe("Only say what would be done"),
+      dryRun: z
+        .boolean()
+        .default(false)
+        .describe("Only print what would be done, and all conflicts"),
     }),
     output: planOutput.extend({
       session: z.string(),

@@ -7,11 +7,14 @@ import { partsInput, partsSchema } from "./restore-parts.ts";
 import { holderSchema, restoreCheckSchema, restorePlanSchema } from "./restore-plan.ts";
 import { conflictSchema, joinedFields, revertPlanSchema } from "./revert.ts";
 
-const check = z
+const check = z.boolean().default(false).meta({
+  description: "Compare the outcome with what was to be there, before the answer",
+  whenFalse: "Skip checking the result",
+});
+const expand = z
   .boolean()
   .default(false)
-  .describe("Compare the outcome with what was to be there, before the answer");
-const expand = z.boolean().default(false).describe("List what groups stand for, one by one");
+  .describe("List what groups such as node_modules stand for");
 
 /** What became of files that were put back under a running session. */
 const filesPutSchema = z.object({
@@ -42,8 +45,8 @@ const restoreOutput = z.object({
 
 const revertInput = {
   session: sessionRef,
-  from: checkpointRef.describe("What files are put back to"),
-  to: checkpointRef.describe("What they had become; what changed after that is kept"),
+  from: checkpointRef.describe("Checkpoint that files are put back to"),
+  to: checkpointRef.describe("Checkpoint that has what is to be taken back"),
   paths: partsInput.paths,
   except: partsInput.except,
   force: z.boolean().default(false).describe("Also put back what was changed again since"),
@@ -62,6 +65,34 @@ export type LoggedOperation = z.infer<typeof loggedOperationSchema>;
 export const RESTORE_CONTRACT = {
   restore: describe({
     summary: "Put a session back to a checkpoint, all of it or parts",
+    description:
+      "What is there now is checkpointed first, so `waypoint undo` takes it back. A restore " +
+      "that fails leaves the session as it was. Paths put back files alone, under what " +
+      "runs.",
+    errors: [
+      "SESSION_NOT_FOUND",
+      "CHECKPOINT_NOT_FOUND",
+      "REFERENCE_AMBIGUOUS",
+      "CHECKPOINT_OF_OTHER_SESSION",
+      "TERMINAL_IN_USE",
+      "PART_NOT_CAPTURED",
+      "SESSION_WRONG_STATE",
+      "SESSION_UNRESPONSIVE",
+      "FILE_NOT_FOUND",
+      "FILE_REFUSED",
+      "FILE_FAILED",
+      "BIND_SOURCE_MISSING",
+      "CRIU_DUMP_FAILED",
+      "CRIU_RESTORE_FAILED",
+      "STORE_FULL",
+    ],
+    examples: [
+      ["waypoint restore web web@", "Back to its newest checkpoint, or the one it stands on"],
+      ["waypoint restore web green --dry-run", "What that would undo"],
+      ["waypoint restore web green --yes", "Back to the one named green, without asking"],
+      ["waypoint restore web green --path /srv/app", "A directory as it was; programs run on"],
+      ["waypoint restore web green --except /srv/data", "All files but these"],
+    ],
     effect: "destroy",
     input: z.strictObject({
       session: sessionRef,
@@ -76,6 +107,13 @@ export const RESTORE_CONTRACT = {
   }),
   "restore.plan": describe({
     summary: "Tell what a restore would undo, and change nothing",
+    errors: [
+      "SESSION_NOT_FOUND",
+      "CHECKPOINT_NOT_FOUND",
+      "REFERENCE_AMBIGUOUS",
+      "CHECKPOINT_OF_OTHER_SESSION",
+      "PART_NOT_CAPTURED",
+    ],
     effect: "read",
     input: z.strictObject({
       session: sessionRef,
@@ -87,6 +125,27 @@ export const RESTORE_CONTRACT = {
   }),
   undo: describe({
     summary: "Take a restore or another operation back",
+    description:
+      "The last one, or the one with a number of `waypoint op log`. What is there now is " +
+      "checkpointed first: an undo can be undone.",
+    errors: [
+      "SESSION_NOT_FOUND",
+      "REFERENCE_AMBIGUOUS",
+      "NOTHING_TO_UNDO",
+      "TERMINAL_IN_USE",
+      "SESSION_WRONG_STATE",
+      "SESSION_UNRESPONSIVE",
+      "FILE_REFUSED",
+      "FILE_FAILED",
+      "BIND_SOURCE_MISSING",
+      "CRIU_DUMP_FAILED",
+      "CRIU_RESTORE_FAILED",
+      "STORE_FULL",
+    ],
+    examples: [
+      ["waypoint undo web", "web is as it was before the last restore"],
+      ["waypoint undo web 12", "Takes operation 12 back"],
+    ],
     effect: "destroy",
     input: z.strictObject({
       session: sessionRef,
@@ -95,7 +154,7 @@ export const RESTORE_CONTRACT = {
         .int()
         .positive()
         .optional()
-        .describe("Which to take back, by its number in the log; the last one if not given"),
+        .describe("Number of an operation in `waypoint op log` [the last one]"),
       ...lossInput,
       whileTyping,
       withoutBinds,
@@ -104,7 +163,28 @@ export const RESTORE_CONTRACT = {
     output: restoreOutput,
   }),
   revert: describe({
-    summary: "Take back what changed in files between two checkpoints, and keep what came later",
+    summary: "Take back what changed in files between two checkpoints, keep what came later",
+    description:
+      "Under what runs, file by file. Of a text that was changed again after TO the lines " +
+      "of then go back and those changed since stay. All else that was changed again is a " +
+      "conflict: it is listed and left, unless forced back to FROM.",
+    errors: [
+      "SESSION_NOT_FOUND",
+      "CHECKPOINT_NOT_FOUND",
+      "REFERENCE_AMBIGUOUS",
+      "CHECKPOINT_OF_OTHER_SESSION",
+      "SESSION_WRONG_STATE",
+      "SESSION_UNRESPONSIVE",
+      "FILE_NOT_FOUND",
+      "FILE_REFUSED",
+      "FILE_FAILED",
+      "CRIU_DUMP_FAILED",
+      "STORE_FULL",
+    ],
+    examples: [
+      ["waypoint revert web green web@", "What changed in files since green"],
+      ["waypoint revert web web@~2 web@~1 /etc", "What one step changed below /etc"],
+    ],
     effect: "destroy",
     input: z.strictObject({ ...revertInput, ...lossInput, check }),
     output: restoreOutput.extend({
@@ -116,14 +196,28 @@ export const RESTORE_CONTRACT = {
   }),
   "revert.plan": describe({
     summary: "Tell what a revert would take back, and change nothing",
+    errors: [
+      "SESSION_NOT_FOUND",
+      "CHECKPOINT_NOT_FOUND",
+      "REFERENCE_AMBIGUOUS",
+      "CHECKPOINT_OF_OTHER_SESSION",
+      "FILE_NOT_FOUND",
+    ],
     effect: "read",
     input: z.strictObject(revertInput),
     output: revertPlanSchema,
   }),
   "op.log": describe({
-    summary: "List what was done to sessions and how it is taken back",
+    summary: "List what was done to sessions, newest last",
+    errors: ["SESSION_NOT_FOUND", "REFERENCE_AMBIGUOUS"],
+    examples: [
+      ["waypoint op log", "Of all sessions"],
+      ["waypoint op log web", "Of web; the number is what `waypoint undo web` takes"],
+    ],
     effect: "read",
-    input: z.strictObject({ session: sessionRef.optional() }),
+    input: z.strictObject({
+      session: sessionRef.optional().describe("Only this session and where it came from"),
+    }),
     output: z.object({ operations: z.array(loggedOperationSchema) }),
   }),
 } as const;

@@ -9,8 +9,8 @@ export const partsInput = {
     .enum(["files", "processes"])
     .optional()
     .describe("files: under what runs now; processes: on the files as they are now"),
-  paths: somePaths.describe("Only these and what is below them, as absolute paths: files alone"),
-  except: somePaths.describe("Not these and what is below them: files alone"),
+  paths: somePaths.describe("Only these paths and what is below them: files alone"),
+  except: somePaths.describe("Not these paths and what is below them: files alone"),
 };
 
 /** The parts of a checkpoint that were put back, or are to be. */

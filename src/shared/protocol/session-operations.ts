@@ -1,32 +1,67 @@
 import { z } from "zod";
-import { execInput, newInput, sessionRef } from "./inputs.ts";
+import { execInput, newInput, sessionRef, terminalColumns, terminalRows } from "./inputs.ts";
 import { describe } from "./operation-contract.ts";
 import { execOutput } from "./outputs.ts";
 import { processSchema, sessionSchema } from "./session.ts";
-import { TERMINAL_COLUMNS_MAX, TERMINAL_ROWS_MAX } from "./terminal-size.ts";
 
 /** The operations on sessions and what runs in them. */
 export const SESSION_CONTRACT = {
   new: describe({
     summary: "Start a session",
+    errors: [
+      "NAME_INVALID",
+      "BASE_INVALID",
+      "BIND_INVALID",
+      "NAME_IN_USE",
+      "SANDBOX_FAILED",
+      "STORE_FULL",
+      "HOST_UNSUPPORTED",
+    ],
+    examples: [
+      ["waypoint new web", "A copy of this machine's root, named web"],
+      ["waypoint new app --bind .:/src", "This directory at /src: shared, not captured"],
+      ["waypoint new web --auto", "Captured after each command that changes something"],
+      ["waypoint new probe --net none --cwd /srv/app", "Without any network, in /srv/app"],
+    ],
     effect: "write",
     input: newInput,
     output: sessionSchema,
   }),
   ls: describe({
     summary: "List the sessions",
+    examples: [["waypoint ls --json", "For programs"]],
     effect: "read",
     input: z.strictObject({}),
     output: z.object({ sessions: z.array(sessionSchema) }),
   }),
   ps: describe({
     summary: "List the processes of a session",
+    errors: [
+      "SESSION_NOT_FOUND",
+      "REFERENCE_AMBIGUOUS",
+      "SESSION_WRONG_STATE",
+      "SESSION_UNRESPONSIVE",
+    ],
+    examples: [["waypoint ps web", "Processes with the ids that they have inside"]],
     effect: "read",
     input: z.strictObject({ session: sessionRef }),
     output: z.object({ session: z.string(), processes: z.array(processSchema) }),
   }),
   exec: describe({
     summary: "Run a command in a session",
+    description: "It runs in the session's live shell, so cd and export persist for the next call.",
+    errors: [
+      "SESSION_NOT_FOUND",
+      "REFERENCE_AMBIGUOUS",
+      "SESSION_ENDED",
+      "SESSION_WRONG_STATE",
+      "SESSION_UNRESPONSIVE",
+    ],
+    examples: [
+      ["waypoint exec web -- npm test", "Exits with the exit code of npm"],
+      ["waypoint exec web 'cd /srv && export MODE=dev'", "The next exec is still in /srv"],
+      ["waypoint exec web -i -- tar x < files.tar", "Standard input goes to tar"],
+    ],
     effect: "write",
     stream: true,
     input: execInput,
@@ -34,12 +69,24 @@ export const SESSION_CONTRACT = {
   }),
   attach: describe({
     summary: "Connect a terminal to a session",
+    description: "It survives a restore of the session and the end of the daemon.",
+    errors: [
+      "SESSION_NOT_FOUND",
+      "REFERENCE_AMBIGUOUS",
+      "SESSION_ENDED",
+      "SESSION_WRONG_STATE",
+      "SESSION_UNRESPONSIVE",
+    ],
+    examples: [
+      ["waypoint attach web", "Work in the session web"],
+      ["waypoint attach web --detach-keys ctrl-a,q", "Leave with Ctrl-a, then q"],
+    ],
     effect: "write",
     stream: true,
     input: z.strictObject({
       session: sessionRef,
-      columns: z.number().int().min(1).max(TERMINAL_COLUMNS_MAX),
-      rows: z.number().int().min(1).max(TERMINAL_ROWS_MAX),
+      columns: terminalColumns,
+      rows: terminalRows,
       command: z
         .array(z.string())
         .optional()
@@ -52,10 +99,20 @@ export const SESSION_CONTRACT = {
   }),
   stop: describe({
     summary: "End a session's processes and keep its files and checkpoints",
+    errors: [
+      "SESSION_NOT_FOUND",
+      "SESSION_WRONG_STATE",
+      "SESSION_UNRESPONSIVE",
+      "CRIU_DUMP_FAILED",
+    ],
+    examples: [["waypoint stop web", "Checkpoint it, then end its processes"]],
     effect: "destroy",
     input: z.strictObject({
       session: sessionRef,
-      checkpoint: z.boolean().default(true).describe("Checkpoint it first, to start it again from"),
+      checkpoint: z.boolean().default(true).meta({
+        description: "Checkpoint it first, to start it again from",
+        whenFalse: "Do not checkpoint it first",
+      }),
     }),
     output: z.object({ session: sessionSchema, checkpoint: z.string().nullable() }),
   }),

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { autoStateSchema } from "./auto-operations.ts";
+import { autoStateSchema } from "./auto.ts";
 import { instantSchema } from "./ids.ts";
 
 /**

@@ -10,13 +10,33 @@ import { fullVerificationSchema } from "./verification.ts";
 /** The operations that read what checkpoints tell. */
 export const STORY_CONTRACT = {
   log: describe({
-    summary: "Show the timeline",
+    summary: "Show the timeline, newest last",
+    description:
+      "With several filters, checkpoints that fit all are shown; what is left out is said. " +
+      "That nothing fits is no failure.",
+    errors: ["SESSION_NOT_FOUND", "REFERENCE_AMBIGUOUS"],
+    examples: [
+      ["waypoint log", "Every session and its branches"],
+      ["waypoint log web -n 10", "The ten newest checkpoints of web"],
+      ["waypoint log web --path /etc --since yesterday", "Where something below /etc changed"],
+      ["waypoint log --path '*.sql' --verified failing", "Failed, after SQL files had changed"],
+      ["waypoint log --grep 'out of memory'", "Where a command printed that"],
+    ],
     effect: "read",
     input: logInput,
     output: logOutput,
   }),
   show: describe({
     summary: "Show one checkpoint in full",
+    description:
+      "What was meant, what changed since its parent, the commands with what they printed, " +
+      "the verification, processes and screen. What is unknown is said with the reason.",
+    errors: ["CHECKPOINT_NOT_FOUND", "REFERENCE_AMBIGUOUS"],
+    examples: [
+      ["waypoint show web@", "The checkpoint where web stands"],
+      ["waypoint show web@ --section files,packages", "Nothing but these, and all of them"],
+      ["waypoint show web@~1", "The one before"],
+    ],
     effect: "read",
     input: z.strictObject({ checkpoint: checkpointRef }),
     output: checkpointSchema.extend({
@@ -39,6 +59,21 @@ export const STORY_CONTRACT = {
   }),
   diff: describe({
     summary: "Show what differs between two moments",
+    description:
+      "Any two: checkpoints of the same or of different branches, or sessions as they are now.",
+    errors: [
+      "CHECKPOINT_NOT_FOUND",
+      "SESSION_NOT_FOUND",
+      "REFERENCE_AMBIGUOUS",
+      "CHECKPOINT_INCOMPLETE",
+      "STORE_FULL",
+    ],
+    examples: [
+      ["waypoint diff web@~1 web@", "What the last checkpoint of web changed"],
+      ["waypoint diff web@ web --stat", "What web changed since then"],
+      ["waypoint diff green web@ /etc", "Only below /etc"],
+      ["waypoint diff green web --section packages,ports", "Packages and ports alone"],
+    ],
     effect: "read",
     input: diffInput,
     output: changesSchema.extend({

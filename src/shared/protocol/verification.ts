@@ -57,21 +57,27 @@ export const verifyConcurrency = z
   .min(1)
   .max(64)
   .optional()
-  .describe("Forks at once; as many as the machine has processors if not given");
+  .describe("Forks at once, as memory allows [the number of processors]");
 
 /** What `checkpoint` is told of a verification. */
 export const checkpointVerifyInput = {
-  verify: verifyCommand.optional().describe("Then run this in a throw-away fork of the checkpoint"),
+  verify: verifyCommand
+    .optional()
+    .describe("Then run this in a throw-away fork of exactly this checkpoint"),
   verifyTimeoutMs: verifyTimeoutMs.describe("End the verification after this time"),
-  verifyWait: z
-    .boolean()
-    .default(true)
-    .describe("Answer with its result; else it is recorded later"),
+  verifyWait: z.boolean().default(true).meta({
+    description: "Answer with its result; else it is recorded later",
+    whenFalse: "Do not wait for the verification; `waypoint show` has its result later",
+  }),
 };
 
 /** What `verify` is told. */
 export const verifyInput = z.strictObject({
-  checkpoints: z.array(checkpointRef).max(CHECKPOINTS_MAX).default([]),
+  checkpoints: z
+    .array(checkpointRef)
+    .max(CHECKPOINTS_MAX)
+    .default([])
+    .describe("Checkpoints, each as in `waypoint show`"),
   session: sessionRef.optional().describe("Also all checkpoints of this session's timeline"),
   command: verifyCommand,
   timeoutMs: verifyTimeoutMs.describe("End the command after this time, for each checkpoint"),

@@ -1,4 +1,5 @@
 import type { ErrorCode } from "../../shared/errors/index.ts";
+import type { OperationName } from "../../shared/protocol/index.ts";
 import type { CommandModule } from "./context.ts";
 import type { ExitCodeMeaning } from "./exit-codes.ts";
 
@@ -10,15 +11,27 @@ export interface OptionSpec {
   /** Turns the text into a value; throws commander's InvalidArgumentError. */
   parse?: (text: string, previous: never) => unknown;
   choices?: readonly string[];
+  /** Field of an operation's input whose text this is; none where the command line has its own. */
+  field?: string;
   default?: string | number | boolean | readonly string[];
 }
 
-/** A positional argument: as commander writes it, its description, and how to read it. */
-export type ArgumentSpec = readonly [string, string, ((text: string) => string)?];
+/** A positional argument. */
+export interface ArgumentSpec {
+  /** As commander writes it: "<session>", "[paths...]". */
+  name: string;
+  description: string;
+  /** Turns the text into a value; throws commander's InvalidArgumentError. */
+  parse?: (text: string) => unknown;
+  /** As of an option. */
+  field?: string;
+}
 
 /** Everything about a command except what it does, which `load` brings when it is called. */
 export interface CommandSpec {
   name: string;
+  /** Operations that it asks for. */
+  operations?: readonly OperationName[];
   /** In the imperative, without a full stop. */
   summary: string;
   /** What else its help says. */

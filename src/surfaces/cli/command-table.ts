@@ -1,14 +1,32 @@
 import type { CommandSpec } from "./command-spec.ts";
-import { HISTORY_COMMANDS } from "./table/checkpoint-commands.ts";
+import { AUTO_COMMAND } from "./table/auto-commands.ts";
+import { BISECT_COMMAND } from "./table/bisect-commands.ts";
+import { CHECKPOINT_COMMAND, FORK_COMMANDS } from "./table/checkpoint-commands.ts";
 import { FILE_COMMANDS } from "./table/file-commands.ts";
+import { FORWARD_COMMANDS } from "./table/forward-commands.ts";
 import { HOST_COMMANDS } from "./table/host-commands.ts";
 import { MERGE_COMMANDS } from "./table/merge-commands.ts";
-import { SESSION_COMMANDS } from "./table/session-commands.ts";
+import { REMOVE_COMMANDS } from "./table/remove-commands.ts";
+import { RESTORE_COMMANDS } from "./table/restore-commands.ts";
+import { REWIND_COMMAND } from "./table/rewind-commands.ts";
+import { SESSION_COMMANDS, STOP_COMMAND } from "./table/session-commands.ts";
+import { STORY_COMMANDS } from "./table/story-commands.ts";
+import { VERIFY_COMMAND } from "./table/verify-commands.ts";
 
 /** Every command of the command line, in the order of the help. */
 export const COMMAND_TABLE: readonly CommandSpec[] = [
   ...SESSION_COMMANDS,
-  ...HISTORY_COMMANDS,
+  ...FORWARD_COMMANDS,
+  STOP_COMMAND,
+  ...REMOVE_COMMANDS,
+  CHECKPOINT_COMMAND,
+  VERIFY_COMMAND,
+  BISECT_COMMAND,
+  ...STORY_COMMANDS,
+  ...RESTORE_COMMANDS,
+  REWIND_COMMAND,
+  ...FORK_COMMANDS,
+  AUTO_COMMAND,
   ...FILE_COMMANDS,
   ...MERGE_COMMANDS,
   ...HOST_COMMANDS,

@@ -1,6 +1,7 @@
 import { ERROR_REGISTRY } from "../../../shared/errors/index.ts";
 import type { CommandSpec } from "../command-spec.ts";
 import { parseSize } from "../parse-values.ts";
+import { commandOf, option } from "./from-contract.ts";
 
 /** Commands about this machine and the daemon. */
 export const HOST_COMMANDS: readonly CommandSpec[] = [
@@ -40,27 +41,16 @@ export const HOST_COMMANDS: readonly CommandSpec[] = [
     errors: ["STATE_DIR_BUSY", "SETUP_INCOMPLETE", "PRIVILEGE_MISSING"],
     load: () => import("../commands/daemon.ts"),
     subcommands: [
-      {
+      commandOf("daemon.status", {
         name: "status",
-        summary: "Show the daemon's state, without starting it",
-        examples: [["waypoint daemon status", "Its process, its sessions and its store"]],
+        note: "Does not start it.",
         load: () => import("../commands/daemon-status.ts"),
-      },
-      {
+      }),
+      commandOf("daemon.stop", {
         name: "stop",
-        summary: "End the daemon; the sessions live on",
-        options: [
-          {
-            flags: "--sessions",
-            description: "Also end all sessions and release every mount and network",
-          },
-        ],
-        examples: [
-          ["waypoint daemon stop", "The next command starts it again"],
-          ["waypoint daemon stop --sessions", "Before the machine is handed on"],
-        ],
+        options: [option("daemon.stop", "sessions")],
         load: () => import("../commands/daemon-stop.ts"),
-      },
+      }),
     ],
   },
 ];

@@ -1,5 +1,5 @@
 import type { CommandSpec } from "../command-spec.ts";
-import { parseReference } from "../parse-values.ts";
+import { argument } from "./from-contract.ts";
 
 export const REWIND_COMMAND: CommandSpec = {
   name: "rewind",
@@ -8,7 +8,7 @@ export const REWIND_COMMAND: CommandSpec = {
     "Shows the timeline, and beside it what a restore of the selected checkpoint would change. " +
     "Arrows move, / searches, d shows the diff, v verifies, f forks, Enter restores after a " +
     "question, q leaves, ? tells the keys. Needs a terminal; a restore has its `waypoint undo`.",
-  arguments: [["[session]", "Session; may be left out where there is only one", parseReference]],
+  arguments: [argument("ps", "session", "[session]", { otherwise: "the only one" })],
   examples: [
     ["waypoint rewind web", "Look through the timeline of web"],
     ["waypoint rewind", "The same where there is only one session"],
