@@ -99,3 +99,15 @@ test("a task that was cancelled before it came to the queue does not wait there"
   gate.resolve();
   await first;
 });
+
+test("after each task its end is told, however it ended", async () => {
+  let ended = 0;
+  const queues = new SerialQueues(() => {
+    ended += 1;
+  });
+
+  await queues.run("a", async () => {});
+  await queues.run("b", () => Promise.reject(new Error("broken"))).catch(() => {});
+
+  expect(ended).toBe(2);
+});

@@ -7,6 +7,12 @@ export class SerialQueues {
   #tails = new Map<string, Promise<unknown>>();
   /** What cancels the task of a key that runs. */
   #signals = new Map<string, AbortSignal>();
+  readonly #onEnded: () => void;
+
+  /** @param onEnded  is called after each task, however it ended. */
+  constructor(onEnded: () => void = () => {}) {
+    this.#onEnded = onEnded;
+  }
 
   /**
    * Runs `task` when all earlier tasks of `key` have ended, and returns its outcome.
@@ -27,6 +33,7 @@ export class SerialQueues {
     this.#tails.set(key, settled);
     void settled.then(() => {
       if (this.#tails.get(key) === settled) this.#tails.delete(key);
+      this.#onEnded();
     });
     if (signal === undefined) return await mine;
     const left = Promise.withResolvers<never>();

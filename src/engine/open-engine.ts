@@ -152,7 +152,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     get browses() {
       return browses;
     },
-    leases: new SerialQueues(),
+    leases: new SerialQueues(() => standbys.refresh()),
     background: new SerialQueues(),
     stories: new StoryQueue(),
     storyBuilder: new StoryProcess({

@@ -6,7 +6,6 @@ import { FILE_HANDLERS } from "./file-handlers.ts";
 import { FORWARD_HANDLERS } from "./forward-handlers.ts";
 import { MERGE_HANDLERS } from "./merge-handlers.ts";
 import type { HandlersOf } from "./operation-handler.ts";
-import { refreshingStandbys } from "./refresh-standbys.ts";
 import { REMOVE_HANDLERS } from "./remove-handlers.ts";
 import { RESTORE_HANDLERS } from "./restore-handlers.ts";
 import { SESSION_HANDLERS } from "./session-handlers.ts";
@@ -17,7 +16,7 @@ import { verify } from "./verify.ts";
 export type EngineOperations = HandlersOf<Exclude<OperationName, `daemon.${string}`>>;
 
 /** What each operation of the contract does: resolve names, take the lease, call the engine. */
-export const HANDLERS: EngineOperations = refreshingStandbys({
+export const HANDLERS: EngineOperations = {
   ...SESSION_HANDLERS,
   ...REMOVE_HANDLERS,
   ...CHECKPOINT_HANDLERS,
@@ -29,4 +28,4 @@ export const HANDLERS: EngineOperations = refreshingStandbys({
   ...RESTORE_HANDLERS,
   ...MERGE_HANDLERS,
   ...FORWARD_HANDLERS,
-});
+};

@@ -29,8 +29,6 @@ export async function takeCheckpoint(
     capture(session, input, engine),
   );
   if (input.verify === undefined) return describe(row, engine);
-  // A restore of what was just captured must not wait for a long test.
-  engine.standbys.refresh();
   const request = {
     command: input.verify,
     timeoutMs: input.verifyTimeoutMs,

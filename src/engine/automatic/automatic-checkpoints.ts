@@ -134,7 +134,7 @@ export class AutomaticCheckpoints implements Automatic {
 
   /** **Requires** the session's lease. Whatever fails is noted, and nothing else. */
   async #capture(sessionId: string, state: SessionState, trigger: Trigger): Promise<void> {
-    const { catalog, live, logger, standbys } = this.#engine;
+    const { catalog, live, logger } = this.#engine;
     const row = catalog.session(sessionId);
     const instance = live.get(sessionId);
     if (row === undefined || instance === undefined || this.#closing.signal.aborted) return;
@@ -149,7 +149,6 @@ export class AutomaticCheckpoints implements Automatic {
       await createCheckpoint(row, { ...options, ...more }, this.#engine);
       state.noteTaken();
       if (row.autoFailure !== null) this.#noteFailure(sessionId, null);
-      standbys.refresh();
     } catch (error) {
       // A session that has ended meanwhile has nothing to be captured.
       if (live.get(sessionId) !== instance) return;

@@ -90,7 +90,10 @@ export interface Engine {
   standbys: StandbyPool;
   /** Moments that are mounted for users. */
   browses: BrowseMounts;
-  /** One queue per session: operations that change it run one after the other. */
+  /**
+   * One queue per session: operations that change it run one after the other. After each of them it is
+   * looked what should be on standby now: a head may have moved, or what is wanted.
+   */
   leases: SerialQueues;
   /** Work that goes on after an answer: flushing, cleaning. */
   background: SerialQueues;

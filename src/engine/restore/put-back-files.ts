@@ -7,7 +7,7 @@ import { captureBefore, type Loss } from "./capture-before.ts";
 import { type FileAction, refuseOtherKinds } from "./file-actions.ts";
 import { ComparedMoments, findHolders } from "./find-actions.ts";
 import { putFiles } from "./put-files.ts";
-import type { Restored } from "./restore-checkpoint.ts";
+import { type Restored, reachedAt } from "./restore-checkpoint.ts";
 
 /** Which files of which checkpoint to put back, and what the log says of it. */
 export interface PutBackFiles {
@@ -50,7 +50,7 @@ export async function putBackFiles(
   const actions = await find(pair);
   refuseOtherKinds(actions);
   const heldOpen = findHolders(actions, session.id, engine);
-  const found = { session: session.id, checkpoint: source.id, pid: live.pid, bindsLeftOut: [] };
+  const found = { session: session.id, ...reachedAt(source), pid: live.pid, bindsLeftOut: [] };
   const paths = new Set(actions.map(({ rawPath }) => rawPath));
   if (actions.length === 0) {
     const readyMs = msSince(startedAtMs);

@@ -110,7 +110,7 @@ export async function restoreCheckpoint(
   await swap(session, live, engine);
   return {
     session: session.id,
-    checkpoint: checkpoint.id,
+    ...reachedAt(checkpoint),
     undo: before?.id ?? null,
     undoContent: before?.content ?? null,
     readyMs,
@@ -118,6 +118,11 @@ export async function restoreCheckpoint(
     bindsLeftOut,
     pid: live.pid,
   };
+}
+
+/** Returns what is answered of the checkpoint that a session is at. */
+export function reachedAt({ id, name, content }: CheckpointRow) {
+  return { checkpoint: id, checkpointName: name, checkpointContent: content };
 }
 
 /** A cancelled restore leaves nothing; after a failed one the checkpoint taken first may help. */
@@ -146,7 +151,7 @@ async function restoreFromStandby(
   if (swapped === null) return null;
   return {
     session: session.id,
-    checkpoint: checkpoint.id,
+    ...reachedAt(checkpoint),
     undo: swapped.before?.id ?? null,
     undoContent: swapped.before?.content ?? null,
     pid: swapped.live.pid,

@@ -32,6 +32,8 @@ export type FilesPut = z.infer<typeof filesPutSchema>;
 const restoreOutput = z.object({
   session: z.string(),
   checkpoint: z.string(),
+  checkpointName: z.string().nullable(),
+  checkpointContent: contentSchema.describe("What that checkpoint holds"),
   undo: z.string().nullable().describe("Checkpoint of what was there before"),
   undoContent: contentSchema.nullable().describe("What that checkpoint holds"),
   readyMs: z.number().describe("Until the session answered again"),

@@ -4,14 +4,15 @@ import { renderMove } from "./render-move.ts";
 
 const moved: OperationOutput<"restore"> = {
   ...{ session: "s1", checkpoint: "ratjqv9fnp", pid: 1, readyMs: 5, totalMs: 9 },
+  ...{ checkpointName: "good", checkpointContent: "full" },
   ...{ undo: "bhrkd96mti", undoContent: "full", files: null, check: null, bindsLeftOut: [] },
   parts: { only: null, paths: [], except: [] },
 };
 const how = { moved, sessionRef: "web", verb: "is back at", loss: {} };
 
 test("a checkpoint that has a name is told by it", () => {
-  const [named] = renderMove({ ...how, reached: { name: "good", content: "full" } });
-  const [nameless] = renderMove({ ...how, reached: { name: null, content: "full" } });
+  const [named] = renderMove(how);
+  const [nameless] = renderMove({ ...how, moved: { ...moved, checkpointName: null } });
 
   expect(named).toBe("Session web is back at good (ratjqv9fnp)");
   expect(nameless).toBe("Session web is back at ratjqv9fnp");

@@ -1,5 +1,4 @@
 import type { CheckpointContent, FilesPut, OperationOutput } from "../../shared/protocol/index.ts";
-import { type CommandContext, call } from "./context.ts";
 import { renderCheck } from "./going-back/render-check.ts";
 import { describePaths, renderFilesPut } from "./going-back/render-files-put.ts";
 import { renderLeftOut } from "./render-binds.ts";
@@ -30,33 +29,23 @@ export function lossSentence({ withoutUndo }: LossOptions): string {
     : "What it has now is checkpointed first.";
 }
 
-/** What a person is told of the checkpoint at which a session is now. */
-export type ReachedCheckpoint = Pick<OperationOutput<"show">, "name" | "content">;
-
-/** Returns what is told of a checkpoint; `null` for programs, which can ask themselves. */
-export async function readReached(
-  context: CommandContext,
-  checkpoint: string,
-): Promise<ReachedCheckpoint | null> {
-  return context.isJson ? null : await call(context, "show", { checkpoint });
-}
-
 /** Returns what a person is told after a restore or an undo: where, how fast, and the way back. */
 export function renderMove(options: {
   moved: Moved;
-  reached: ReachedCheckpoint | null;
   sessionRef: string;
   verb: string;
   loss: LossOptions;
 }): string[] {
-  const { moved, verb, reached, loss } = options;
+  const { moved, verb, loss } = options;
   const session = printable(options.sessionRef);
-  const name = reached?.name ?? null;
+  const name = moved.checkpointName;
   const at = name === null ? moved.checkpoint : `${printable(name)} (${moved.checkpoint})`;
   if (moved.files !== null) return renderParts(moved, moved.files, { session, at });
   const checked = moved.check === null ? [] : [renderCheck(moved.check)];
   const fresh =
-    reached?.content === "files" ? ", with a fresh shell; its processes were not captured" : "";
+    moved.checkpointContent === "files"
+      ? ", with a fresh shell; its processes were not captured"
+      : "";
   const ready = `${formatDuration(moved.readyMs)}, with its checkpoint ${formatDuration(moved.totalMs)}`;
   const part = moved.parts.only === "processes" ? ", on its files as they are now" : "";
   const where = `Session ${session} ${verb} ${at}${fresh}${part}`;

@@ -4,13 +4,7 @@ import { call, type Invocation, printLong, printResult } from "../context.ts";
 import { type PartsOptions, partsInput } from "../going-back/parts-options.ts";
 import { refusedExitCode } from "../going-back/refused-exit-code.ts";
 import { renderPlan } from "../going-back/render-plan.ts";
-import {
-  type LossOptions,
-  lossInput,
-  lossSentence,
-  readReached,
-  renderMove,
-} from "../render-move.ts";
+import { type LossOptions, lossInput, lossSentence, renderMove } from "../render-move.ts";
 import { withoutUndefined } from "../session-options.ts";
 
 /** Lines of each list that a question has before it. */
@@ -61,9 +55,8 @@ export async function run({
   const moved = await confirmTyping(context, { isAnswered: isTypingTold }, (typing) =>
     call(context, "restore", { ...asked, ...choice, ...typing }),
   );
-  const reached = await readReached(context, moved.checkpoint);
   await printResult(context, moved, () =>
-    renderMove({ moved, reached, sessionRef: session, verb: "is back at", loss: options }),
+    renderMove({ moved, sessionRef: session, verb: "is back at", loss: options }),
   );
   return undefined;
 }

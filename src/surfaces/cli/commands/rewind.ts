@@ -28,8 +28,7 @@ export async function run({ context, args }: Invocation): Promise<undefined> {
   const moved = await confirmTyping(context, { isAnswered: false }, (typing) =>
     call(context, "restore", { session: session.id, checkpoint, check: true, ...typing }),
   );
-  const reached = await call(context, "show", { checkpoint });
-  const told = { moved, reached, sessionRef: session.name, verb: "is back at", loss: {} };
+  const told = { moved, sessionRef: session.name, verb: "is back at", loss: {} };
   await context.output.lines(renderMove(told));
 }
 

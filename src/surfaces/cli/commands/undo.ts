@@ -1,6 +1,6 @@
 import { confirmTyping } from "../confirm-typing.ts";
 import { type CommandContext, call, type Invocation, printResult } from "../context.ts";
-import { type LossOptions, lossInput, readReached, renderMove } from "../render-move.ts";
+import { type LossOptions, lossInput, renderMove } from "../render-move.ts";
 import { withoutUndefined } from "../session-options.ts";
 
 interface UndoOptions extends LossOptions {
@@ -29,9 +29,8 @@ export async function run({
     { isAnswered: options.whileTyping === true },
     (typing) => call(context, "undo", { session, ...choice, ...typing }),
   );
-  const reached = await readReached(context, moved.checkpoint);
   await printResult(context, moved, () =>
-    renderMove({ moved, reached, sessionRef: session, verb: "is again at", loss: options }),
+    renderMove({ moved, sessionRef: session, verb: "is again at", loss: options }),
   );
   return undefined;
 }
