@@ -88,6 +88,8 @@ test("files alone come back under a server that goes on, and undo takes that bac
 
 test("the plan of files alone is what is then done, and names who holds them open", async () => {
   await session.exec("(sleep 100002 < app/x &)");
+  const running = async () => (await session.ps()).map(({ command }) => command);
+  await expect.poll(running, { timeout: 30_000 }).toContain("sleep 100002");
   const plan = await session.planRestore("green", { only: "files" });
   const { stdout } = await runCommand(own.stateDir, ["restore", "web", "green", "--only", "files"]);
   const { operations } = await session.log();
