@@ -1,6 +1,6 @@
 import { mountOf } from "./describe-culprit.ts";
 import type { FailurePattern } from "./explain-failure.ts";
-import { PROCESSES_FULL_PATTERN } from "./processes-full-pattern.ts";
+import { PROCESSES_FULL_PATTERN } from "./refused-rows.ts";
 
 /** Failures of a restore, the most telling first. */
 export const RESTORE_FAILURE_PATTERNS: readonly FailurePattern[] = [
