@@ -6,13 +6,11 @@ import { openMoment } from "../moment/index.ts";
 import type { Engine } from "../ports/index.ts";
 import { findActiveTypist } from "../session/index.ts";
 import { compareMoments, WHOLE_SCOPE } from "../story/index.ts";
-import { agentMessagesSince } from "./agent-messages-since.ts";
-import { type CommandsSince, commandsSince } from "./commands-since.ts";
 import { refuseOtherKinds } from "./file-actions.ts";
 import { scopeOf } from "./file-scope.ts";
 import { ComparedMoments, findActions, findHolders } from "./find-actions.ts";
 import { findUntouched } from "./find-untouched.ts";
-import { typedSince } from "./typed-since.ts";
+import { agentMessagesSince, commandsSince } from "./history-since.ts";
 
 const FILES_MAX = 20_000;
 const FILE_SECTIONS: readonly ChangesSection[] = ["files", "packages"];
@@ -52,7 +50,7 @@ export async function planRestore(
   return {
     ...{ session: session.id, sessionName: session.name, checkpoint: id, checkpointName: name },
     ...{ content, parts, changes },
-    ...(isWhole ? await runSince(session, checkpoint, engine) : none),
+    ...(isWhole ? await commandsSince(session, checkpoint, engine) : none),
     told: isWhole ? agentMessagesSince(session, checkpoint, engine) : [],
     outside: {
       connections: parts.only === "files" ? [] : (changes.connections?.closed ?? []),
@@ -62,21 +60,6 @@ export async function planRestore(
     typing: findActiveTypist(session, engine),
     untouched: findUntouched(session, checkpoint, engine),
   };
-}
-
-/** What was run by `exec` and what was typed, in one order. */
-async function runSince(
-  session: SessionRow,
-  checkpoint: CheckpointRow,
-  engine: Engine,
-): Promise<CommandsSince> {
-  const { commands, commandsUnknown } = commandsSince(session, checkpoint, engine);
-  const { typed, unknown } = await typedSince(session, checkpoint, engine);
-  const all = [...(commands ?? []), ...typed].sort((one, other) =>
-    one.startedAt < other.startedAt ? -1 : 1,
-  );
-  const reasons = [...(commandsUnknown === null ? [] : [commandsUnknown]), ...unknown];
-  return { commands: all, commandsUnknown: reasons.length === 0 ? null : reasons.join("; ") };
 }
 
 function sectionsOf({ only, paths, except }: RestoreParts): readonly ChangesSection[] | null {
