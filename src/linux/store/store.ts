@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync } from "node:fs";
 import { mkdir, readdir, rm } from "node:fs/promises";
 import path from "node:path";
-import type { StateLayout } from "../../base/index.ts";
+import { requireKnownManifest, type StateLayout } from "../../base/index.ts";
 import { explainDiskError } from "../kernel/index.ts";
 import {
   createSnapshot,
@@ -12,6 +12,7 @@ import {
   isSubvolume,
   lastChange,
 } from "./btrfs-ioctl.ts";
+import { CheckpointFile } from "./checkpoint-file.ts";
 import type { CheckpointPaths } from "./checkpoint-paths.ts";
 import { hasChangedInode, inodesBelow } from "./find-changed.ts";
 import {
@@ -23,7 +24,7 @@ import {
   makeLayersAt,
   renewWorkDirs,
 } from "./instance-layers.ts";
-import { readManifestFile, requireKnownManifestFile, writeManifestFile } from "./manifest-file.ts";
+import { readJsonNow, readSoundJsonNow, writeIndentedJson } from "./json-file.ts";
 import { replaceOwnFiles } from "./own-files.ts";
 import { type ImagePrograms, ProcessImages } from "./process-images.ts";
 import { SessionFiles } from "./session-files.ts";
@@ -31,8 +32,6 @@ import { SessionShares, type ShareOwner } from "./session-shares.ts";
 import { Snapshots } from "./snapshots.ts";
 import type { StoreHealth } from "./store-health.ts";
 import { StoreSpace } from "./store-space.ts";
-import { StoryFiles } from "./story-files.ts";
-import { VerificationFiles } from "./verification-files.ts";
 
 /**
  * The btrfs filesystem that holds every session's files and every checkpoint, and the tmpfs in
@@ -41,10 +40,10 @@ import { VerificationFiles } from "./verification-files.ts";
 export class Store {
   readonly images: ProcessImages;
   readonly snapshots: Snapshots;
-  readonly stories: StoryFiles;
+  readonly stories: CheckpointFile;
   /** What the base had where checkpoints were the first to change it. */
-  readonly baseVersions: StoryFiles;
-  readonly verifications: VerificationFiles;
+  readonly baseVersions: CheckpointFile;
+  readonly verifications: CheckpointFile;
   readonly sessions: SessionFiles;
   readonly space: StoreSpace;
   readonly health: StoreHealth;
@@ -62,9 +61,9 @@ export class Store {
     this.images = new ProcessImages(layout.imagesDir, programs);
     this.snapshots = new Snapshots(layout.storeDir);
     const dirOf = (id: string) => this.checkpointPaths(id).checkpointDir;
-    this.stories = new StoryFiles(dirOf, "story.json");
-    this.baseVersions = new StoryFiles(dirOf, "base-versions.json");
-    this.verifications = new VerificationFiles(dirOf);
+    this.stories = new CheckpointFile(dirOf, "story.json", "a checkpoint's story");
+    this.baseVersions = new CheckpointFile(dirOf, "base-versions.json", "a checkpoint's story");
+    this.verifications = new CheckpointFile(dirOf, "verifications.json", "a verification");
     this.#instancesDir = path.join(layout.storeDir, "instances");
     this.#checkpointsDir = path.join(layout.storeDir, "checkpoints");
     const sessionsDir = path.join(layout.storeDir, "sessions");
@@ -234,7 +233,8 @@ export class Store {
 
   /** Writes the manifest, atomically for readers. A checkpoint without one does not exist. */
   writeManifest(checkpointId: string, manifest: object): Promise<void> {
-    return writeManifestFile(this.checkpointPaths(checkpointId).manifestPath, manifest);
+    const { manifestPath } = this.checkpointPaths(checkpointId);
+    return writeIndentedJson(manifestPath, manifest, "record a checkpoint");
   }
 
   /** Has a checkpoint exist no more; what lies there is removed later. */
@@ -244,12 +244,14 @@ export class Store {
 
   /** Returns the manifest, or `null` where there is none (a capture that never finished). */
   readManifest(checkpointId: string): unknown {
-    return readManifestFile(this.checkpointPaths(checkpointId).manifestPath);
+    return readJsonNow(this.checkpointPaths(checkpointId).manifestPath);
   }
 
   /** Whoever opens a checkpoint asks here first. @throws FORMAT_TOO_NEW  a newer Waypoint wrote it. */
   requireKnown(checkpointId: string): void {
-    requireKnownManifestFile(this.checkpointPaths(checkpointId).manifestPath, checkpointId);
+    const { manifestPath } = this.checkpointPaths(checkpointId);
+    // A damaged one is not newer, and the catalog has what it said.
+    requireKnownManifest(readSoundJsonNow(manifestPath), checkpointId);
   }
 
   /**
