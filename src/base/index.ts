@@ -33,7 +33,6 @@ export {
   toText,
 } from "./raw-path.ts";
 export { Rollback } from "./rollback.ts";
-export { roundMs } from "./round-ms.ts";
 export { type ProcessResult, type RunProcessOptions, runProcess } from "./run-process.ts";
 export { SerialQueues } from "./serial-queue.ts";
 export { settleAll } from "./settle-all.ts";

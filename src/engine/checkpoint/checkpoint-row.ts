@@ -60,3 +60,8 @@ export function checkpointRow(
     heldWhy: null,
   };
 }
+
+/** Returns a duration in milliseconds as it is recorded and shown. */
+export function roundMs(durationMs: number): number {
+  return Math.round(durationMs * 100) / 100;
+}

@@ -1,11 +1,11 @@
-import { Rollback, roundMs } from "../../base/index.ts";
+import { Rollback } from "../../base/index.ts";
 import type { CheckpointRow, SessionRow } from "../../portable/model/index.ts";
 import { hasCode, WaypointError } from "../../shared/errors/index.ts";
 import type { LiveInstance } from "../live/index.ts";
 import type { Engine } from "../ports/index.ts";
 import { requireRestorableBinds, untilWhole } from "../session/index.ts";
 import { scheduleStory } from "../story/index.ts";
-import { type CheckpointOptions, checkpointRow } from "./checkpoint-row.ts";
+import { type CheckpointOptions, checkpointRow, roundMs } from "./checkpoint-row.ts";
 import { dumpInstance } from "./dump-instance.ts";
 import { findUnchanged, noteBaseline, watchForChange } from "./exact-change-check.ts";
 import { scheduleDurable } from "./make-durable.ts";

@@ -1,9 +1,9 @@
-import { roundMs } from "../../base/index.ts";
 import type { SessionRow } from "../../portable/model/index.ts";
 import { hasCode } from "../../shared/errors/index.ts";
 import type { LiveInstance } from "../live/index.ts";
 import type { Engine } from "../ports/index.ts";
 import { externalMounts, workDirOf } from "../session/index.ts";
+import { roundMs } from "./checkpoint-row.ts";
 
 /** Room that CRIU's images take beside the memory pages themselves. */
 const IMAGES_OVERHEAD_BYTES = 16 * 1024 * 1024;

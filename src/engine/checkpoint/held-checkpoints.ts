@@ -1,10 +1,11 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { Rollback, roundMs } from "../../base/index.ts";
+import { Rollback } from "../../base/index.ts";
 import type { CheckpointRow } from "../../portable/model/index.ts";
 import { toWaypointError } from "../../shared/errors/index.ts";
 import type { Engine } from "../ports/index.ts";
 import { callInit, removeInstance } from "../session/index.ts";
 import { scheduleStory } from "../story/index.ts";
+import { roundMs } from "./checkpoint-row.ts";
 import { dumpInstance } from "./dump-instance.ts";
 import { scheduleDurable } from "./make-durable.ts";
 import { toManifest } from "./manifest.ts";

@@ -5,7 +5,7 @@
  */
 
 export { buildFrom } from "./build-from.ts";
-export { type CheckpointOptions, checkpointRow } from "./checkpoint-row.ts";
+export { type CheckpointOptions, checkpointRow, roundMs } from "./checkpoint-row.ts";
 export { createCheckpoint } from "./create-checkpoint.ts";
 export { describeCheckpoint, describeCheckpoints, showCheckpoint } from "./describe-checkpoint.ts";
 export { forkCheckpoint } from "./fork-checkpoint.ts";

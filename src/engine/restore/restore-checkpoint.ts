@@ -1,8 +1,8 @@
-import { Rollback, roundMs } from "../../base/index.ts";
+import { Rollback } from "../../base/index.ts";
 import type { CheckpointRow, SessionRow } from "../../portable/model/index.ts";
 import { WaypointError } from "../../shared/errors/index.ts";
 import type { OperationDetail, OperationOutput } from "../../shared/protocol/index.ts";
-import { buildFrom, removeCheckpoints, requireCaptured } from "../checkpoint/index.ts";
+import { buildFrom, removeCheckpoints, requireCaptured, roundMs } from "../checkpoint/index.ts";
 import type { LiveInstance } from "../live/index.ts";
 import type { Engine } from "../ports/index.ts";
 import {

@@ -1,4 +1,4 @@
-import { Rollback, roundMs, settleAll } from "../../base/index.ts";
+import { Rollback, settleAll } from "../../base/index.ts";
 import type { CheckpointRow, SessionRow } from "../../portable/model/index.ts";
 import { WaypointError } from "../../shared/errors/index.ts";
 import type { OperationDetail } from "../../shared/protocol/index.ts";
@@ -6,6 +6,7 @@ import {
   type CheckpointOptions,
   captureHeldFiles,
   checkpointRow,
+  roundMs,
   scheduleHeld,
   syncSoon,
 } from "../checkpoint/index.ts";
