@@ -100,8 +100,8 @@ function printLine(name, { isOk, durationMs }) {
   process.stdout.write(`${isOk ? "ok    " : "FAILED"} ${name.padEnd(20)} ${seconds.padStart(8)}\n`);
 }
 
-/** Runs `work` on all items, at most `atOnceMax` at the same time; keeps their order. */
-async function runSome(items, atOnceMax, work) {
+/** Runs `work` on all items, at most `concurrency` at the same time; keeps their order. */
+async function runSome(items, concurrency, work) {
   const results = [];
   let next = 0;
   const lane = async () => {
@@ -110,6 +110,6 @@ async function runSome(items, atOnceMax, work) {
       results[index] = await work(items[index]);
     }
   };
-  await Promise.all(Array.from({ length: atOnceMax }, lane));
+  await Promise.all(Array.from({ length: concurrency }, lane));
   return results;
 }

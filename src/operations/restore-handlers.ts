@@ -43,8 +43,8 @@ export const RESTORE_HANDLERS: HandlersOf<RestoreOperation> = {
 
   revert: (input, engine, client) =>
     withSession(input.session, engine, client, async (session) => {
-      const wish = await desiredRevert(session, input, engine);
-      return await revertChanges(session, { ...input, ...wish }, engine);
+      const desired = await desiredRevert(session, input, engine);
+      return await revertChanges(session, { ...input, ...desired }, engine);
     }),
 
   "revert.plan": async (input, engine, client) => {

@@ -60,11 +60,11 @@ function filesOf(directory: string): Record<string, string> {
 
 function applyUntil(killAt: number) {
   const names = ["one", "two", "three", "made", "made/file", "old"];
-  const wishes = [
+  const desired = [
     ...names.map((name) => ({ path: name, from: at("new", name) })),
     ...["gone", "old/inside"].map((name) => ({ path: name, from: null })),
   ];
-  const job = { storeDir: at("store"), targetDir: at("target"), wishes, killAt };
+  const job = { storeDir: at("store"), targetDir: at("target"), desired, killAt };
   return spawnSync(process.execPath, [PROGRAM, JSON.stringify(job)], { encoding: "utf8" });
 }
 

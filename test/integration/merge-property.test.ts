@@ -135,7 +135,7 @@ async function mergeByPlan(base: Tree, ours: Tree, theirs: Tree) {
   const versionIn = (side: string, name: string) =>
     existsSync(at(`${side}/${name}`)) ? versionAt(at(`${side}/${name}`)) : null;
   const names = [...new Set([...Object.keys(base), ...Object.keys(theirs)])];
-  const wishes = names.map((name) => ({
+  const desired = names.map((name) => ({
     ...{ path: name, base: versionIn("base", name), theirs: versionIn("theirs", name) },
     ...{ ctimeNs: null, linkKey: null },
   }));
@@ -144,7 +144,7 @@ async function mergeByPlan(base: Tree, ours: Tree, theirs: Tree) {
   const signal = new AbortController().signal;
   await journal.make("m");
   const target = new Target(fd, kernel);
-  const plan = await makePlan(wishes, target, {
+  const plan = await makePlan(desired, target, {
     ...{ onConflict: "git", labels: LABELS, scratchDir: journal.dirOf("m"), textTools, signal },
     directoryAt: (name) => versionIn("theirs", name),
   });

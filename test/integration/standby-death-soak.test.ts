@@ -26,7 +26,7 @@ async function expectNoLeftovers(): Promise<void> {
     const left = {
       strayImages: images.filter((id) => !expected.checkpoints.includes(id)),
       criu,
-      // Incarnations of sessions are each where they should be; the others are standbys.
+      // Instances of sessions are each where they should be; the others are standbys.
       missing: KINDS.flatMap((kind) => expected[kind].filter((id) => !found[kind].includes(id))),
       surplus: KINDS.map((kind) => found[kind].length - expected[kind].length - count),
       checkpoints: checkpoints.filter((id) => !expected.checkpoints.includes(id)),

@@ -90,11 +90,11 @@ async function unsentBytes(session: Session): Promise<number> {
 }
 
 /** The tables that keep senders silent in a session's network. */
-function silencesIn({ pid }: SessionInfo): string[] {
+function egressHoldsIn({ pid }: SessionInfo): string[] {
   const list = [`--net=/proc/${pid}/ns/net`, "nft", "list", "tables"];
   const { stdout, status } = spawnSync("nsenter", list, { encoding: "utf8" });
   expect(status).toBe(0);
-  return stdout.split("\n").filter((line) => line.includes("silence"));
+  return stdout.split("\n").filter((line) => line.includes("hold_egress"));
 }
 
 /** Lets the program finish, and returns what its two ends say. */
@@ -141,7 +141,7 @@ test("unsent data arrives in a restore and an undo on the host's network", async
   await session.undo();
 
   expect(await finish(session)).toEqual(["whole", "thanks"]);
-  expect(silencesIn(await session.info())).toEqual([]);
+  expect(egressHoldsIn(await session.info())).toEqual([]);
 });
 
 test("a restore that fails on the host's network leaves nothing silent", async () => {
@@ -151,7 +151,7 @@ test("a restore that fails on the host's network leaves nothing silent", async (
 
   await expect(session.restore(bad)).rejects.toMatchObject({ code: "CHECKPOINT_INCOMPLETE" });
 
-  expect(silencesIn(await session.info())).toEqual([]);
+  expect(egressHoldsIn(await session.info())).toEqual([]);
   expect(await finish(session)).toEqual(["whole", "thanks"]);
 });
 
@@ -164,5 +164,5 @@ test(`unsent data arrives after ${GENERATIONS} generations`, async () => {
 
   expect(await unsentBytes(session)).toBeGreaterThan(0);
   expect(await finish(session)).toEqual(["whole", "thanks"]);
-  expect(silencesIn(await session.info())).toEqual([]);
+  expect(egressHoldsIn(await session.info())).toEqual([]);
 });

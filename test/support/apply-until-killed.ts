@@ -10,7 +10,7 @@ interface Job {
   storeDir: string;
   targetDir: string;
   /** Paths below the target, each with where its new version lies; `null` deletes it. */
-  wishes: { path: string; from: string | null }[];
+  desired: { path: string; from: string | null }[];
   /** Which look at the client's signal is the last one; one comes before each step. */
   killAt: number;
 }
@@ -32,11 +32,11 @@ const fd = openSync(job.targetDir, constants.O_RDONLY | constants.O_DIRECTORY);
 const target = new Target(fd, kernel);
 const id = "crashed";
 await journal.make(id);
-const wishes = job.wishes.map(({ path, from }) => ({
+const desired = job.desired.map(({ path, from }) => ({
   ...{ path, theirs: from === null ? null : versionAt(from), linkKey: null, ctimeNs: null },
   base: "unknown" as const,
 }));
-const plan = await makePlan(wishes, target, {
+const plan = await makePlan(desired, target, {
   onConflict: "theirs",
   labels: { ours: "ours", base: "base", theirs: "theirs" },
   ...{

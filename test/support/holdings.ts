@@ -5,13 +5,13 @@ import { stateLayout } from "../../src/base/index.ts";
 
 /** What a state directory's daemons have on the machine, by the ids that it belongs to. */
 export interface Holdings {
-  /** Incarnations that have a root filesystem mounted. */
+  /** Instances that have a root filesystem mounted. */
   mounts: string[];
-  /** Incarnations that have a network namespace. */
+  /** Instances that have a network namespace. */
   networks: string[];
-  /** Incarnations in which a PID 1 runs. */
+  /** Instances in which a PID 1 runs. */
   inits: string[];
-  /** Incarnations that have files in the store. */
+  /** Instances that have files in the store. */
   instances: string[];
   /** Checkpoints that have a directory in the store. */
   checkpoints: string[];

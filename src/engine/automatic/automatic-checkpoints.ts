@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { SessionRow } from "../../portable/model/index.ts";
 import { toWaypointError } from "../../shared/errors/index.ts";
 import type { OperationOutput } from "../../shared/protocol/index.ts";
-import { createCheckpoint, markAsItIs } from "../checkpoint/index.ts";
+import { createCheckpoint, noteStartState } from "../checkpoint/index.ts";
 import type { LiveInstance } from "../live/index.ts";
 import type { Automatic, CommandEnd, Engine } from "../ports/index.ts";
 import { autoPolicyOf, describeAutomatic } from "../session/index.ts";
@@ -46,7 +46,7 @@ export class AutomaticCheckpoints implements Automatic {
     try {
       this.#follow(live);
     } catch (error) {
-      // Without a mark, all counts as changed.
+      // Where none was noted, all counts as changed.
       this.#engine.logger.error("follow a session", error, { sessionId: live.sessionId });
     }
   }
@@ -92,7 +92,7 @@ export class AutomaticCheckpoints implements Automatic {
     if (policy.text === "manual") this.#states.delete(row.id);
     else if (state === undefined) this.#states.set(row.id, new SessionState(policy, isPaused));
     this.#keepLooking();
-    if (policy.text !== "manual") markAsItIs(live, this.#engine);
+    if (policy.text !== "manual") noteStartState(live, this.#engine);
   }
 
   #trigger(sessionId: string, trigger: Trigger): void {

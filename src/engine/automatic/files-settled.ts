@@ -1,4 +1,4 @@
-import { touchedSinceMark } from "../checkpoint/index.ts";
+import { touchedSinceNoted } from "../checkpoint/index.ts";
 import type { LiveInstance } from "../live/index.ts";
 import type { Engine } from "../ports/index.ts";
 import type { SessionState } from "./session-state.ts";
@@ -16,7 +16,7 @@ const RESTLESS_MS_MAX = 30_000;
  * tell nothing of what is written through memory.
  */
 export function areFilesSettled(live: LiveInstance, state: SessionState, engine: Engine): boolean {
-  const touchedAtMs = touchedSinceMark(live, engine);
+  const touchedAtMs = touchedSinceNoted(live, engine);
   if (touchedAtMs === null) {
     state.writtenSinceMs = null;
     return false;

@@ -1,5 +1,5 @@
 import type { AutoPolicy } from "../../shared/protocol/index.ts";
-import { changesSinceMark } from "../checkpoint/index.ts";
+import { quickChanges } from "../checkpoint/index.ts";
 import type { LiveInstance } from "../live/index.ts";
 import type { Engine } from "../ports/index.ts";
 import type { Trigger } from "./trigger.ts";
@@ -13,6 +13,6 @@ export async function isWorthCapturing(
 ): Promise<boolean> {
   if (cause === "task" || mayHaveChangedShell) return true;
   if (cause === "command" && policy.commands === "each") return true;
-  const { hasChanged, hasRun } = await changesSinceMark(live, engine);
+  const { hasChanged, hasRun } = await quickChanges(live, engine);
   return hasChanged || (cause === "every" && hasRun);
 }

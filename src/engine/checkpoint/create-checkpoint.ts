@@ -7,10 +7,10 @@ import { requireRestorableBinds, untilWhole } from "../session/index.ts";
 import { scheduleStory } from "../story/index.ts";
 import { type CheckpointOptions, checkpointRow, roundMs } from "./checkpoint-row.ts";
 import { dumpInstance } from "./dump-instance.ts";
-import { findUnchanged, noteBaseline, watchForChange } from "./exact-change-check.ts";
+import { noteBaseline, parentIfUnchanged, watchForChange } from "./exact-change-check.ts";
 import { scheduleDurable } from "./make-durable.ts";
 import { toManifest } from "./manifest.ts";
-import { markCapture } from "./quick-change-check.ts";
+import { noteQuickState } from "./quick-change-check.ts";
 
 /**
  * Captures a session as an immutable checkpoint, without ending or disturbing what runs in it.
@@ -89,7 +89,7 @@ async function captureFiles(session: SessionRow, id: string, engine: Engine) {
 /** Captures nothing anew where the parent's captures are still what is there. */
 async function shareCaptures(session: SessionRow, live: LiveInstance, id: string, engine: Engine) {
   const commands = engine.journal.soFar(live.instanceId);
-  const parent = await findUnchanged(session, live, engine);
+  const parent = await parentIfUnchanged(session, live, engine);
   if (parent === null) return null;
   try {
     await engine.store.shareCaptures(id, parent.id);
@@ -112,12 +112,12 @@ async function captureAll(session: SessionRow, live: LiveInstance, id: string, e
   // What ends from here on is not in the capture: the daemon learns of it only afterwards.
   const commands = engine.journal.soFar(live.instanceId);
   const watch = watchForChange(session, live, engine);
-  const mark = markCapture(session, live, engine);
+  const quickState = noteQuickState(session, live, engine);
   // CRIU cannot dump one end of a connection, so the daemon lets go of the session's init first.
   await live.link.quiesce();
   try {
     const { pauseMs, memoryBytes } = await dumpInstance(session, live, id, engine);
-    mark.take(id);
+    quickState.take(id);
     return { pauseMs, memoryBytes, unchangedSince: null, imagesSums: null, commands };
   } finally {
     await live.link.resume();

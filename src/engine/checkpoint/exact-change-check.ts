@@ -97,7 +97,7 @@ export function noteBaseline(live: LiveInstance, checkpointId: string): void {
  * Returns the checkpoint on which a session stands, if nothing has run, arrived or been written
  * since it was captured; null when something has, or when it cannot be told.
  */
-export async function findUnchanged(
+export async function parentIfUnchanged(
   session: SessionRow,
   live: LiveInstance,
   engine: Engine,

@@ -19,6 +19,6 @@ export {
 export { makeDurable, removeCheckpoints, scheduleDurable } from "./make-durable.ts";
 export { fromManifest, shownOfNewer, toManifest } from "./manifest.ts";
 export { MemoryImages } from "./memory-images.ts";
-export { changesSinceMark, markAsItIs, touchedSinceMark } from "./quick-change-check.ts";
+export { noteStartState, quickChanges, touchedSinceNoted } from "./quick-change-check.ts";
 export { syncSoon } from "./sync-soon.ts";
 export { openThrowawayFork, type ThrowawayFork } from "./throwaway-fork.ts";

@@ -24,17 +24,17 @@ export interface PlanRules extends Omit<DecisionRules, "calls"> {
   signal: AbortSignal;
 }
 
-/** Makes the plan that brings wishes into a target; nothing is written. */
+/** Makes the plan that brings desired changes into a target; nothing is written. */
 export async function makePlan(
-  wishes: readonly DesiredChange[],
+  desired: readonly DesiredChange[],
   target: Target,
   rules: PlanRules,
 ): Promise<Plan> {
   const planning = new Planning(target, rules);
   // Parents before what is in them.
-  for (const wish of wishes.toSorted((one, other) => (one.path < other.path ? -1 : 1))) {
+  for (const change of desired.toSorted((one, other) => (one.path < other.path ? -1 : 1))) {
     rules.signal.throwIfAborted();
-    await planning.add(wish);
+    await planning.add(change);
   }
   return planning.finish();
 }
@@ -52,24 +52,24 @@ class Planning {
     this.#rules = rules;
   }
 
-  async add(wish: DesiredChange): Promise<void> {
-    const { path, theirs } = wish;
+  async add(change: DesiredChange): Promise<void> {
+    const { path, theirs } = change;
     if (theirs !== null && !TAKEN.includes(theirs.type)) {
       this.#plan.notes.push({ path, reason: `a ${theirs.type.replace("-", " ")} is left out` });
       return;
     }
     await this.#target.look(path, async (seen) => {
       const isOpened = this.#isBelowOpened(path);
-      if (seen.isBlocked && !isOpened) return this.#block(wish);
+      if (seen.isBlocked && !isOpened) return this.#block(change);
       const now: Seen = isOpened ? { version: null, status: null, isBlocked: false } : seen;
       // Known to be as it was a moment ago; somebody may have come in between.
-      const isUnsure = wish.base === "ours" && now.status?.ctimeNs !== wish.ctimeNs;
-      const asked = isUnsure ? { ...wish, base: "unknown" as const } : wish;
+      const isUnsure = change.base === "ours" && now.status?.ctimeNs !== change.ctimeNs;
+      const asked = isUnsure ? { ...change, base: "unknown" as const } : change;
       const rules = { ...this.#rules, calls: this.#target.calls };
       const decision = await decide(asked, now.version, rules);
       if (decision.note !== null) this.#plan.notes.push({ path, reason: decision.note });
       if (decision.conflict !== null) this.#plan.conflicts.push({ path, ...decision.conflict });
-      if (decision.outcome === "take") await this.#take(wish, decision, now);
+      if (decision.outcome === "take") await this.#take(change, decision, now);
       else if (decision.conflict === null) this.#plan.sameCount += 1;
     });
   }

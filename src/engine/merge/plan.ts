@@ -13,7 +13,7 @@ export interface DesiredChange {
   theirs: Version | null;
   /** What an earlier apply of the same line has left here; a target that is like it is its own work. */
   applied?: Version | null | undefined;
-  /** Name of other wishes that are the same file: a hard link. */
+  /** Name of other changes that are the same file: a hard link. */
   linkKey: string | null;
 }
 

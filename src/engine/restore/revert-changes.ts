@@ -35,11 +35,11 @@ export interface DesiredRevert {
  */
 export async function revertChanges(
   session: SessionRow,
-  wish: DesiredRevert & Loss & { check: boolean },
+  desired: DesiredRevert & Loss & { check: boolean },
   engine: Engine,
 ): Promise<OperationOutput<"revert">> {
-  requireTwo(wish);
-  const { from, to, parts } = wish;
+  requireTwo(desired);
+  const { from, to, parts } = desired;
   await using joins = new LineReverts(engine, NEVER);
   let found: FoundRevert = { actions: [], joined: [], conflicts: [] };
   const { paths, ...put } = await putBackFiles(
@@ -49,35 +49,35 @@ export async function revertChanges(
       source: from,
       intent: `before what changed from ${from.name ?? from.id} to ${to.name ?? to.id} was taken back`,
       find: async (pair) => {
-        found = await findRevert(pair, wish, joins, engine, NEVER);
+        found = await findRevert(pair, desired, joins, engine, NEVER);
         return found.actions;
       },
       detail: { parts, since: to.id, undoes: null },
     },
-    wish,
+    desired,
     engine,
   );
   // Texts whose lines were joined are in no checkpoint that they could be compared with.
   const joined = new Set(found.joined);
   const asBefore = new Set([...paths].filter((path) => !joined.has(path)));
   const expected = { parts, processesOf: null, filesOf: from, paths: asBefore };
-  const check = await checkIf(wish, session, expected, engine);
+  const check = await checkIf(desired, session, expected, engine);
   return { ...put, parts, check, since: to.id, ...listed(found) };
 }
 
 /** Returns what a revert would do, and changes nothing. @throws as {@link revertChanges} */
 export async function planRevert(
   session: SessionRow,
-  wish: DesiredRevert,
+  desired: DesiredRevert,
   engine: Engine,
   signal: AbortSignal,
 ): Promise<RevertPlan> {
-  requireTwo(wish);
+  requireTwo(desired);
   await using now = await openMoment({ session }, engine);
-  await using past = await openMoment({ checkpoint: wish.from }, engine);
+  await using past = await openMoment({ checkpoint: desired.from }, engine);
   using pair = new ComparedMoments(now, past);
   await using joins = new LineReverts(engine, signal);
-  const found = await findRevert(pair, wish, joins, engine, signal);
+  const found = await findRevert(pair, desired, joins, engine, signal);
   const { actions } = found;
   const files = actions.slice(0, LISTED_MAX).map(({ rawPath, have, want }) => ({
     path: toText(rawPath),
@@ -85,8 +85,8 @@ export async function planRevert(
     change: changeOf(have, want),
   }));
   return {
-    ...{ session: session.id, sessionName: session.name, from: wish.from.id, to: wish.to.id },
-    ...{ parts: wish.parts, files, filesCount: actions.length },
+    ...{ session: session.id, sessionName: session.name, from: desired.from.id, to: desired.to.id },
+    ...{ parts: desired.parts, files, filesCount: actions.length },
     ...listed(found),
     heldOpen: findHolders(actions, session.id, engine),
     refused: reasonOf(() => refuseOtherKinds(actions)),

@@ -2,12 +2,12 @@ import { isIPv4 } from "node:net";
 import { runProcess } from "../../base/index.ts";
 import type { Connection } from "./socket-plan.ts";
 
-const TABLE_PREFIX = "waypoint_silence_";
+const TABLE_PREFIX = "waypoint_hold_egress_";
 
 /** SOCCR_MARK of CRIU. */
 const CRIU_MARK = "0xc114";
 
-/** Name of the nft table, in a namespace or on the host, that keeps an instance's senders silent. */
+/** Name of the nft table, in a namespace or on the host, that holds back what an instance sends. */
 export function egressHoldTableName(ownerKey: string, instanceId: string): string {
   return `${TABLE_PREFIX}${ownerKey}_${instanceId.replaceAll("-", "_")}`;
 }
@@ -32,7 +32,7 @@ ${rules.join("\n")}
 `;
 }
 
-/** Ends silences on the host that a killed daemon left; none of its restores lives on. */
+/** Ends what holds packets back on the host that a killed daemon left; none of its restores lives on. */
 export async function removeStaleEgressHolds(ownerKey: string): Promise<void> {
   const { stdout } = await runProcess(["nft", "list", "tables", "inet"]);
   const prefix = egressHoldTableName(ownerKey, "");

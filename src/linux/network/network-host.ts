@@ -48,7 +48,7 @@ export class NetworkHost {
   readonly #hasIpv6: boolean;
   readonly #setup: HostSetup;
   readonly #links: SessionLinks;
-  readonly #silencedOnHost = new Set<string>();
+  readonly #heldOnHost = new Set<string>();
   readonly #spares: SpareNetworks;
 
   private constructor(options: {
@@ -187,7 +187,7 @@ export class NetworkHost {
   async prepareOnHost(instanceId: string, plan: SocketPlan): Promise<null> {
     if (plan.senders.length === 0) return null;
     const input = buildEgressHold(this.#egressHoldOf(instanceId), plan.senders);
-    this.#silencedOnHost.add(instanceId);
+    this.#heldOnHost.add(instanceId);
     await runProcess(["nft", "-f", "-"], { input });
     return null;
   }
@@ -197,7 +197,7 @@ export class NetworkHost {
     const egressHold = this.#egressHoldOf(instanceId);
     const script = buildReleaseScript({ netnsPath: null, plan, link: null, egressHold });
     await runProcess(["sh", "-ec", script]);
-    this.#silencedOnHost.delete(instanceId);
+    this.#heldOnHost.delete(instanceId);
   }
 
   /**
@@ -224,7 +224,7 @@ export class NetworkHost {
   async remove(instanceId: string): Promise<void> {
     // The link first: the end of the namespace would take its time.
     await this.#links.remove(instanceId);
-    if (this.#silencedOnHost.delete(instanceId)) {
+    if (this.#heldOnHost.delete(instanceId)) {
       const table = ["inet", this.#egressHoldOf(instanceId)];
       await runProcess(["nft", "delete", "table", ...table], { okExitCodes: [0, 1] });
     }

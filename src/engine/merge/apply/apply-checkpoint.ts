@@ -64,11 +64,11 @@ export async function applyCheckpoint(
   const found = await findFileChanges({ from, to }, { engine, signal: client.cancelled }, files);
   const changes = splitChanges(found.changes, files, mapping.under);
   const applied = await findApplied(row, mapping, journal, engine.catalog);
-  const wishes = await desiredChangesOf(changes, { mapping, row, applied }, engine);
+  const desired = await desiredChangesOf(changes, { mapping, row, applied }, engine);
   const id = engine.newId();
   await journal.make(id);
   try {
-    const plan = await makePlan(wishes, target, {
+    const plan = await makePlan(desired, target, {
       onConflict: input.force ? "theirs" : "refuse",
       labels: { ours: "this machine", base: "base", theirs: row.id },
       ...{ scratchDir: journal.dirOf(id), textTools: engine.textTools },
@@ -148,21 +148,21 @@ async function desiredChangesOf(
   engine: Engine,
 ): Promise<DesiredChange[]> {
   const views = new FirstViews(row, engine);
-  const wishes: DesiredChange[] = [];
+  const desired: DesiredChange[] = [];
   for (const change of changes) {
     const { before, after, path } = change;
     // The directory that is written to is there, and stays as it is.
     if (isRoot(change, mapping)) continue;
     const earlier = applied.get(mapping.toTarget(path));
     const base = earlier?.joinedFrom ?? (await baseOf(change, views, mapping));
-    wishes.push({
+    desired.push({
       ...{ path: mapping.toTarget(path), base, applied: earlier?.left },
       ctimeNs: base === "ours" && before !== null ? views.ctimeNs(before) : null,
       theirs: after === null ? null : versionOfEntry(after),
       linkKey: after?.upperInode == null || after.type !== "file" ? null : `${after.upperInode}`,
     });
   }
-  return wishes;
+  return desired;
 }
 
 async function baseOf(

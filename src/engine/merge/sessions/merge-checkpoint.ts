@@ -66,7 +66,7 @@ export async function mergeCheckpoint(
   const id = engine.newId();
   await journal.make(id);
   try {
-    const wishes = changes.map(
+    const desired = changes.map(
       (change): DesiredChange => ({
         path: change.path.slice(1),
         base: change.before === null ? null : versionOfEntry(change.before),
@@ -75,7 +75,7 @@ export async function mergeCheckpoint(
         linkKey: change.after?.upperInode == null ? null : `${change.after.upperInode}`,
       }),
     );
-    const plan = await makePlan(wishes, target, {
+    const plan = await makePlan(desired, target, {
       onConflict: "git",
       labels: { ours: session.name, base: ancestor.id, theirs: checkpoint.name ?? checkpoint.id },
       ...{ scratchDir: journal.dirOf(id), textTools: engine.textTools },
