@@ -27,16 +27,14 @@ export class SqliteFile implements Disposable {
    */
   static open(path: string, migrations: readonly string[]): SqliteFile {
     const file = new SqliteFile(new DatabaseSync(path));
-    file.#db.exec(
-      "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA busy_timeout = 5000;",
-    );
-    const check = file.get<{ quick_check: string }>("PRAGMA quick_check(1)");
-    if (check?.quick_check !== "ok") throw new Error(`damaged: ${check?.quick_check}`);
-    file.#migrate(migrations);
-    file.#version = migrations.length;
-    // A file that can be read alone is found out now, not in the middle of an operation.
-    file.sync();
-    return file;
+    try {
+      file.#prepareForWriting(migrations);
+      return file;
+    } catch (error) {
+      // Else it is closed when memory is cleared away, and locks the file for that moment.
+      file[Symbol.dispose]();
+      throw error;
+    }
   }
 
   /** Opens a file that another process writes, to read what stands in it at each moment. */
@@ -118,6 +116,18 @@ export class SqliteFile implements Disposable {
 
   all<T>(sql: string, ...values: SQLInputValue[]): T[] {
     return this.#prepare(sql).all(...values) as T[];
+  }
+
+  #prepareForWriting(migrations: readonly string[]): void {
+    this.#db.exec(
+      "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA busy_timeout = 5000;",
+    );
+    const check = this.get<{ quick_check: string }>("PRAGMA quick_check(1)");
+    if (check?.quick_check !== "ok") throw new Error(`damaged: ${check?.quick_check}`);
+    this.#migrate(migrations);
+    this.#version = migrations.length;
+    // A file that can be read alone is found out now, not in the middle of an operation.
+    this.sync();
   }
 
   #migrate(migrations: readonly string[]): void {
