@@ -1,8 +1,9 @@
+import { existsSync } from "node:fs";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { Checkpoint, Session } from "../../src/index.ts";
 import { runCommand } from "../support/command-line.ts";
 import { killDaemon } from "../support/crash-model.ts";
-import { expectedHoldings, holdingsOf } from "../support/holdings.ts";
+import { expectedHoldings, holdingsOf, stayInside } from "../support/holdings.ts";
 import { standbysOf, startedAtSeconds, untilReady, uptimeSeconds } from "../support/standby.ts";
 import { eventually, openTestWaypoint, type TestWaypoint } from "../support/test-waypoint.ts";
 
@@ -242,7 +243,9 @@ describe("nothing is left", () => {
     const other = await own.waypoint.new();
     const point = await other.checkpoint();
     await untilReady(other, point);
-    await other.restore(point);
+    const { undo } = await other.restore(point);
+    await untilReady(other, point);
+    await untilReady(other, undo ?? "");
 
     await other.stop();
 
@@ -254,12 +257,23 @@ describe("nothing is left", () => {
 
   test("of any standby when the daemon ends", async () => {
     await standReady();
+    const pid = await own.daemonPid();
+    using inside = stayInside(own.stateDir);
+    expect(holdingsOf(own.stateDir, inside.pid).inits.length).toBeGreaterThan(1);
+
     const stopped = await runCommand(own.stateDir, ["daemon", "stop"]);
+
     expect(stopped.exitCode).toBe(0);
-
-    await eventually("the end of the daemon", () => own.daemonPid().catch(() => 0), Boolean);
-
-    expect((await session.info()).state).toBe("running");
+    await eventually(
+      "the end of the daemon",
+      () => existsSync(`/proc/${pid}`),
+      (isThere) => !isThere,
+    );
+    // Looked at before anybody asks: the next daemon clears away what one has left.
+    const found = holdingsOf(own.stateDir, inside.pid);
+    const expected = expectedHoldings(own.stateDir);
+    for (const kind of KINDS) expect(found[kind], kind).toEqual(expected[kind]);
+    expect(expected.inits).toHaveLength(1);
     expect(await count(session)).not.toBe("");
   });
 });

@@ -1,3 +1,4 @@
+import { spawn } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -21,17 +22,21 @@ export interface Holdings {
   criu: number[];
 }
 
-/** Looks at the machine itself, not at what a daemon says of it. */
-export function holdingsOf(stateDir: string, daemonPid: number): Holdings {
+/**
+ * Looks at the machine itself, not at what a daemon says of it.
+ *
+ * @param insidePid  the daemon, or another process in its mount namespace, which hides all this from
+ *   the host
+ */
+export function holdingsOf(stateDir: string, insidePid: number): Holdings {
   const { storeDir, imagesDir, key } = stateLayout(stateDir);
-  // The daemon is inside the namespace that hides all this from the host.
-  const inside = (...parts: string[]) => path.join(`/proc/${daemonPid}/root`, ...parts);
+  const inside = (...parts: string[]) => path.join(`/proc/${insidePid}/root`, ...parts);
   const processes = readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))
     .map(Number);
   const netnsPrefix = `waypoint-${key}-`;
   return {
-    mounts: mountPoints(daemonPid)
+    mounts: mountPoints(insidePid)
       .filter((point) => path.dirname(point) === "/run/waypoint/roots")
       .map((point) => path.basename(point))
       .sort(),
@@ -47,6 +52,13 @@ export function holdingsOf(stateDir: string, daemonPid: number): Holdings {
     images: readdirSync(inside(imagesDir)).sort(),
     criu: processes.filter((pid) => isCriuOf(pid, stateDir)),
   };
+}
+
+/** A process in the mount namespace of a state directory's daemons, for when there is none of these. */
+export function stayInside(stateDir: string): Disposable & { pid: number } {
+  const { namespacePath } = stateLayout(stateDir);
+  const child = spawn("nsenter", [`--mount=${namespacePath}`, "sleep", "600"], { stdio: "ignore" });
+  return { pid: child.pid as number, [Symbol.dispose]: () => void child.kill("SIGKILL") };
 }
 
 /** What the catalog says that there should be. */
