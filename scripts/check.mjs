@@ -14,6 +14,7 @@ import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { runNode } from "./check/run-node.mjs";
 import { runTests } from "./check/run-tests.mjs";
+import { verdictOf } from "./check/test-report.ts";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const STATIC_STAGES_AT_ONCE = Math.min(2, availableParallelism());
@@ -21,9 +22,6 @@ const STATIC_STAGE_TIMEOUT_MS = 5 * 60_000;
 const UNIT_TIMEOUT_MS = 10 * 60_000;
 const INTEGRATION_TIMEOUT_MS = 60 * 60_000;
 const ZOO_TIMEOUT_MS = 60 * 60_000;
-
-/** More of them in one run, and passing says little. */
-const FLAKY_MAX = 2;
 
 const isFast = process.argv.includes("--fast");
 const isCi = /^(1|true)$/i.test(process.env.CI ?? "");
@@ -68,14 +66,9 @@ if (!isFast) {
   await test("zoo", { timeoutMs: ZOO_TIMEOUT_MS, triesMax: 1 });
 }
 
-const counts = [`${total.passed} passed`, `${total.failed} failed`];
-if (total.flaky > 0) counts.push(`${total.flaky} flaky`);
-if (total.skipped > 0) counts.push(`${total.skipped} skipped`);
-process.stdout.write(`${counts.join(", ")}\n`);
-if (total.flaky > FLAKY_MAX) {
-  process.stdout.write(`FAILED: more than ${FLAKY_MAX} tests needed another try\n`);
-}
-process.exitCode = total.failed > 0 || total.flaky > FLAKY_MAX ? 1 : 0;
+const { isOk, text } = verdictOf(total);
+process.stdout.write(text);
+process.exitCode = isOk ? 0 : 1;
 
 /** Runs a vitest project, prints what it tells and adds its tests to the total. */
 async function test(project, limits) {

@@ -14,8 +14,11 @@ const LOOK_INTERVAL_MS = 200;
  * What tests that had all their files below a directory have left of themselves: files, processes,
  * mounts and loop devices that name it, a line each.
  */
-export async function leftBehind(directory: string): Promise<string[]> {
-  const endsAtMs = performance.now() + ENDING_MS_MAX;
+export async function leftBehind(
+  directory: string,
+  endingMsMax = ENDING_MS_MAX,
+): Promise<string[]> {
+  const endsAtMs = performance.now() + endingMsMax;
   for (;;) {
     const left = lookAround(directory);
     if (left.length === 0 || performance.now() > endsAtMs) return left;

@@ -26,7 +26,8 @@ const SLOWEST_FILES = 10;
  *
  * @param {string} project
  * @param {{ rootDir: string, workDir: string, timeoutMs: number, triesMax: number,
- *   isCi: boolean }} options `workDir` is a directory of the gate's own
+ *   isCi: boolean, endingMsMax?: number }} options `workDir` is a directory of the gate's own;
+ *   what is still there after the last run has `endingMsMax` to go
  * @returns {Promise<{ isOk: boolean, counts: { passed: number, failed: number, skipped: number,
  *   flaky: number }, durationMs: number, told: string }>} `told` is what to print below the stage's line
  */
@@ -45,7 +46,7 @@ export async function runTests(project, options) {
   const counts = { ...countTests(last.report), flaky: last.flaky };
   const wrong = isCi && counts.skipped > 0 ? [`In CI ${counts.skipped} tests were skipped.`] : [];
   // A test that failed may not have come to its clean-up; each further try began with none of that.
-  const left = last.isOk ? await leftBehind(temporaryDir) : [];
+  const left = last.isOk ? await leftBehind(temporaryDir, options.endingMsMax) : [];
   wrong.push(...left.map((line) => `Left behind: ${line}`));
   clear();
 

@@ -1,5 +1,17 @@
 import { readFileSync } from "node:fs";
 
+/** More of them in one run, and passing says little. */
+const FLAKY_MAX = 2;
+
+/** What the tests of a run have come to; a stage that failed counts as one failure. */
+export interface TestCounts {
+  passed: number;
+  failed: number;
+  skipped: number;
+  /** Passed, but not at the first try. */
+  flaky: number;
+}
+
 /** What is read of vitest's report. */
 export interface TestReport {
   testResults: {
@@ -77,4 +89,15 @@ export function slowestFiles(report: TestReport | undefined, count: number) {
 export function withLaterRun(report: TestReport, later: TestReport): TestReport {
   const again = new Map(later.testResults.map((file) => [file.name, file]));
   return { testResults: report.testResults.map((file) => again.get(file.name) ?? file) };
+}
+
+/** Returns whether the gate has passed, and the lines to end with: the last one counts all tests. */
+export function verdictOf(total: TestCounts): { isOk: boolean; text: string } {
+  const isTooFlaky = total.flaky > FLAKY_MAX;
+  const failed = total.failed + (isTooFlaky ? 1 : 0);
+  const counts = [`${total.passed} passed`, `${failed} failed`];
+  if (total.flaky > 0) counts.push(`${total.flaky} flaky`);
+  if (total.skipped > 0) counts.push(`${total.skipped} skipped`);
+  const why = isTooFlaky ? `FAILED more than ${FLAKY_MAX} tests needed another try\n` : "";
+  return { isOk: failed === 0, text: `${why}${counts.join(", ")}\n` };
 }

@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import process from "node:process";
@@ -11,6 +11,7 @@ import {
   countTests,
   failedFiles,
   slowestFiles,
+  verdictOf,
   withLaterRun,
 } from "../../scripts/check/test-report.ts";
 
@@ -70,6 +71,21 @@ test("what failed and then passed is flaky", () => {
   expect(countFlaky(first, first)).toBe(0);
 });
 
+test("the last line counts what was flaky, and more than two fail the gate", () => {
+  const total = { passed: 7, failed: 0, skipped: 0, flaky: 0 };
+
+  expect(verdictOf(total)).toEqual({ isOk: true, text: "7 passed, 0 failed\n" });
+  expect(verdictOf({ ...total, flaky: 2 })).toEqual({
+    isOk: true,
+    text: "7 passed, 0 failed, 2 flaky\n",
+  });
+  expect(verdictOf({ ...total, flaky: 3 })).toEqual({
+    isOk: false,
+    text: "FAILED more than 2 tests needed another try\n7 passed, 1 failed, 3 flaky\n",
+  });
+  expect(verdictOf({ ...total, failed: 1 }).isOk).toBe(false);
+});
+
 test("the files that took longest are told first", () => {
   const file = (name: string, endTime: number) => ({
     ...{ name, status: "passed", startTime: 1000, endTime, assertionResults: [passed] },
@@ -100,6 +116,47 @@ test("files that tests have left are found", () => {
     rmSync(directory, { recursive: true });
   }
 });
+
+/** Fails at its first try, and leaves a file at each. */
+const FLAKY_FILE = `
+import { existsSync, writeFileSync } from "node:fs";
+import { test } from "vitest";
+const number = existsSync("tried") ? 2 : 1;
+test("steady", () => {});
+test("flaky", () => {
+  writeFileSync(process.env.TMPDIR + "/of-try-" + number, "");
+  writeFileSync("tried", "");
+  if (number === 1) throw new Error("at first");
+});
+`;
+
+test("what passes at another try is flaky, and what the last try leaves fails the gate", async () => {
+  const rootDir = mkdtempSync(path.join(os.tmpdir(), "waypoint-flaky-"));
+  try {
+    symlinkSync(path.resolve("node_modules"), path.join(rootDir, "node_modules"));
+    writeFileSync(path.join(rootDir, "some.test.js"), FLAKY_FILE);
+    const config = { test: { projects: [{ test: { name: "some", include: ["*.test.js"] } }] } };
+    const text = `export default ${JSON.stringify(config)}`;
+    writeFileSync(path.join(rootDir, "vitest.config.mjs"), text);
+    const workDir = path.join(rootDir, "work");
+    mkdirSync(workDir);
+
+    const limits = { timeoutMs: 60_000, triesMax: 3, isCi: true, endingMsMax: 0 };
+    const program = `import { runTests } from "${path.resolve("scripts/check/run-tests.mjs")}";
+      const result = await runTests("some", ${JSON.stringify({ rootDir, workDir, ...limits })});
+      process.stdout.write(JSON.stringify(result));`;
+    const argv = ["--input-type=module", "--eval", program];
+    const { stdout } = await promisify(execFile)(process.execPath, argv);
+
+    expect(JSON.parse(stdout)).toMatchObject({
+      isOk: false,
+      counts: { passed: 2, failed: 1, skipped: 0, flaky: 1 },
+      told: expect.stringMatching(/flaky\n +Error: at first\n[\s\S]*Left behind: file of-try-2\n/),
+    });
+  } finally {
+    rmSync(rootDir, { recursive: true });
+  }
+}, 120_000);
 
 const HANGING_FILE = `
 import { beforeEach, describe, test } from "vitest";
