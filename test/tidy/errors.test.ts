@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { ERROR_REGISTRY, type ErrorCode } from "../../src/shared/errors/index.ts";
+import { reachedCodes } from "./reached-codes.ts";
 import { filesBelow, readText } from "./repository.ts";
 import { NOT_REACHED, NOT_THROWN } from "./unreached-codes.ts";
 
@@ -29,13 +30,9 @@ describe("error codes", () => {
     ),
     // Who asks for a code does not throw it.
   ).replace(/hasCode\(\w+, "[A-Z_]+"\)/g, "");
-  const testText = textOf([
-    ...filesBelow(["src"], SOURCE).filter((file) => isTest(file) && !isOfErrors(file)),
-    ...filesBelow(["test"], SOURCE).filter((file) => !file.startsWith("test/tidy/")),
-  ])
-    // What a test makes itself, or says in a comment, was not reached.
-    .replace(/new WaypointError\(\s*"[A-Z_]+"/g, "")
-    .replace(/^\s*(\/\/|\*|\/\*\*).*$/gm, "");
+  const testFiles = filesBelow(["src", "test"], SOURCE).filter(
+    (file) => isTest(file) && !isOfErrors(file) && !file.startsWith("test/tidy/"),
+  );
 
   test("every code is documented", () => {
     const page = readText("docs/errors.md") ?? "";
@@ -50,7 +47,8 @@ describe("error codes", () => {
   });
 
   test("every code is reached by a test, or named as not reached", () => {
-    const unreached = CODES.filter((code) => !new RegExp(`\\b${code}\\b`).test(testText));
+    const reached = new Set(testFiles.flatMap((file) => reachedCodes(readText(file) ?? "", CODES)));
+    const unreached = CODES.filter((code) => !reached.has(code));
 
     expect(unreached).toEqual(CODES.filter((code) => code in NOT_REACHED));
   });
@@ -59,5 +57,28 @@ describe("error codes", () => {
     const odd = CODES.filter((code) => !/^[A-Z][^\n]+\.$/.test(ERROR_REGISTRY[code].meaning));
 
     expect(odd).toEqual([]);
+  });
+});
+
+describe("a code", () => {
+  const codes = ["BUSY", "GONE"];
+
+  test.each([
+    'await expect(restore()).rejects.toMatchObject({ code: "BUSY" });',
+    'expect([told.exitCode, told.error.code]).toEqual([10, "BUSY"]);',
+    "expect(stderr).toMatch(/^Error BUSY/);",
+    'const isBusy = hasCode(error, "BUSY");',
+    'test.each([["BUSY", "new"]])("%s", () => {});',
+  ])("is reached by what is expected: %s", (text) => {
+    expect(reachedCodes(text, codes)).toEqual(["BUSY"]);
+  });
+
+  test.each([
+    'test("says BUSY", () => {});',
+    'test("says so", () => {}); // expect "BUSY"',
+    'const fake = () => { throw { code: "BUSY" }; };',
+    'throw new WaypointError("BUSY", "m"); expect(error).toMatchObject({ code: "BUSY" });',
+  ])("is not reached by its name alone: %s", (text) => {
+    expect(reachedCodes(text, codes)).toEqual([]);
   });
 });
