@@ -1,19 +1,20 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { killProcess, stateLayout } from "../../src/base/index.ts";
+import { stateLayout } from "../../src/base/index.ts";
 import { type Checkpoint, type Session, WaypointError } from "../../src/index.ts";
 import { findRunningCriu, type RunningCriu } from "../../src/linux/criu/index.ts";
 import { killDaemon } from "../support/crash-model.ts";
 import { expectedHoldings, holdingsOf } from "../support/holdings.ts";
+import { findDump, killAtWork, parentOf } from "../support/running-dump.ts";
 import { eventually, openTestWaypoint, type TestWaypoint } from "../support/test-waypoint.ts";
 
-const DUMP_ROUNDS = 20;
-/** A checkpoint of this session takes about as long. */
-const DUMP_MS = 30;
+const KILL_STEP_MS = 3;
+/** So many kills that come too late have tried all moments. */
+const LATE_KILLS = 3;
+const KILLS_MIN = 3;
 
 let own: TestWaypoint;
 let session: Session;
@@ -83,14 +84,6 @@ function findWithChild(running: RunningCriu[], daemonPid: number): RunningCriu |
   return running.some(({ pid }) => parentOf(pid) === criu?.pid) ? criu : undefined;
 }
 
-function parentOf(pid: number): number {
-  try {
-    return Number(/^PPid:\t(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]);
-  } catch {
-    return 0; // It has ended.
-  }
-}
-
 /** The instance before is removed after the answer. */
 async function expectNothingLeft(): Promise<void> {
   const daemonPid = await own.daemonPid();
@@ -122,17 +115,39 @@ test.each([
   await fork?.remove({ force: true });
 });
 
-test("a checkpoint whose CRIU is killed at any moment says so, and the session can go back", async () => {
+/** Begins a checkpoint, and kills its CRIU when it has been at work for a while. */
+async function killInCheckpoint(afterMs: number) {
   const daemonPid = await own.daemonPid();
-  for (let round = 0; round < DUMP_ROUNDS; round += 1) {
-    await session.exec("marker=live");
-    const outcome = session.checkpoint().catch((error: unknown) => error);
-    await delay(Math.random() * DUMP_MS);
-    const criu = runningCriu("dump").find(({ pid }) => parentOf(pid) === daemonPid);
-    if (criu !== undefined) killProcess(criu.pid);
+  let isDone = false;
+  const outcome = session
+    .checkpoint()
+    .catch((error: unknown) => error)
+    .finally(() => {
+      isDone = true;
+    });
+  let criu: number | undefined;
+  while (criu === undefined && !isDone) {
+    await delay(0);
+    criu = findDump(own.stateDir, daemonPid);
+  }
+  await delay(afterMs);
+  const wasKilled = criu !== undefined && (await killAtWork(criu));
+  return { wasKilled, outcome: await outcome };
+}
 
-    const error = await outcome;
-    if (!(error instanceof WaypointError)) continue;
+test("a checkpoint whose CRIU is killed at any moment says so, and the session can go back", async () => {
+  let killed = 0;
+  // Each kill a little later in the work, until it comes too late, which depends on the machine.
+  for (let afterMs = 0, late = 0; late < LATE_KILLS; afterMs += KILL_STEP_MS) {
+    await session.exec("marker=live");
+    const { wasKilled, outcome } = await killInCheckpoint(afterMs);
+    if (!wasKilled) {
+      late += 1;
+      continue;
+    }
+    killed += 1;
+    expect(outcome).toBeInstanceOf(WaypointError);
+    const error = outcome as WaypointError;
     // What CRIU had its code in goes down with it, seldom the session's first process.
     if (error.code !== "SESSION_ENDED") {
       expect(error).toMatchObject({ code: "CRIU_DUMP_FAILED", detail: { reason: "ended" } });
@@ -141,6 +156,7 @@ test("a checkpoint whose CRIU is killed at any moment says so, and the session c
     await session.restore(checkpoint);
     expect(await session.exec("echo $marker")).toMatchObject({ stdout: "captured\n" });
   }
+  expect(killed).toBeGreaterThanOrEqual(KILLS_MIN);
   await expectNothingLeft();
 });
 
@@ -163,9 +179,12 @@ test("a helper that a dead CRIU left of a dump keeps no other daemon from starti
   const dumpArguments = ["dump", "--tree", String(pid), "--images-dir", images, "--work-dir", "/"];
   const helper = spawn("sh", ["-c", "while :; do sleep 0.1; done", ...dumpArguments]);
   const ended = once(helper, "exit");
+  try {
+    await killDaemon(await own.daemonPid());
 
-  await killDaemon(await own.daemonPid());
-
-  expect(await session.exec("echo here")).toMatchObject({ stdout: "here\n" });
-  expect(await ended).toEqual([null, "SIGKILL"]);
+    expect(await session.exec("echo here")).toMatchObject({ stdout: "here\n" });
+    expect(await ended).toEqual([null, "SIGKILL"]);
+  } finally {
+    helper.kill("SIGKILL");
+  }
 });

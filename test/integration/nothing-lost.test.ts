@@ -19,11 +19,14 @@ describe("a restore", () => {
     // Else both would share their images.
     await session.exec("X=1");
     const newest = await session.checkpoint({ durable: true });
+    await session.exec("X=2; echo kept > /root/file");
+    const { pid } = await session.info();
     await cutImagesShort(own, broken);
 
     await expect(session.restore(broken)).rejects.toMatchObject({ name: "WaypointError" });
 
-    expect((await session.info()).head).toBe(newest.id);
+    expect(await session.info()).toMatchObject({ state: "running", pid, head: newest.id });
+    expect((await session.exec("echo $X; cat /root/file")).stdout).toBe("2\nkept\n");
     expect((await own.waypoint.show(`${session.name}@`)).id).toBe(newest.id);
     await session.remove({ force: true });
   });

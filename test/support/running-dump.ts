@@ -1,0 +1,61 @@
+import { readFileSync } from "node:fs";
+import { setTimeout as delay } from "node:timers/promises";
+import { findRunningCriu } from "../../src/linux/criu/index.ts";
+import { killDaemon } from "./crash-model.ts";
+import { eventually } from "./test-waypoint.ts";
+
+/** Returns the CRIU that a daemon has started to dump a session and that has not ended. */
+export function findDump(stateDir: string, daemonPid: number): number | undefined {
+  return findRunningCriu((argument) => argument.startsWith(`${stateDir}/`)).find(
+    ({ pid, command }) => command === "dump" && parentOf(pid) === daemonPid,
+  )?.pid;
+}
+
+/** Kills a daemon while a CRIU of it is at a dump, which goes on by itself. */
+export async function killDaemonInDump(stateDir: string, daemonPid: number): Promise<void> {
+  await eventually(
+    "a dump",
+    () => {
+      // What is found is still under way when the daemon dies: nobody goes on with it meanwhile.
+      process.kill(daemonPid, "SIGSTOP");
+      const dump = findDump(stateDir, daemonPid);
+      if (dump === undefined) process.kill(daemonPid, "SIGCONT");
+      return dump;
+    },
+    (dump) => dump !== undefined,
+  );
+  await killDaemon(daemonPid);
+}
+
+/** Kills a process in its work; false when it is at its end already. */
+export async function killAtWork(pid: number): Promise<boolean> {
+  try {
+    process.kill(pid, "SIGSTOP");
+    // One that stands still has not begun to end.
+    for (let state = stateOf(pid); state !== "T"; state = stateOf(pid)) {
+      if (state === "" || state === "Z") return false;
+      await delay(0);
+    }
+    process.kill(pid, "SIGKILL");
+    return true;
+  } catch {
+    return false; // It has ended.
+  }
+}
+
+/** Returns the parent of a process, 0 for one that has ended. */
+export function parentOf(pid: number): number {
+  return Number(/^PPid:\t(\d+)/m.exec(statusOf(pid))?.[1] ?? 0);
+}
+
+function stateOf(pid: number): string {
+  return /^State:\t(\S)/m.exec(statusOf(pid))?.[1] ?? "";
+}
+
+function statusOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/status`, "utf8");
+  } catch {
+    return ""; // It has ended.
+  }
+}
