@@ -258,7 +258,7 @@ describe("nothing is left", () => {
   test("of any standby when the daemon ends", async () => {
     await standReady();
     const pid = await own.daemonPid();
-    using inside = stayInside(own.stateDir);
+    using inside = await stayInside(own.stateDir);
     expect(holdingsOf(own.stateDir, inside.pid).inits.length).toBeGreaterThan(1);
 
     const stopped = await runCommand(own.stateDir, ["daemon", "stop"]);

@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -55,9 +56,11 @@ export function holdingsOf(stateDir: string, insidePid: number): Holdings {
 }
 
 /** A process in the mount namespace of a state directory's daemons, for when there is none of these. */
-export function stayInside(stateDir: string): Disposable & { pid: number } {
+export async function stayInside(stateDir: string): Promise<Disposable & { pid: number }> {
   const { namespacePath } = stateLayout(stateDir);
-  const child = spawn("nsenter", [`--mount=${namespacePath}`, "sleep", "600"], { stdio: "ignore" });
+  const inside = [`--mount=${namespacePath}`, "sh", "-c", "echo; exec sleep 600"];
+  const child = spawn("nsenter", inside, { stdio: ["ignore", "pipe", "ignore"] });
+  await once(child.stdout, "data"); // It is in there.
   return { pid: child.pid as number, [Symbol.dispose]: () => void child.kill("SIGKILL") };
 }
 
