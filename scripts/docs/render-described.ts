@@ -34,22 +34,11 @@ ${operations.join("\n")}
 `;
 }
 
-/** A line for each field, so that a change shows as what it is. */
+/** A line for each operation, as a row of a table. */
 function describeOperation([name, contract]: [string, OperationContract]): string {
   const { summary, description, errors = [], examples = [] } = contract;
-  const fields = Object.entries(fieldsOf(contract.input)).map(
-    ([field, told]) => `      ${field}: ${JSON.stringify(told)},`,
-  );
-  const said = { summary, ...(description === undefined ? {} : { description }), errors, examples };
-  const told = Object.entries(said).map(([key, value]) => `    ${key}: ${JSON.stringify(value)},`);
-  return [
-    `  ${JSON.stringify(name)}: {`,
-    ...told,
-    "    fields: {",
-    ...fields,
-    "    },",
-    "  },",
-  ].join("\n");
+  const said = { summary, description, errors, examples, fields: fieldsOf(contract.input) };
+  return `  ${JSON.stringify(name)}: ${JSON.stringify(said)},`;
 }
 
 function fieldsOf(input: z.ZodType): Record<string, DescribedField> {
