@@ -11,8 +11,12 @@ export interface OptionSpec {
   /** Turns the text into a value; throws commander's InvalidArgumentError. */
   parse?: (text: string, previous: never) => unknown;
   choices?: readonly string[];
-  /** Field of an operation's input whose text this is; none where the command line has its own. */
+  /** Field of an operation's input that it gives, "fork.count"; none where it is the command's own. */
   field?: string;
+  /** Operation that the command asks for instead. */
+  asks?: OperationName;
+  /** What it is where it is given without its value. */
+  preset?: string;
   default?: string | number | boolean | readonly string[];
 }
 

@@ -19,7 +19,7 @@ export interface CommandContext {
 }
 
 /** A command as it was typed. `Options` are its own; the global ones are in the context. */
-export interface Invocation<Options = Record<string, never>> {
+export interface Invocation<Options = Record<string, never>, N extends OperationName = never> {
   context: CommandContext;
   /** Positional arguments; the last one takes all that are left if it ends in `...`. */
   args: readonly (string | undefined)[];
@@ -28,12 +28,17 @@ export interface Invocation<Options = Record<string, never>> {
   /** Those of them, and of no other argument, that came after `--`. */
   afterDashes: readonly string[];
   options: Options;
+  /**
+   * What was typed for the fields of its operation. Those that nobody types, which
+   * table/from-contract.test.ts lists, are the command's to add.
+   */
+  input: OperationInput<N>;
 }
 
 /** What the file of a command exports. It returns the exit code; nothing means success. */
 export interface CommandModule {
   // biome-ignore lint/suspicious/noExplicitAny: each command names its own options.
-  run: (invocation: Invocation<any>) => Promise<number | undefined>;
+  run: (invocation: Invocation<any, any>) => Promise<number | undefined>;
 }
 
 /** Calls an operation and prints its notices on stderr, unless a program reads. */

@@ -33,12 +33,6 @@ export function parsePolicy(text: string): string {
   throw new InvalidArgumentError("Give off, head, or a number of checkpoints from 1 to 16.");
 }
 
-/** Returns what names an operation: its number in the log. */
-export function parseOperation(text: string): string {
-  if (/^[1-9][0-9]{0,14}$/.test(text)) return text;
-  throw new InvalidArgumentError("Give the number of an operation, as `waypoint op log` lists it.");
-}
-
 /**
  * Returns text of a length that a field takes. Where it must not be empty, it is refused here: a
  * script's variable may never have been set.
@@ -101,4 +95,9 @@ export function collectBind(text: string, previous: Bind[] | undefined): Bind[] 
   }
   const bind = { source: path.resolve(source), target, readOnly: mode === "ro" };
   return [...(previous ?? []), bind];
+}
+
+/** Adds one path to those given before. */
+export function collectPath(text: string, previous: string[] | undefined): string[] {
+  return [...(previous ?? []), text];
 }

@@ -1,6 +1,6 @@
 import { Argument, Command, Help, Option } from "commander";
 import { WaypointError } from "../../shared/errors/index.ts";
-import { WAYPOINT_VERSION } from "../../shared/protocol/index.ts";
+import { DESCRIBED, WAYPOINT_VERSION } from "../../shared/protocol/index.ts";
 import type { CommandSpec, OptionSpec } from "./command-spec.ts";
 import { COMMAND_TABLE } from "./command-table.ts";
 import { exitCodesOf } from "./exit-codes.ts";
@@ -10,6 +10,8 @@ export interface ParsedCommand {
   args: readonly (string | undefined)[];
   rest: readonly string[];
   options: Record<string, unknown>;
+  /** By the names of the fields of the command's first operation. */
+  input: Record<string, unknown>;
   globals: { dir?: string; json?: boolean };
 }
 
@@ -127,8 +129,27 @@ function addCommand(parent: Command, spec: CommandSpec, handle: Handler): void {
     const values = [...command.processedArgs] as (string | string[] | undefined)[];
     const rest = isVariadic ? ((values.pop() as string[] | undefined) ?? []) : [];
     const args = values as (string | undefined)[];
-    await handle(spec, { args, rest, options: command.opts(), globals });
+    const input = inputOf(spec, command);
+    await handle(spec, { args, rest, options: command.opts(), input, globals });
   });
+}
+
+/** Returns what was typed for the fields of the operation that a command asks for. */
+function inputOf(spec: CommandSpec, command: Command): Record<string, unknown> {
+  const [operation] = spec.operations ?? [];
+  if (operation === undefined) return {};
+  const options = command.opts();
+  const typed = [
+    ...(spec.arguments ?? []).map(({ field }, at) => [field, command.processedArgs[at]] as const),
+    ...(spec.options ?? []).map(
+      ({ field, flags }) => [field, options[new Option(flags).attributeName()]] as const,
+    ),
+  ];
+  const fields = DESCRIBED[operation].fields;
+  const named = typed.map(([field, value]) => [field?.replace(/^.*\./, "") ?? "", value] as const);
+  return Object.fromEntries(
+    named.filter(([field, value]) => Object.hasOwn(fields, field) && value !== undefined),
+  );
 }
 
 function toOption(spec: OptionSpec): Option {
@@ -136,6 +157,7 @@ function toOption(spec: OptionSpec): Option {
   if (spec.choices !== undefined) option.choices([...spec.choices]);
   if (spec.parse !== undefined) option.argParser(spec.parse as (text: string) => unknown);
   if (spec.default !== undefined) option.default(spec.default);
+  if (spec.preset !== undefined) option.preset(spec.preset);
   return option;
 }
 

@@ -1,26 +1,19 @@
-import type { CheckpointContent, FilesPut, OperationOutput } from "../../shared/protocol/index.ts";
+import type {
+  CheckpointContent,
+  FilesPut,
+  OperationInput,
+  OperationOutput,
+} from "../../shared/protocol/index.ts";
 import { renderCheck } from "./going-back/render-check.ts";
 import { describePaths, renderFilesPut } from "./going-back/render-files-put.ts";
 import { renderLeftOut } from "./render-binds.ts";
-import { withoutUndefined } from "./session-options.ts";
 import { printable } from "./text/printable.ts";
 import { formatDuration } from "./text/quantities.ts";
 
 type Moved = OperationOutput<"restore"> | OperationOutput<"undo">;
 
 /** What a restore or an undo may lose, as it was typed. */
-export interface LossOptions {
-  loseProcesses?: boolean;
-  withoutUndo?: boolean;
-}
-
-/** Returns the part of the operation's input that says what may be lost. */
-export function lossInput({ loseProcesses, withoutUndo }: LossOptions): {
-  loseProcesses?: boolean;
-  withoutUndo?: boolean;
-} {
-  return withoutUndefined({ loseProcesses, withoutUndo });
-}
+export type LossOptions = Pick<OperationInput<"restore">, "loseProcesses" | "withoutUndo">;
 
 /** Returns what happens to what is there now, for the question before it. */
 export function lossSentence({ withoutUndo }: LossOptions): string {

@@ -28,8 +28,8 @@ export async function runCommandLine(argv: readonly string[]): Promise<never> {
     const context = makeContext(parsed.globals, output);
     failureExitCode = failureExitCodeOf(spec);
     const { run } = await spec.load();
-    const { args, rest, options } = parsed;
-    const invocation = { context, args, rest, afterDashes: afterDashes(argv), options };
+    const { args, rest, options, input } = parsed;
+    const invocation = { context, args, rest, afterDashes: afterDashes(argv), options, input };
     exitCode = (await run(invocation)) ?? 0;
   };
   try {

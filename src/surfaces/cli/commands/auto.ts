@@ -8,15 +8,12 @@ import { layoutFields } from "../text/table.ts";
 /** Shows, chooses or pauses a session's automatic checkpoints. */
 export async function run({
   context,
-  args,
-  options: { taskDone },
-}: Invocation<{ taskDone?: string }>): Promise<undefined> {
-  const [session = "", word] = args;
+  input: { policy: word, ...input },
+}: Invocation<object, "auto">): Promise<undefined> {
   const isPause = word === "pause" || word === "resume";
-  const choice = isPause ? { paused: word === "pause" } : { policy: word };
-  const input = { session, ...withoutUndefined({ ...choice, taskDone }) };
-  const auto = await call(context, "auto", input);
-  await printResult(context, auto, (shown) => renderAuto(shown, taskDone !== undefined));
+  const choice = isPause ? { paused: word === "pause" } : withoutUndefined({ policy: word });
+  const auto = await call(context, "auto", { ...input, ...choice });
+  await printResult(context, auto, (shown) => renderAuto(shown, input.taskDone !== undefined));
 }
 
 function renderAuto(auto: OperationOutput<"auto">, isTaskDone: boolean): string[] {

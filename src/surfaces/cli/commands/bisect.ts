@@ -4,26 +4,11 @@ import { eachLine } from "../../client/index.ts";
 import { callStream, type Invocation } from "../context.ts";
 import { EXIT_CODE_UNDECIDED } from "../exit-codes.ts";
 import { renderBisectEvent, renderBisected } from "../render-bisect.ts";
-import { withoutUndefined } from "../session-options.ts";
-
-interface BisectOptions {
-  timeout?: number;
-  timeoutMeans?: "bad" | "skip";
-  jobs?: number;
-  trust?: boolean;
-  record: boolean;
-  reuse: boolean;
-}
 
 /** Finds the first bad checkpoint; prints each result as it comes. */
-export async function run({
-  context,
-  args,
-  rest,
-  options,
-}: Invocation<BisectOptions>): Promise<number> {
+export async function run({ context, input }: Invocation<object, "bisect">): Promise<number> {
   const { output, isJson } = context;
-  const input = bisectInput(args, rest, options);
+  requireCommand(input);
   const found = await callStream(context, "bisect", input, async (stream) => {
     await eachLine(stream, async (event: BisectEvent) => {
       if (isJson) await output.json(event);
@@ -36,16 +21,9 @@ export async function run({
   return found.firstBad === null ? EXIT_CODE_UNDECIDED : 0;
 }
 
-function bisectInput(
-  [good = "", bad = ""]: readonly (string | undefined)[],
-  command: readonly string[],
-  { timeout: timeoutMs, timeoutMeans, jobs: concurrency, trust, record, reuse }: BisectOptions,
-): OperationInput<"bisect"> {
-  if (command.length === 0) {
-    throw new WaypointError("USAGE_INVALID", "There is no command to tell good from bad with.", {
-      hint: "Put -- before the command: `waypoint bisect green web@ -- npm test`.",
-    });
-  }
-  const given = withoutUndefined({ timeoutMs, timeoutMeans, concurrency, trust });
-  return { ...given, good, bad, command: [...command], record, reuse };
+function requireCommand({ command }: OperationInput<"bisect">): void {
+  if (command.length > 0) return;
+  throw new WaypointError("USAGE_INVALID", "There is no command to tell good from bad with.", {
+    hint: "Put -- before the command: `waypoint bisect green web@ -- npm test`.",
+  });
 }

@@ -16,31 +16,13 @@ import {
 } from "../context.ts";
 import { EXIT_CODE_NOT_PASSED, EXIT_CODE_NOT_VERIFIED } from "../exit-codes.ts";
 import { renderOutput, renderVerdict } from "../render-verification.ts";
-import { withoutUndefined } from "../session-options.ts";
 import { printable } from "../text/printable.ts";
 import { formatDuration, formatSize } from "../text/quantities.ts";
 
-interface CheckpointOptions {
-  intent?: string;
-  agentSaid?: string;
-  name?: string;
-  filesOnly?: boolean;
-  durable?: boolean;
-  verify?: string;
-  verifyTimeout?: number;
-  wait: boolean;
-}
-
 /** Captures a session, and runs a command against what was captured if that is asked for. */
-export async function run({
-  context,
-  args,
-  options,
-}: Invocation<CheckpointOptions>): Promise<number> {
-  const { intent, agentSaid, name, filesOnly, durable } = options;
-  const given = withoutUndefined({ intent, agentSaid, name, filesOnly, durable });
-  const input = { ...given, ...verifyInput(options), session: args[0] ?? "" };
-  const isAwaited = options.verify !== undefined && options.wait;
+export async function run({ context, input }: Invocation<object, "checkpoint">): Promise<number> {
+  requireCommand(input);
+  const isAwaited = input.verify !== undefined && input.verifyWait === true;
   const result =
     isAwaited && !context.isJson
       ? await printVerified(context, input)
@@ -48,12 +30,9 @@ export async function run({
   return isAwaited ? verdictOf(result) : 0;
 }
 
-function verifyInput({ verify, verifyTimeout, wait }: CheckpointOptions) {
-  if (verify !== undefined) {
-    const timeout = withoutUndefined({ verifyTimeoutMs: verifyTimeout });
-    return { verify: [verify], ...timeout, verifyWait: wait };
-  }
-  if (verifyTimeout === undefined && wait) return {};
+/** @throws USAGE_INVALID  how to verify is said, but not with what. */
+function requireCommand({ verify, verifyTimeoutMs, verifyWait }: OperationInput<"checkpoint">) {
+  if (verify !== undefined || (verifyTimeoutMs === undefined && verifyWait === true)) return;
   throw new WaypointError("USAGE_INVALID", "There is nothing to verify the checkpoint with.", {
     hint: "Give the command with --verify, or leave out --verify-timeout and --no-wait.",
   });

@@ -2,30 +2,16 @@ import { WaypointError } from "../../../shared/errors/index.ts";
 import type { OperationInput } from "../../../shared/protocol/index.ts";
 import { collectOutput } from "../../client/index.ts";
 import { type CommandContext, type Invocation, note } from "../context.ts";
-import { withoutUndefined } from "../session-options.ts";
 import { streamCommand } from "../stream-command.ts";
 import { attachTerminal, describeEnd, hasTerminal } from "../terminal/attach-terminal.ts";
 import { DETACH_KEYS_DEFAULT } from "../terminal/detach-keys.ts";
 
-interface ExecOptions {
-  tty?: boolean;
-  timeout?: number;
-  shell?: "live" | "own";
-  cwd?: string;
-  stdin?: boolean;
-}
-
 /** Runs a command in a session; exits with its exit code. */
-export async function run({
-  context,
-  args,
-  rest,
-  options,
-}: Invocation<ExecOptions>): Promise<number> {
-  const input = execInput(args[0] ?? "", rest, options);
+export async function run({ context, input: typed }: Invocation<object, "exec">): Promise<number> {
+  const input = inRightShell(typed);
   if (context.isJson) return await execForProgram(context, input);
-  if (options.tty === true && hasTerminal()) return await execOnTerminal(context, input);
-  if (options.tty === true) {
+  if (input.tty === true && hasTerminal()) return await execOnTerminal(context, input);
+  if (input.tty === true) {
     note(context, "There is no terminal here: the output shows on the session's terminal only.");
   }
   return await streamCommand(context, { input });
@@ -51,16 +37,10 @@ async function execOnTerminal(
   return exitCode ?? 0;
 }
 
-function execInput(
-  session: string,
-  command: readonly string[],
-  options: ExecOptions,
-): OperationInput<"exec"> {
-  const { tty, timeout, cwd, stdin } = options;
-  // Standard input and a directory belong to a process of its own, so asking for them asks for it.
-  const shell = options.shell ?? (stdin || cwd !== undefined ? "own" : undefined);
-  const given = withoutUndefined({ tty, timeoutMs: timeout, shell, cwd, stdin });
-  return { ...given, session, command: [...command] };
+/** Standard input and a directory belong to a process of its own, so asking for them asks for it. */
+function inRightShell(input: OperationInput<"exec">): OperationInput<"exec"> {
+  const { shell, stdin, cwd } = input;
+  return shell === undefined && (stdin || cwd !== undefined) ? { ...input, shell: "own" } : input;
 }
 
 async function execForProgram(

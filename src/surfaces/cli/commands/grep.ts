@@ -9,30 +9,20 @@ import { printable } from "../text/printable.ts";
 import type { Paint } from "../text/style.ts";
 
 interface GrepOptions {
-  session?: string;
-  path?: string;
   outputs?: boolean;
   files?: boolean;
-  ignoreCase?: boolean;
-  fixed?: boolean;
-  list?: boolean;
 }
 
 /** Searches files and outputs across checkpoints; prints each match as it is found. */
 export async function run({
   context,
-  args,
-  rest,
   options,
-}: Invocation<GrepOptions>): Promise<number> {
+  input: { pattern, list = false, ...filters },
+}: Invocation<GrepOptions, "grep">): Promise<number> {
   const search = ({ cancel: signal }: CallEnds) => {
-    const { session, path, ignoreCase, fixed, list } = options;
-    const matches = grepMatches(context.stateDir, args[0] ?? "", {
-      signal,
-      ...withoutUndefined({ session, path, ignoreCase, fixed, list }),
-      ...{ in: placesOf(options), checkpoints: rest },
-    });
-    return printMatches(context, matches, list === true);
+    const how = { ...withoutUndefined(filters), list, in: placesOf(options) };
+    const matches = grepMatches(context.stateDir, pattern, { signal, ...how });
+    return printMatches(context, matches, list);
   };
   return await endedBySignals("grep", () => {}, search);
 }

@@ -6,12 +6,10 @@ import { printable } from "../text/printable.ts";
 /** Takes the file changes of another branch into a live session. */
 export async function run({
   context,
-  args,
-  options,
-}: Invocation<{ dryRun?: boolean }>): Promise<number | undefined> {
-  const [session = "", checkpoint = ""] = args;
-  const { dryRun = false } = options;
-  const result = await call(context, "merge", { session, checkpoint, dryRun });
+  input,
+}: Invocation<object, "merge">): Promise<number | undefined> {
+  const { session, dryRun = false } = input;
+  const result = await call(context, "merge", input);
   const what = { done: "merged", isDryRun: dryRun, target: `session ${session}` };
   await printLong(context, result, (shown) => renderPlan(shown, what, context.output.paint));
   for (const { pid, command, path } of result.holders) {

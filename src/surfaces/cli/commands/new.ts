@@ -1,18 +1,12 @@
-import type { OperationInput, Session } from "../../../shared/protocol/index.ts";
+import type { Session } from "../../../shared/protocol/index.ts";
 import { call, type Invocation, printResult } from "../context.ts";
 import { renderBinds } from "../render-binds.ts";
-import type { NewOptions } from "../session-options.ts";
-import { newInput } from "../session-options.ts";
+import { withTerminalSize } from "../session-options.ts";
 import { printable } from "../text/printable.ts";
 
 /** Starts a session. */
-export async function run({ context, args, options }: Invocation<NewOptions>): Promise<undefined> {
-  const [name] = args;
-  const input: OperationInput<"new"> = newInput({
-    ...options,
-    ...(name === undefined ? {} : { name }),
-  });
-  const session = await call(context, "new", input);
+export async function run({ context, input }: Invocation<object, "new">): Promise<undefined> {
+  const session = await call(context, "new", withTerminalSize(input));
   await printResult(context, session, renderNew);
 }
 

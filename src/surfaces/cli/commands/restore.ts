@@ -1,36 +1,30 @@
 import { confirm, hasAsker } from "../confirm.ts";
 import { confirmTyping } from "../confirm-typing.ts";
 import { call, type Invocation, printLong, printResult } from "../context.ts";
-import { type PartsOptions, partsInput } from "../going-back/parts-options.ts";
 import { refusedExitCode } from "../going-back/refused-exit-code.ts";
 import { renderPlan } from "../going-back/render-plan.ts";
-import { type LossOptions, lossInput, lossSentence, renderMove } from "../render-move.ts";
+import { lossSentence, renderMove } from "../render-move.ts";
 import { withoutUndefined } from "../session-options.ts";
 
 /** Lines of each list that a question has before it. */
 const ASKED_LINES_MAX = 15;
 
-interface RestoreOptions extends LossOptions, PartsOptions {
+interface RestoreOptions {
   yes?: boolean;
   dryRun?: boolean;
   expand?: boolean;
-  /** `false` with --no-check. */
-  check?: boolean;
-  withoutBinds?: boolean;
-  whileTyping?: boolean;
 }
 
 /** Puts a session back to a checkpoint, or tells what that would undo. */
 export async function run({
   context,
-  args,
   options,
-}: Invocation<RestoreOptions>): Promise<number | undefined> {
-  const [session = "", checkpoint = ""] = args;
-  const parts = partsInput(options);
+  input,
+}: Invocation<RestoreOptions, "restore">): Promise<number | undefined> {
+  const { session, checkpoint, only, paths, except } = input;
   const { paint } = context.output;
   const { expand = false } = options;
-  const asked = { session, checkpoint, ...parts };
+  const asked = { session, checkpoint, ...withoutUndefined({ only, paths, except }) };
   if (options.dryRun === true) {
     const plan = await call(context, "restore.plan", { ...asked, expand });
     await printLong(context, plan, (shown) =>
@@ -39,7 +33,7 @@ export async function run({
     return refusedExitCode(plan);
   }
   const isAnswered = options.yes === true;
-  let isTypingTold = options.whileTyping === true;
+  let isTypingTold = input.whileTyping === true;
   if (!isAnswered && hasAsker(context)) {
     const plan = await call(context, "restore.plan", { ...asked, expand });
     await context.output.lines(renderPlan(plan, { paint, linesMax: ASKED_LINES_MAX }));
@@ -47,16 +41,14 @@ export async function run({
     isTypingTold ||= plan.typing !== null;
   }
   await confirm(context, {
-    question: `Put session ${session} back to ${checkpoint}? ${lossSentence(options)}`,
+    question: `Put session ${session} back to ${checkpoint}? ${lossSentence(input)}`,
     isAnswered,
   });
-  const { withoutBinds, check = true } = options;
-  const choice = { ...withoutUndefined({ withoutBinds }), ...lossInput(options), check };
   const moved = await confirmTyping(context, { isAnswered: isTypingTold }, (typing) =>
-    call(context, "restore", { ...asked, ...choice, ...typing }),
+    call(context, "restore", { ...input, ...typing }),
   );
   await printResult(context, moved, () =>
-    renderMove({ moved, sessionRef: session, verb: "is back at", loss: options }),
+    renderMove({ moved, sessionRef: session, verb: "is back at", loss: input }),
   );
   return undefined;
 }

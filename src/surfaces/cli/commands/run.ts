@@ -1,6 +1,6 @@
 import { collectOutput } from "../../client/index.ts";
 import { type CommandContext, call, type Invocation, note } from "../context.ts";
-import { type NewOptions, newInput } from "../session-options.ts";
+import { withTerminalSize } from "../session-options.ts";
 import { streamCommand } from "../stream-command.ts";
 import { attachTerminal, describeEnd, hasTerminal } from "../terminal/attach-terminal.ts";
 import { parseDetachKeys } from "../terminal/detach-keys.ts";
@@ -10,10 +10,11 @@ export async function run({
   context,
   rest,
   options,
-}: Invocation<NewOptions & { detachKeys: string }>): Promise<number> {
+  input: given,
+}: Invocation<{ detachKeys: string }, "new">): Promise<number> {
   // Wrong keys must be refused before there is a session.
   parseDetachKeys(options.detachKeys);
-  const session = await call(context, "new", newInput(options));
+  const session = await call(context, "new", withTerminalSize(given));
   if (context.isJson) return await runForProgram(context, session, rest);
   note(context, `Session ${session.name} is running (${session.id})`);
   const input = { session: session.id, command: [...rest] };

@@ -3,9 +3,7 @@ import { call, type Invocation, printResult } from "../context.ts";
 import { layoutFields } from "../text/table.ts";
 
 /** Shows, or chooses, what is kept on standby for a session. */
-export async function run({ context, args }: Invocation): Promise<undefined> {
-  const [session = "", policy] = args;
-  const input = policy === undefined ? { session } : { session, policy };
+export async function run({ context, input }: Invocation<object, "standby">): Promise<undefined> {
   await printResult(context, await call(context, "standby", input), renderStandby);
 }
 

@@ -1,36 +1,22 @@
 import { confirmTyping } from "../confirm-typing.ts";
 import { type CommandContext, call, type Invocation, printResult } from "../context.ts";
-import { type LossOptions, lossInput, renderMove } from "../render-move.ts";
-import { withoutUndefined } from "../session-options.ts";
-
-interface UndoOptions extends LossOptions {
-  withoutBinds?: boolean;
-  whileTyping?: boolean;
-  /** `false` with --no-check. */
-  check?: boolean;
-}
+import { renderMove } from "../render-move.ts";
 
 /** Takes a restore or another operation back. */
 export async function run({
   context,
-  args,
-  options,
-}: Invocation<UndoOptions>): Promise<number | undefined> {
-  const [session = "", number] = args;
-  const { withoutBinds, check = true } = options;
-  const operation = number === undefined ? undefined : Number(number);
+  input,
+}: Invocation<object, "undo">): Promise<number | undefined> {
+  const { session, operation } = input;
   if (operation !== undefined && (await isApply(context, session, operation))) {
     const { takeBack } = await import("./apply.ts");
     return await takeBack(context, operation, { dryRun: false, force: false });
   }
-  const choice = { ...withoutUndefined({ withoutBinds, operation }), ...lossInput(options), check };
-  const moved = await confirmTyping(
-    context,
-    { isAnswered: options.whileTyping === true },
-    (typing) => call(context, "undo", { session, ...choice, ...typing }),
+  const moved = await confirmTyping(context, { isAnswered: input.whileTyping === true }, (typing) =>
+    call(context, "undo", { ...input, ...typing }),
   );
   await printResult(context, moved, () =>
-    renderMove({ moved, sessionRef: session, verb: "is again at", loss: options }),
+    renderMove({ moved, sessionRef: session, verb: "is again at", loss: input }),
   );
   return undefined;
 }

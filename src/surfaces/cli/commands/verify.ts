@@ -1,26 +1,19 @@
 import { WaypointError } from "../../../shared/errors/index.ts";
-import type { OperationInput, Verified } from "../../../shared/protocol/index.ts";
+import type { Verified } from "../../../shared/protocol/index.ts";
 import { eachLine } from "../../client/index.ts";
 import { callStream, type Invocation } from "../context.ts";
 import { EXIT_CODE_NOT_PASSED, EXIT_CODE_NOT_VERIFIED } from "../exit-codes.ts";
 import { renderVerified } from "../render-verification.ts";
-import { withoutUndefined } from "../session-options.ts";
-
-interface VerifyOptions {
-  session?: string;
-  timeout?: number;
-  jobs?: number;
-}
 
 /** Runs a command against checkpoints; prints each result as it comes. */
 export async function run({
   context,
   rest,
   afterDashes,
-  options,
-}: Invocation<VerifyOptions>): Promise<number> {
+  input: typed,
+}: Invocation<object, "verify">): Promise<number> {
   const { output, isJson } = context;
-  const input = verifyInput(rest, afterDashes, options);
+  const input = { ...typed, ...splitWords(rest, afterDashes) };
   const summary = await callStream(context, "verify", input, async (stream) => {
     await eachLine(stream, async (verified: Verified) => {
       if (isJson) await output.json(verified);
@@ -39,17 +32,12 @@ export async function run({
   return failed > 0 ? EXIT_CODE_NOT_PASSED : 0;
 }
 
-function verifyInput(
-  words: readonly string[],
-  command: readonly string[],
-  { session, timeout: timeoutMs, jobs: concurrency }: VerifyOptions,
-): OperationInput<"verify"> {
+/** Checkpoints are named before `--`, the command after it. */
+function splitWords(words: readonly string[], command: readonly string[]) {
   if (command.length === 0) {
     throw new WaypointError("USAGE_INVALID", "There is no command to verify with.", {
       hint: "Put -- before the command: `waypoint verify web@ -- npm test`.",
     });
   }
-  const checkpoints = words.slice(0, words.length - command.length);
-  const given = withoutUndefined({ session, timeoutMs, concurrency });
-  return { ...given, checkpoints, command: [...command] };
+  return { checkpoints: words.slice(0, words.length - command.length), command: [...command] };
 }

@@ -21,6 +21,7 @@ function parseAutoOrPause(text: string): string {
 export const AUTO_OPTION: OptionSpec = option("new", "auto", {
   value: "policy?",
   parse: parseAuto,
+  preset: "hybrid",
 });
 
 /** Automatic checkpoints of a session that is there already. */

@@ -1,6 +1,6 @@
 import type { CommandSpec } from "../command-spec.ts";
 import { EXIT_CODE_NOT_PASSED, EXIT_CODE_NOT_VERIFIED } from "../exit-codes.ts";
-import { parsePolicy } from "../parse-values.ts";
+import { parsePolicy, parseText } from "../parse-values.ts";
 import { argument, commandOf, option } from "./from-contract.ts";
 import { CHECKPOINT, SESSION } from "./references.ts";
 
@@ -13,7 +13,13 @@ export const CHECKPOINT_COMMAND: CommandSpec = commandOf("checkpoint", {
     option("checkpoint", "name"),
     option("checkpoint", "filesOnly"),
     option("checkpoint", "durable"),
-    option("checkpoint", "verify", { value: "command", form: "a line of shell" }),
+    option("checkpoint", "verify", {
+      ...{
+        value: "command",
+        form: "a line of shell",
+        parse: (text) => [parseText(text, { minLength: 1 })],
+      },
+    }),
     option("checkpoint", "verifyTimeoutMs"),
     option("checkpoint", "verifyWait", { name: "wait" }),
   ],

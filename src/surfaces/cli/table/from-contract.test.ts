@@ -11,6 +11,7 @@ const NOT_TYPED: Readonly<Record<string, string>> = {
   "new.rows": "the size of this terminal",
   "attach.columns": "the size of this terminal",
   "attach.rows": "the size of this terminal",
+  "apply.undo.operation": "value of --undo",
   "attach.command": "the command of `run`",
   "exec.keepOutputBytes": "the output is printed as it comes",
   "diff.patch": "it is given unless --stat or --name-only is",
@@ -113,7 +114,7 @@ test("an option with words of its own has the name of no field", () => {
     const fields = operations.flatMap((each) => Object.keys(DESCRIBED[each].fields));
     const names = new Set(fields.map((field) => field.replace(/(Bytes|Ms)$/, "").toLowerCase()));
     return options
-      .filter(({ field }) => field === undefined)
+      .filter(({ field, asks }) => field === undefined && asks === undefined)
       .map(({ flags }) => /--(?:no-)?([\w-]+)/.exec(flags)?.[1] ?? "")
       .filter((flag) => names.has(flag.replaceAll("-", "")))
       .map((flag) => `${name} --${flag}`);

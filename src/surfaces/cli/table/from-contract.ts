@@ -97,9 +97,9 @@ export function asking<N extends Operation>(
   field?: Field<N>,
 ): OptionSpec {
   const { summary } = DESCRIBED[operation];
-  if (field === undefined) return { flags, description: summary, field: operation };
+  if (field === undefined) return { flags, description: summary, asks: operation };
   const [, absent = ""] = splitWords(describedField(operation, field));
-  return { flags, description: `${summary} [${absent}]`, field: `${operation}.${field}` };
+  return { flags, description: `${summary} [${absent}]`, asks: operation };
 }
 
 /** Returns the positional argument that gives a field; `name` is as commander writes it. */

@@ -1,8 +1,7 @@
 import { ERROR_REGISTRY } from "../../../shared/errors/index.ts";
 import type { CommandSpec, OptionSpec } from "../command-spec.ts";
 import { EXIT_CODE_LEFT_CHANGED, type ExitCodeMeaning } from "../exit-codes.ts";
-import { collectPath } from "../going-back/parts-options.ts";
-import { parseOperation } from "../parse-values.ts";
+import { collectPath } from "../parse-values.ts";
 import { argument, asking, commandOf, option } from "./from-contract.ts";
 import { CHECKPOINT, LOSS_OPTIONS, NO_CHECK, SESSION, YES } from "./references.ts";
 
@@ -43,7 +42,7 @@ export const RESTORE_COMMANDS: readonly CommandSpec[] = [
     load: () => import("../commands/restore.ts"),
   }),
   commandOf("undo", {
-    arguments: [SESSION, argument("undo", "operation", "[operation]", { parse: parseOperation })],
+    arguments: [SESSION, argument("undo", "operation", "[operation]")],
     options: [
       NO_CHECK,
       ...LOSS_OPTIONS,
