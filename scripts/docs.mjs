@@ -5,6 +5,7 @@
 //
 //   node scripts/docs.mjs            writes them
 //   node scripts/docs.mjs --check    exits 1 if one of them is stale
+import { spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
@@ -16,12 +17,17 @@ const ROOT = new URL("../", import.meta.url);
 const DESCRIBED = "src/shared/protocol/described.ts";
 const COMPATIBILITY = "docs/compatibility.md";
 const PERFORMANCE = "docs/performance.md";
+const AS_SHOWN = { stdio: "inherit" };
 const isCheck = process.argv.includes("--check");
 let staleCount = 0;
 
 // The command line reads it, and docs/cli.md is written from the command line.
 const described = renderDescribed();
-if (readOrNull(DESCRIBED) !== described) settle(DESCRIBED, described);
+if (readOrNull(DESCRIBED) !== described) {
+  settle(DESCRIBED, described);
+  // What has been loaded here is what it said before.
+  if (!isCheck) process.exit(spawnSync(process.execPath, process.argv.slice(1), AS_SHOWN).status);
+}
 const { renderPages } = await import("./docs/pages.ts");
 for (const { path, text } of await renderPages()) {
   if (readOrNull(path) !== text) settle(path, text);

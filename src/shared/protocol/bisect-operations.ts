@@ -56,10 +56,10 @@ export const BISECT_CONTRACT = {
   bisect: describe({
     summary: "Find the first bad checkpoint between two, with a command in throw-away forks",
     description:
-      "Runs the command in throw-away forks of checkpoints between GOOD, where it passes, " +
-      "and BAD, where it fails and which descends from it; both are tried first. As for " +
-      "`git bisect run`, exit code 0 means good, 125 that this checkpoint cannot be tested, " +
-      "any other below 128 bad, and from 128 on the search stops. What the command said is " +
+      "Runs the command in throw-away forks of checkpoints between GOOD and BAD, which " +
+      "descends from it. Both are tried first: it must pass at GOOD and fail at BAD. Exit " +
+      "codes mean what they mean to `git bisect run`: 0 good, 125 skip, others below 128 " +
+      "bad. From 128 on the search stops. What the command said is " +
       "kept to be used again, but for skips, and marks no checkpoint.",
     errors: [
       "CHECKPOINT_NOT_FOUND",

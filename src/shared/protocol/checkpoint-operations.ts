@@ -76,10 +76,9 @@ export const CHECKPOINT_CONTRACT = {
   standby: describe({
     summary: "Show or choose what is kept ready to restore and fork a session at once",
     description:
-      "A standby is a fork made in advance that stands still. `head` keeps one of the " +
-      "checkpoint that the session stands on and one of what an undo goes back to, a number " +
-      "so many of its newest checkpoints, `off` none. All together stay within a budget of " +
-      "memory.",
+      "A standby is a fork made in advance that stands still. `head` keeps one of " +
+      "where the session stands and one of what an undo goes back to. A number keeps so " +
+      "many of its newest checkpoints, `off` none. All stay within a budget of memory.",
     errors: ["SESSION_NOT_FOUND", "REFERENCE_AMBIGUOUS"],
     examples: [
       ["waypoint standby web", "What is ready"],

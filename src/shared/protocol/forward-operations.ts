@@ -8,8 +8,8 @@ export const FORWARD_CONTRACT = {
   forward: describe({
     summary: "Bring a port of a session to this machine's loopback, or to another session's",
     description:
-      "It goes on after a restore and the end of the daemon, until it is stopped or the " +
-      "session is removed. Sessions cannot reach each other unless a port is forwarded from " +
+      "It outlasts a restore and the end of the daemon, until it is stopped or the session " +
+      "is removed. Sessions cannot reach each other unless a port is forwarded from " +
       "one to the other.",
     errors: [
       "SESSION_NOT_FOUND",

@@ -6,7 +6,7 @@ export const VERIFY_CONTRACT = {
   verify: describe({
     summary: "Run a command against checkpoints, each in a throw-away fork",
     description:
-      "The command runs in the shell of that very moment, and nothing it does to files, " +
+      "The command runs in the shell of that very moment. Nothing it does to files, " +
       "processes or memory reaches the session. The result is kept beside the checkpoint, " +
       "where `show` and `log` tell it. The ✓ or ✗ of a checkpoint is what its own command " +
       "said last: that of `checkpoint --verify`, else the first one here that came to a " +

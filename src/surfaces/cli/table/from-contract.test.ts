@@ -87,6 +87,17 @@ test("every field of an operation can be typed, or something gives it", () => {
   expect([...new Set(missing)].toSorted()).toEqual(Object.keys(NOT_TYPED).toSorted());
 });
 
+test("no sentence of the contract is longer than twenty words", () => {
+  const told = Object.values(DESCRIBED).flatMap((operation) => [
+    operation.summary,
+    ...("description" in operation ? [operation.description] : []),
+    ...Object.values(operation.fields).map(({ words }) => words),
+  ]);
+  const sentences = told.flatMap((text) => text.split(/(?<=[.;:]) /));
+
+  expect(sentences.filter((sentence) => sentence.split(" ").length > 20)).toEqual([]);
+});
+
 test("every operation is one of a command", () => {
   const asked = new Set(ALL.flatMap(({ operations = [] }) => operations));
 

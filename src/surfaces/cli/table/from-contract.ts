@@ -27,6 +27,8 @@ interface Typed {
   form?: string;
   /** What holds where it is not given, where the command line has it otherwise than the contract. */
   otherwise?: string;
+  /** What it is where it is given without its value. */
+  preset?: string;
   parse?: (text: string, previous: never) => unknown;
 }
 
@@ -76,6 +78,7 @@ export function option<N extends Operation>(
     description: textOf(field, told, typed),
     field: where,
     ...(parse === undefined ? {} : { parse }),
+    ...(typed.preset === undefined ? {} : { preset: typed.preset }),
     ...(told.choices === undefined || typed.parse !== undefined ? {} : { choices: told.choices }),
   };
 }
