@@ -22,6 +22,8 @@ export const CHECKPOINT_HANDLERS: HandlersOf<"checkpoint" | "fork" | "standby"> 
     });
     return {
       sessions: forks.map(({ id, name }) => ({ id, name, pid: engine.live.get(id)?.pid ?? null })),
+      checkpoint: checkpoint.id,
+      takenAt: checkpoint.createdAt,
       readyMs,
       bindsLeftOut,
     };

@@ -2,7 +2,7 @@ import { removeCheckpoints, toManifest } from "../engine/checkpoint/index.ts";
 import type { Engine, StreamClient } from "../engine/ports/index.ts";
 import { describeSession, removeInstance } from "../engine/session/index.ts";
 import { scheduleStory } from "../engine/story/index.ts";
-import { lineWithout, resolveCheckpoint } from "../portable/lineage/index.ts";
+import { lineWithout, resolveOnlyCheckpoint } from "../portable/lineage/index.ts";
 import type { CheckpointRow } from "../portable/model/index.ts";
 import { WaypointError } from "../shared/errors/index.ts";
 import type { OperationOutput, OperationParsedInput } from "../shared/protocol/index.ts";
@@ -26,7 +26,7 @@ export async function removeSingleCheckpoints(
   engine: Engine,
   client: StreamClient,
 ): Promise<OperationOutput<"rm.checkpoints">> {
-  const asked = checkpoints.map((reference) => resolveCheckpoint(reference, engine.catalog));
+  const asked = checkpoints.map((reference) => resolveOnlyCheckpoint(reference, engine.catalog));
   const rows = [...new Map(asked.map((row) => [row.id, row])).values()];
   const sessions = [...new Set(rows.map(({ session }) => session))].sort();
   const remove = () => removeRows(rows, force, engine);

@@ -57,7 +57,7 @@ const REFUSED: readonly (readonly [string, number, ...string[]])[] = [
   ["CHECKPOINT_NOT_FOUND", 10, "show", "nosuch"],
   ["CHECKPOINT_NOT_FOUND", 10, "show", LONG],
   ["CHECKPOINT_NOT_FOUND", 10, "fork", "web@~1"],
-  ["CHECKPOINT_NOT_FOUND", 10, "restore", "web", "web"],
+  ["CHECKPOINT_NOT_FOUND", 10, "restore", "web", "webb"],
   ["NAME_IN_USE", 12, "new", "web"],
   ["NAME_IN_USE", 12, "fork", "first", "--name", "web"],
   ["NAME_IN_USE", 12, "checkpoint", "web", "--name", "first"],

@@ -77,6 +77,22 @@ test("a checkpoint is shown with files, commands and their output, whole or by s
   expect(commands.stdout).toMatch(/^Commands\n.*\n +0 .+echo two > \/srv\/file/);
 });
 
+test("a session alone is compared with where it stands, a checkpoint alone with its session", async () => {
+  const session = await waypoint("diff", "web", "--name-only");
+  const both = await waypoint("diff", "web@", "web", "--name-only");
+  const checkpoint = await waypoint("diff", "before", "--name-only");
+  const below = await waypoint("diff", "before", "/srv/dir", "--name-only");
+  const shown = await waypoint("show", "web");
+  const typo = await waypoint("show", "wbe");
+
+  expect(session).toEqual(both);
+  expect(checkpoint).toEqual(await waypoint("diff", "before", "web", "--name-only"));
+  expect(checkpoint.stdout).toContain("/srv/file");
+  expect(below.stdout).toBe("+ /srv/dir/\n");
+  expect(shown.stdout).toBe((await waypoint("show", "after")).stdout);
+  expect(typo.stderr).toContain("Did you mean web? `waypoint log` lists the checkpoints.");
+});
+
 test("what does not exist is an error, not a difference", async () => {
   const { code, stderr } = await waypoint("diff", "before", "nosuch");
 

@@ -6,4 +6,10 @@
 export { ancestry, historyOf, removableCheckpoints, requireOwnHistory } from "./ancestry.ts";
 export { pathBetween } from "./path-between.ts";
 export { lineWithout } from "./remove-from-line.ts";
-export { resolveCheckpoint, resolveMoment, resolveSession } from "./resolve-reference.ts";
+export {
+  resolveCheckpoint,
+  resolveMoment,
+  resolveOnlyCheckpoint,
+  resolveSession,
+  standOf,
+} from "./resolve-reference.ts";

@@ -6,7 +6,12 @@ import type { Catalog } from "../catalog/index.ts";
 import { SqliteCatalog } from "../catalog/sqlite/index.ts";
 import type { CheckpointRow, SessionRow } from "../model/index.ts";
 import { ancestry, removableCheckpoints, requireOwnHistory } from "./ancestry.ts";
-import { resolveCheckpoint, resolveMoment, resolveSession } from "./resolve-reference.ts";
+import {
+  resolveCheckpoint,
+  resolveMoment,
+  resolveOnlyCheckpoint,
+  resolveSession,
+} from "./resolve-reference.ts";
 
 let directory: string;
 let catalog: Catalog;
@@ -94,6 +99,8 @@ describe("a checkpoint's reference", () => {
     ["web@~1", "aa2"],
     ["web@~2", "aa1"],
     ["s@~2", "aa1"],
+    ["web", "b3"],
+    ["s", "b3"],
   ])("%s is %s", (reference, id) => {
     expect(resolveCheckpoint(reference, catalog).id).toBe(id);
   });
@@ -102,6 +109,7 @@ describe("a checkpoint's reference", () => {
     ["web@~3", "CHECKPOINT_NOT_FOUND"],
     ["web@~999999", "CHECKPOINT_NOT_FOUND"],
     ["fresh@", "CHECKPOINT_NOT_FOUND"],
+    ["name-fresh", "CHECKPOINT_NOT_FOUND"],
     ["nosuch@", "SESSION_NOT_FOUND"],
     ["@", "SESSION_NOT_FOUND"],
     ["web@~", "CHECKPOINT_NOT_FOUND"],
@@ -127,6 +135,42 @@ describe("a checkpoint's reference", () => {
   test("that is long is shown cut short", () => {
     expect(() => resolveCheckpoint("x".repeat(1000), catalog)).toThrow(
       `There is no checkpoint "${"x".repeat(80)}…".`,
+    );
+  });
+
+  test("a checkpoint of a session's name goes before the session, and a session before a prefix", () => {
+    session("other", { name: "start", head: "b3" });
+    session("prefix", { name: "b", head: "aa2" });
+
+    expect(resolveCheckpoint("start", catalog).id).toBe("aa1");
+    expect(resolveCheckpoint("b", catalog).id).toBe("aa2");
+  });
+
+  test("a session's name names no checkpoint to remove", () => {
+    expect(resolveOnlyCheckpoint("web@", catalog).id).toBe("b3");
+    expect(() => resolveOnlyCheckpoint("web", catalog)).toThrow(failsWith("CHECKPOINT_NOT_FOUND"));
+  });
+
+  test("a name that was mistyped gets those that are near, sessions and checkpoints", () => {
+    const hintOf = (find: () => unknown) => {
+      try {
+        return find();
+      } catch (error) {
+        return (error as { hint: string }).hint;
+      }
+    };
+
+    expect(hintOf(() => resolveSession("wbe", catalog))).toBe(
+      "Did you mean web? `waypoint ls` lists the sessions.",
+    );
+    expect(hintOf(() => resolveCheckpoint("strat", catalog))).toBe(
+      "Did you mean start? `waypoint log` lists the checkpoints.",
+    );
+    expect(hintOf(() => resolveMoment("wen", catalog))).toMatch(
+      /^Did you mean web\? `waypoint log`/,
+    );
+    expect(hintOf(() => resolveCheckpoint("name-fresh", catalog))).toBe(
+      "`waypoint checkpoint name-fresh` makes one.",
     );
   });
 });

@@ -1,4 +1,4 @@
-import { WaypointError } from "../../shared/errors/index.ts";
+import { didYouMean, WaypointError } from "../../shared/errors/index.ts";
 import type { Catalog } from "../catalog/index.ts";
 import type { CheckpointRow, SessionRow } from "../model/index.ts";
 
@@ -17,25 +17,46 @@ export function resolveSession(reference: string, catalog: Catalog): SessionRow 
   if (matches.length === 1) return matches[0] as SessionRow;
   if (matches.length > 1) throw ambiguous("sessions", reference, matches);
   throw new WaypointError("SESSION_NOT_FOUND", `There is no session ${shown(reference)}.`, {
-    hint: "`waypoint ls` lists the sessions.",
+    hint: hintFor(reference, sessionNames(catalog), "`waypoint ls` lists the sessions."),
   });
 }
 
 /**
- * Finds a checkpoint by id, unique prefix, name, `NAME@` or `NAME@~2`.
+ * Finds a checkpoint by id, unique prefix, name, `NAME@`, `NAME@~2` or a session's name alone.
  *
- * `NAME@` is where the session stands: its newest checkpoint, or after a restore the one that it was
- * put back to. `NAME@~2` is two before that.
+ * `NAME@` and `NAME` are where the session stands: its newest checkpoint, or after a restore the one
+ * that it was put back to. `NAME@~2` is two before that. A checkpoint that is named exactly goes
+ * before a session, and a session before a prefix.
  *
  * @throws CHECKPOINT_NOT_FOUND | SESSION_NOT_FOUND | REFERENCE_AMBIGUOUS
  */
 export function resolveCheckpoint(reference: string, catalog: Catalog): CheckpointRow {
-  const found = findCheckpoint(reference, catalog);
-  if (found !== undefined) return found;
-  throw notFound(`There is no checkpoint ${shown(reference)}.`);
+  const moment = findMoment(reference, catalog);
+  if (moment === undefined) throw unknownCheckpoint(reference, catalog);
+  return "session" in moment ? standOf(moment.session, catalog) : moment.checkpoint;
 }
 
-/** As {@link resolveCheckpoint}, but for a reference that leads to nothing. */
+/**
+ * As {@link resolveCheckpoint}, but a session's name alone names none: for what removes checkpoints.
+ *
+ * @throws as {@link resolveCheckpoint}
+ */
+export function resolveOnlyCheckpoint(reference: string, catalog: Catalog): CheckpointRow {
+  const found = findCheckpoint(reference, catalog);
+  if (found === undefined) throw unknownCheckpoint(reference, catalog);
+  return found;
+}
+
+/** Returns the checkpoint that a session stands on. @throws CHECKPOINT_NOT_FOUND */
+export function standOf(session: SessionRow, catalog: Catalog): CheckpointRow {
+  const row = session.head === null ? undefined : catalog.checkpoint(session.head);
+  if (row !== undefined) return row;
+  throw notFound(`Session ${session.name} has no checkpoint yet.`, {
+    hint: `\`waypoint checkpoint ${session.name}\` makes one.`,
+  });
+}
+
+/** As {@link resolveOnlyCheckpoint}, but for a reference that leads to nothing. */
 function findCheckpoint(reference: string, catalog: Catalog): CheckpointRow | undefined {
   const relative = RELATIVE.exec(reference)?.groups;
   if (relative !== undefined) {
@@ -62,20 +83,29 @@ export function resolveMoment(
   reference: string,
   catalog: Catalog,
 ): { checkpoint: CheckpointRow } | { session: SessionRow } {
+  const moment = findMoment(reference, catalog);
+  if (moment !== undefined) return moment;
+  const lists = "`waypoint log` lists the checkpoints, `waypoint ls` the sessions.";
+  throw notFound(`There is no checkpoint or session ${shown(reference)}.`, {
+    hint: hintFor(reference, allNames(catalog), lists),
+  });
+}
+
+/** As {@link resolveMoment}, but for a reference that leads to nothing. */
+function findMoment(
+  reference: string,
+  catalog: Catalog,
+): { checkpoint: CheckpointRow } | { session: SessionRow } | undefined {
   const exact = catalog.checkpoint(reference) ?? catalog.checkpointByName(reference);
   if (exact !== undefined) return { checkpoint: exact };
   const session = catalog.sessionByName(reference) ?? catalog.session(reference);
   if (session !== undefined) return { session };
   const checkpoint = findCheckpoint(reference, catalog);
-  if (checkpoint !== undefined) return { checkpoint };
-  throw notFound(`There is no checkpoint or session ${shown(reference)}.`, {
-    hint: "`waypoint log` lists the checkpoints, `waypoint ls` the sessions.",
-  });
+  return checkpoint === undefined ? undefined : { checkpoint };
 }
 
 function stepBack(session: SessionRow, steps: number, catalog: Catalog): CheckpointRow {
-  let current = session.head === null ? undefined : catalog.checkpoint(session.head);
-  if (current === undefined) throw notFound(`Session ${session.name} has no checkpoint yet.`);
+  let current: CheckpointRow | undefined = standOf(session, catalog);
   for (let step = 0; step < steps; step += 1) {
     current = current.parent === null ? undefined : catalog.checkpoint(current.parent);
     if (current === undefined) {
@@ -92,6 +122,26 @@ function withoutSession(reference: string): WaypointError {
     `There is no session name before @ in ${shown(reference)}.`,
     { hint: "Write the name of a session before it, as in web@ or web@~1." },
   );
+}
+
+function unknownCheckpoint(reference: string, catalog: Catalog): WaypointError {
+  return notFound(`There is no checkpoint ${shown(reference)}.`, {
+    hint: hintFor(reference, allNames(catalog), LOG_HINT),
+  });
+}
+
+/** A name that may have been meant goes before where to look for all of them. */
+function hintFor(reference: string, names: readonly string[], lists: string): string {
+  return [didYouMean(reference, names), lists].filter((text) => text !== "").join(" ");
+}
+
+function sessionNames(catalog: Catalog): string[] {
+  return catalog.sessions().map(({ name }) => name);
+}
+
+function allNames(catalog: Catalog): string[] {
+  const checkpoints = catalog.timeline().flatMap(({ name }) => (name === null ? [] : [name]));
+  return [...new Set([...sessionNames(catalog), ...checkpoints])];
 }
 
 function notFound(message: string, { hint = LOG_HINT } = {}): WaypointError {

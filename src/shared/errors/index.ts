@@ -1,8 +1,10 @@
 /**
- * errors owns the registry of codes and the one error class.
+ * errors owns the registry of codes, the one error class, and which name was meant by a wrong one.
  * It does not format for people (cli) and knows no Node built-in, so that a browser can use it.
  * docs/errors.md is generated from it.
  */
+
+export { didYouMean } from "./nearest-names.ts";
 export {
   ERROR_REGISTRY,
   type ErrorCode,

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { checkpointSchema } from "./checkpoint.ts";
+import { instantSchema } from "./ids.ts";
 import { checkpointRef, pidsInput, sessionRef, withoutBinds } from "./inputs.ts";
 import { describe } from "./operation-contract.ts";
 import { bindsLeftOut } from "./outputs.ts";
@@ -51,7 +52,7 @@ export const CHECKPOINT_CONTRACT = {
       "CRIU_RESTORE_FAILED",
     ],
     examples: [
-      ["waypoint fork web@ --name try", "One new session, try"],
+      ["waypoint fork web --name try", "One new session, try, from where web stands"],
       ["waypoint fork green -n 8 --name try", "Eight: try-1 to try-8"],
     ],
     effect: "write",
@@ -69,6 +70,8 @@ export const CHECKPOINT_CONTRACT = {
       sessions: z.array(
         z.object({ id: z.string(), name: z.string(), pid: z.number().int().nullable() }),
       ),
+      checkpoint: z.string().describe("Id of the checkpoint that they come from"),
+      takenAt: instantSchema.describe("When that was taken: what came later is not in them"),
       readyMs: z.number().describe("Until all of them answered"),
       bindsLeftOut,
     }),

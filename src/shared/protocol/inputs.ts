@@ -12,7 +12,7 @@ export const sessionRef = referenceSchema.describe(
 );
 /** The checkpoint that an operation is about. */
 export const checkpointRef = referenceSchema.describe(
-  "Checkpoint: its id, a prefix of it, its name, NAME@ (where session NAME stands) or NAME@~2 (two before)",
+  "Checkpoint: its id, a prefix of it, its name, a session (where it stands) or SESSION@~2 (two before)",
 );
 /** The size of a terminal. */
 export const terminalColumns = z
@@ -180,8 +180,10 @@ export const momentRef = referenceSchema.describe(
 
 /** What `diff` is told. */
 export const diffInput = z.strictObject({
-  from: momentRef,
-  to: momentRef,
+  from: momentRef.describe("A checkpoint, or a session: as it is now, or alone where it stands"),
+  to: momentRef
+    .optional()
+    .describe("A checkpoint, or a session: as it is now [the session of the first, as it is now]"),
   path: z.string().max(4096).optional().describe("Only what lies at or below this path"),
   expand: z.boolean().default(false).describe("List what groups such as node_modules stand for"),
   patch: z.boolean().default(false).describe("With the lines of texts that differ"),

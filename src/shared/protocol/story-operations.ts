@@ -33,8 +33,8 @@ export const STORY_CONTRACT = {
       "the verification, processes and screen. What is unknown is said with the reason.",
     errors: ["CHECKPOINT_NOT_FOUND", "REFERENCE_AMBIGUOUS"],
     examples: [
-      ["waypoint show web@", "The checkpoint where web stands"],
-      ["waypoint show web@ --section files,packages", "Nothing but these, and all of them"],
+      ["waypoint show web", "The checkpoint where web stands"],
+      ["waypoint show web --section files,packages", "Nothing but these, and all of them"],
       ["waypoint show web@~1", "The one before"],
     ],
     effect: "read",
@@ -60,7 +60,8 @@ export const STORY_CONTRACT = {
   diff: describe({
     summary: "Show what differs between two moments",
     description:
-      "Any two: checkpoints of the same or of different branches, or sessions as they are now.",
+      "Any two: checkpoints of the same or of different branches, or sessions as they are now. " +
+      "One alone is compared with its session as it is now, a session with its last checkpoint.",
     errors: [
       "CHECKPOINT_NOT_FOUND",
       "SESSION_NOT_FOUND",
@@ -70,7 +71,8 @@ export const STORY_CONTRACT = {
     ],
     examples: [
       ["waypoint diff web@~1 web@", "What the last checkpoint of web changed"],
-      ["waypoint diff web@ web --stat", "What web changed since then"],
+      ["waypoint diff web --stat", "What web changed since its last checkpoint"],
+      ["waypoint diff green", "What its session changed since the one named green"],
       ["waypoint diff green web@ /etc", "Only below /etc"],
       ["waypoint diff green web --section packages,ports", "Packages and ports alone"],
     ],

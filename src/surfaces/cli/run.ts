@@ -13,7 +13,7 @@ import { EXIT_CODE_NOT_SEARCHED, EXIT_CODE_OUTPUT_CLOSED } from "./exit-codes.ts
 import { type Output, OutputClosed, processOutput } from "./output.ts";
 import { buildProgram, type Handler } from "./program.ts";
 import { exitCodeOf, renderError } from "./render-error.ts";
-import { keepHarmless } from "./suggestions.ts";
+import { keepHarmless, leadFrom } from "./suggestions.ts";
 import { paintFor, plain } from "./text/style.ts";
 
 /** Runs one command line and ends this process with its exit code. */
@@ -110,7 +110,7 @@ function usageError(thrown: CommanderError, command: CommandSpec | undefined): W
   const [message = "", ...suggestion] = thrown.message.replace(/^error: /, "").split("\n");
   const bare = suggestion.map((text) => text.replace(/^\((.*)\)$/, "$1"));
   const isForName = thrown.code === "commander.unknownCommand";
-  const hints = isForName ? bare.flatMap((text) => keepHarmless(text) ?? []) : bare;
+  const hints = isForName ? hintsForName(message, bare) : bare;
   const isForCommand = command?.passesExitCode && thrown.code === "commander.unknownOption";
   if (isForCommand) hints.push("Put -- before the command.");
   hints.push(`Read \`waypoint ${command === undefined ? "" : `${command.name} `}--help\`.`);
@@ -119,6 +119,13 @@ function usageError(thrown: CommanderError, command: CommandSpec | undefined): W
     hint: hints.join(" "),
     detail: { commanderCode: thrown.code },
   });
+}
+
+/** What leads to the command that was meant; nothing that acts at once is offered. */
+function hintsForName(message: string, suggestions: readonly string[]): string[] {
+  const [, word = ""] = /'(.*)'/.exec(message) ?? [];
+  const lead = leadFrom(word);
+  return lead === null ? suggestions.flatMap((text) => keepHarmless(text) ?? []) : [lead];
 }
 
 /** Returns the command that was meant, for the hint of an error of the parser. */

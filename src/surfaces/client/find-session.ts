@@ -1,4 +1,4 @@
-import { WaypointError } from "../../shared/errors/index.ts";
+import { didYouMean, WaypointError } from "../../shared/errors/index.ts";
 import type { Session as SessionInfo } from "../../shared/protocol/index.ts";
 
 /**
@@ -16,7 +16,10 @@ export function findSession(sessions: readonly SessionInfo[], reference: string)
       "SESSION_NOT_FOUND",
       `There is no session ${JSON.stringify(reference)}.`,
       {
-        hint: "List the sessions with `waypoint ls`.",
+        hint: `${didYouMean(
+          reference,
+          sessions.map(({ name }) => name),
+        )} List the sessions with \`waypoint ls\`.`.trim(),
         detail: { session: reference },
       },
     );

@@ -120,19 +120,19 @@ export class Waypoint {
   }
 
   /**
-   * Returns what differs between any two moments: checkpoints, or sessions as they are now.
-   *
+   * Returns what differs between any two moments: checkpoints, or sessions as they are now; without
+   * `to`, what changed since `from`.
    * A section that cannot be read is `null`, and `unknown` says why.
    *
    * @throws CHECKPOINT_NOT_FOUND | REFERENCE_AMBIGUOUS | CHECKPOINT_INCOMPLETE
    */
   async diff(
     from: MomentReference,
-    to: MomentReference,
+    to?: MomentReference,
     options: DiffOptions = {},
   ): Promise<OperationOutput<"diff">> {
     const { control, input } = splitControl(options);
-    const request = { ...input, from: momentRef(from), to: momentRef(to) };
+    const request = { ...input, from: momentRef(from), ...(to && { to: momentRef(to) }) };
     return await callOperation(this.stateDir, "diff", request, control);
   }
 

@@ -49,7 +49,7 @@ export const STORY_COMMANDS: readonly CommandSpec[] = [
   commandOf("diff", {
     arguments: [
       argument("diff", "from", "<from>"),
-      argument("diff", "to", "<to>"),
+      argument("diff", "to", "[to]"),
       argument("diff", "path", "[path]", {
         form: "a relative one begins where the session's shell was",
       }),
