@@ -60,6 +60,7 @@ export {
   type FilePath,
   type FilePlace,
   type ForkOptions,
+  type Forks,
   type ForwardOptions,
   type GrepOptions,
   type LogOptions,

@@ -159,7 +159,9 @@ test("what waits for its turn is cancelled at once, and what has the turn is not
 
   cancel.abort();
 
-  await expect(waiting).rejects.toMatchObject({ code: "CANCELLED" });
+  await expect(waiting).rejects.toMatchObject({
+    ...{ code: "CANCELLED", cause: { name: "AbortError" } },
+  });
   goOn(criu?.pid as number);
   expect(await held).toMatchObject({ exitCode: 0 });
   expect((await runCommand(own.stateDir, ["show", "kept"])).exitCode).toBe(0);

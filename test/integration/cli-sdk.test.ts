@@ -1,18 +1,11 @@
-import { spawn } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { eventually, openTestWaypoint, type TestWaypoint } from "../support/test-waypoint.ts";
 
@@ -25,8 +18,9 @@ beforeAll(async () => {
   own = await openTestWaypoint();
   // A project of a user, in which the package is installed under its name.
   projectDir = mkdtempSync(path.join(os.tmpdir(), "waypoint-sdk-"));
-  mkdirSync(path.join(projectDir, "node_modules"));
-  symlinkSync(PACKAGE_ROOT, path.join(projectDir, "node_modules", "waypoint"));
+  writeFileSync(path.join(projectDir, "package.json"), "{}");
+  const npm = ["install", "--offline", "--no-audit", "--no-fund", PACKAGE_ROOT];
+  await promisify(execFile)("npm", npm, { cwd: projectDir });
 });
 
 afterAll(async () => {
@@ -74,6 +68,25 @@ test("exec takes input and hands output over as it comes", async () => {
 
   expect(result).toMatchObject({ exitCode: 0, stdout: "TEXT", truncated: false });
   expect(seen.join("")).toBe("TEXT");
+});
+
+test("await using removes what new and fork have made, and leaves alone what was found", async () => {
+  const { waypoint } = own;
+  const names = async () => (await waypoint.sessions()).map(({ name }) => name);
+  const kept = await waypoint.new({ name: "kept" });
+  {
+    await using session = await waypoint.new({ name: "short" });
+    await using found = await waypoint.session("kept");
+    await using forks = await (await session.checkpoint()).fork(2, { name: "try" });
+    const before = await names();
+    expect(before).toEqual(expect.arrayContaining(["short", found.name, forks[0].name]));
+    await forks[1]?.remove({ force: true });
+  }
+  const after = await names();
+
+  expect(after.filter((name) => /short|try/.test(name))).toEqual([]);
+  expect(after).toContain("kept");
+  await kept.remove({ force: true });
 });
 
 test("several programs that need the daemon at once share one", async () => {

@@ -12,7 +12,11 @@ test("when the daemon is stopped with its sessions, nothing of it is left", asyn
   const checkpoint = await session.checkpoint();
   await session.restore(checkpoint);
   await session.undo();
-  const [stopped, ended, removed] = (await checkpoint.fork(4)) as [Session, Session, Session];
+  const [stopped, ended, removed] = (await checkpoint.fork(4)) as Session[] as [
+    Session,
+    Session,
+    Session,
+  ];
   await waypoint.new({ name: "alone", net: "none" });
   const traces = await noteTraces(waypoint, await own.daemonPid());
   await stopped.stop();

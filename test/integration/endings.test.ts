@@ -168,7 +168,7 @@ describe("the removal of a session", () => {
   test("leaves its forks running, and what they need", async () => {
     const { session, checkpoint } = await startWith("first");
     const forks = await checkpoint.fork(2);
-    const [one, other] = forks as [Session, Session];
+    const [one, other] = forks as Session[] as [Session, Session];
 
     await expect(session.remove()).rejects.toSatisfy((error: unknown) =>
       hasCode(error, "SESSION_WRONG_STATE"),

@@ -21,7 +21,7 @@ beforeAll(async () => {
   const { exitCode, stderr } = await session.exec(INSTALL, { timeoutMs: INSTALL_TIMEOUT_MS });
   expect({ exitCode, stderr: exitCode === 0 ? "" : stderr }).toEqual({ exitCode: 0, stderr: "" });
   const installed = await session.checkpoint({ name: "installed" });
-  [zsh, fish] = (await installed.fork(2)) as [Session, Session];
+  [zsh, fish] = (await installed.fork(2)) as Session[] as [Session, Session];
   await become(zsh, "exec zsh -f");
   await become(fish, "exec fish");
 }, INSTALL_TIMEOUT_MS + 30_000);

@@ -113,7 +113,7 @@ describe("a standby", () => {
   test("has run no instruction: jobs, screen and signals are those of a fork made late", async () => {
     await standReady();
 
-    const [early, late] = (await checkpoint.fork(2)) as [Session, Session];
+    const [early, late] = (await checkpoint.fork(2)) as Session[] as [Session, Session];
 
     const look = "jobs; cat /root/noticed 2>/dev/null; hostname";
     const { stdout: jobs } = await early.exec(look);

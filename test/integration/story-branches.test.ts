@@ -25,7 +25,7 @@ function brief({ files }: Pick<OperationOutput<"diff">, "files">) {
 
 test("two branches are compared across, also where both make files at the same instant", async () => {
   const start = await session.checkpoint();
-  const [one, other] = (await start.fork(2)) as [Session, Session];
+  const [one, other] = (await start.fork(2)) as Session[] as [Session, Session];
   // Their inodes get the same numbers, and now and then the same times: one file for the kernel.
   for (let round = 0; round < 8; round += 1) {
     await Promise.all([one.exec(`echo 1 > /srv/1-${round}`), other.exec(`mkdir /srv/2-${round}`)]);
@@ -46,7 +46,7 @@ test("what each of two branches did to the same files is told", async () => {
     "mkdir -p /srv/w/d/sub; cd /srv/w; for f in 1 2 3 d/4 d/5 d/sub/6; do echo $f > $f; done; cd /",
   );
   const start = await session.checkpoint();
-  const [one, other] = (await start.fork(2)) as [Session, Session];
+  const [one, other] = (await start.fork(2)) as Session[] as [Session, Session];
   await one.exec(
     "cd /srv/w; echo same > 1; mv 2 two; mv d moved; echo one > moved/4; rm moved/sub/6; cd /",
   );

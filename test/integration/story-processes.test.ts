@@ -186,7 +186,7 @@ test("a server that was started again is another one at the same port", async ()
 test("a fork and a restored session have the same processes, another program none of them", async () => {
   await session.exec("sleep 1002 &");
   const checkpoint = await session.checkpoint();
-  const [fork, other] = (await checkpoint.fork(2)) as [Session, Session];
+  const [fork, other] = (await checkpoint.fork(2)) as Session[] as [Session, Session];
   const same = await own.waypoint.diff(checkpoint, fork);
   for (const each of [fork, other]) await each.exec(`${END_JOBS}; sleep 1003 &`);
   const branches = await own.waypoint.diff(await fork.checkpoint(), other);

@@ -46,7 +46,9 @@ function findCause({ detail, message, hint, cause }: WaypointError): string[] {
     const shown = field === "logExcerpt" ? lines.slice(-LOG_LINES_MAX) : shorten(lines);
     return [...shown, ...logPathOf(detail["logPath"])];
   }
-  const isForeign = cause instanceof Error && !message.includes(cause.message);
+  // Who has cancelled a command knows why.
+  const isTold = cause instanceof Error && cause.name !== "AbortError";
+  const isForeign = isTold && !message.includes(cause.message);
   return isForeign ? shorten(cause.message.trim().split("\n")) : [];
 }
 

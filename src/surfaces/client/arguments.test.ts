@@ -58,7 +58,7 @@ test("a Node that is too old for the SDK is named", () => {
 test("arguments that nothing can be done with are the caller's mistake", async () => {
   await using daemon = await startScriptedDaemon(({ send }) => send("result", { sessions: [] }));
   const waypoint = await Waypoint.open({ stateDir: daemon.stateDir });
-  const session = new Session(daemon.stateDir, { id: "abc1", name: "web" });
+  const session = new Session(daemon.stateDir, { id: "abc1", name: "web" }, true);
   const { nothing, none, empty, number } = WRONG;
   const calls = [
     () => Waypoint.open(none),

@@ -1,15 +1,11 @@
-import type {
-  Checkpoint as CheckpointInfo,
-  FullVerification,
-  OperationOutput,
-} from "../../shared/protocol/index.ts";
+import type { FullVerification, OperationOutput } from "../../shared/protocol/index.ts";
 import type { CallControl, ForkOptions } from "./options.ts";
 import { requireCount, requireOptions } from "./require-arguments.ts";
-import type { Session } from "./session.ts";
+import type { Forks } from "./session.ts";
 
 /** What a checkpoint needs of the rest of the SDK, handed in because sessions make checkpoints. */
 export interface CheckpointActions {
-  fork: (checkpoint: string, options: ForkOptions) => Promise<Session[]>;
+  fork: (checkpoint: string, options: ForkOptions) => Promise<Forks>;
   verify: (
     checkpoint: string,
     command: string | readonly string[],
@@ -23,11 +19,11 @@ export class Checkpoint {
   readonly id: string;
   readonly name: string | null;
   /** Everything that `waypoint checkpoint --json` prints. */
-  readonly info: CheckpointInfo;
+  readonly info: OperationOutput<"checkpoint">;
   readonly #actions: CheckpointActions;
 
   /** Not for callers: `Session.checkpoint` makes checkpoints. */
-  constructor(info: CheckpointInfo, actions: CheckpointActions) {
+  constructor(info: OperationOutput<"checkpoint">, actions: CheckpointActions) {
     this.id = info.id;
     this.name = info.name;
     this.info = info;
@@ -41,7 +37,7 @@ export class Checkpoint {
    *
    * @throws FORK_REFUSED | CRIU_RESTORE_FAILED | NAME_IN_USE
    */
-  async fork(count = 1, options: Omit<ForkOptions, "count"> = {}): Promise<Session[]> {
+  async fork(count = 1, options: Omit<ForkOptions, "count"> = {}): Promise<Forks> {
     requireCount(count);
     requireOptions(options);
     return await this.#actions.fork(this.id, { ...options, count });
@@ -67,7 +63,7 @@ export class Checkpoint {
   }
 
   /** Returns {@link info}, so that `JSON.stringify` prints what the command line prints. */
-  toJSON(): CheckpointInfo {
+  toJSON(): OperationOutput<"checkpoint"> {
     return this.info;
   }
 }

@@ -3,7 +3,9 @@ import os from "node:os";
 import path from "node:path";
 import { expect, test, vi } from "vitest";
 import { startScriptedDaemon } from "../../../test/support/scripted-daemon.ts";
+import { WaypointError } from "../../shared/errors/index.ts";
 import { FRAME_KIND, WAYPOINT_VERSION } from "../../shared/protocol/index.ts";
+import { cancelled, withAbortCause } from "./cancelled.ts";
 import { callOperation, collectOutput, connectDaemon, openStream, Waypoint } from "./index.ts";
 
 const EXEC_RESULT = {
@@ -72,7 +74,19 @@ test("an aborted signal ends a call with CANCELLED", async () => {
 
   const call = callOperation(daemon.stateDir, "ls", {}, { signal: leaving.signal });
 
-  await expect(call).rejects.toMatchObject({ code: "CANCELLED" });
+  await expect(call).rejects.toMatchObject({ code: "CANCELLED", cause: { name: "AbortError" } });
+});
+
+test("the cause of a call that was given up is an AbortError, and the reason is its cause", () => {
+  const reason = new Error("the user left");
+  const { cause } = cancelled("fork", AbortSignal.abort(reason));
+  const told = new WaypointError("CANCELLED", "It was cancelled.", { hint: "Again." });
+
+  expect(cause).toMatchObject({ name: "AbortError", cause: reason });
+  expect(withAbortCause(told, AbortSignal.abort())).toMatchObject({
+    ...{ message: "It was cancelled.", hint: "Again.", cause: { name: "AbortError" } },
+  });
+  expect(withAbortCause(told, new AbortController().signal)).toBe(told);
 });
 
 test("without a daemon and without starting one, the socket is unreachable", async () => {

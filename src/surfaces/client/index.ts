@@ -41,6 +41,6 @@ export type {
   VerifyOptions,
 } from "./options.ts";
 export { findPackageRoot } from "./package-root.ts";
-export { Session } from "./session.ts";
+export { type Forks, Session } from "./session.ts";
 export { resolveStateDir } from "./state-dir.ts";
 export { type OpenOptions, Waypoint } from "./waypoint.ts";

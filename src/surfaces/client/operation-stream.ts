@@ -13,6 +13,7 @@ import {
   type OperationOutput,
   WAYPOINT_VERSION,
 } from "../../shared/protocol/index.ts";
+import { cancelled, withAbortCause } from "./cancelled.ts";
 import type { ConnectOptions } from "./connect.ts";
 import { drained } from "./drained.ts";
 import { keepConnection } from "./kept-connections.ts";
@@ -60,9 +61,9 @@ export async function openStream<N extends OperationName>(
   const stop = AbortSignal.any([signal, cancel].filter((each) => each !== undefined));
   const connecting = { ...options, signal: stop };
   const connection = await sendRequest(stateDir, request, connecting).catch((error: unknown) => {
-    throw stop.aborted ? cancelled(operation) : error;
+    throw stop.aborted ? cancelled(operation, stop) : error;
   });
-  const stream = new SocketStream<OperationOutput<N>>(connection, operation, signal);
+  const stream = new SocketStream<OperationOutput<N>>(connection, operation, { signal, cancel });
   const onCancel = () => stream.control({ control: "cancel" });
   cancel?.addEventListener("abort", onCancel, { once: true });
   // It may have been aborted while the request was being sent.
@@ -78,13 +79,18 @@ class SocketStream<Output> implements OperationStream<Output> {
   readonly #socketPath: string;
   readonly #operation: string;
   readonly #signal: AbortSignal | undefined;
+  readonly #cancel: AbortSignal | undefined;
   readonly #onAbort = () => this.#socket.destroy();
   readonly #settle: { resolve: (output: Output) => void; reject: (error: unknown) => void };
   #isClosed = false;
   #hasAnswer = false;
   #isLast = false;
 
-  constructor({ socket, socketPath }: SentRequest, operation: string, signal?: AbortSignal) {
+  constructor(
+    { socket, socketPath }: SentRequest,
+    operation: string,
+    { signal, cancel }: { signal: AbortSignal | undefined; cancel: AbortSignal | undefined },
+  ) {
     const { promise, resolve, reject } = Promise.withResolvers<Output>();
     this.result = promise;
     this.#settle = { resolve, reject };
@@ -92,6 +98,7 @@ class SocketStream<Output> implements OperationStream<Output> {
     this.#socketPath = socketPath;
     this.#operation = operation;
     this.#signal = signal;
+    this.#cancel = cancel;
     // The iteration throws the same error; a caller who reads only that must not crash here.
     promise.catch(() => {});
     signal?.addEventListener("abort", this.#onAbort, { once: true });
@@ -120,7 +127,8 @@ class SocketStream<Output> implements OperationStream<Output> {
         this.#hasAnswer = frame.kind === FRAME_KIND.result || frame.kind === FRAME_KIND.error;
         if (frame.kind === FRAME_KIND.result) return parsePayload<Output>(frame);
         if (frame.kind === FRAME_KIND.error) {
-          throw WaypointError.fromJSON(parsePayload<ErrorWire>(frame));
+          const error = WaypointError.fromJSON(parsePayload<ErrorWire>(frame));
+          throw withAbortCause(error, this.#cancel);
         }
         const event = toEvent(frame);
         if (event !== null) yield event;
@@ -134,10 +142,10 @@ class SocketStream<Output> implements OperationStream<Output> {
       const chunks = this.#socket.iterator({ destroyOnReturn: false });
       for await (const chunk of chunks) yield chunk as Uint8Array;
     } catch (cause) {
-      if (this.#signal?.aborted) throw cancelled(this.#operation);
+      if (this.#signal?.aborted) throw cancelled(this.#operation, this.#signal);
       throw lost(this.#operation, cause);
     }
-    if (this.#signal?.aborted) throw cancelled(this.#operation);
+    if (this.#signal?.aborted) throw cancelled(this.#operation, this.#signal);
   }
 
   async write(bytes: Uint8Array): Promise<void> {
@@ -203,10 +211,4 @@ function lost(operation: string, cause?: unknown): WaypointError {
       cause,
     },
   );
-}
-
-function cancelled(operation: string): WaypointError {
-  return new WaypointError("CANCELLED", `The operation ${operation} was cancelled.`, {
-    detail: { operation },
-  });
 }

@@ -1,5 +1,5 @@
+import { hasCode } from "../../shared/errors/index.ts";
 import type {
-  Checkpoint as CheckpointInfo,
   Forward,
   LoggedOperation,
   OperationOutput,
@@ -10,7 +10,6 @@ import type {
 } from "../../shared/protocol/index.ts";
 import { callOperation } from "./call-operation.ts";
 import { Checkpoint } from "./checkpoint.ts";
-import { collectOutput } from "./collect-output.ts";
 import { findSession } from "./find-session.ts";
 import { type OperationStream, openStream } from "./operation-stream.ts";
 import {
@@ -29,25 +28,41 @@ import {
   splitControl,
   type UndoOptions,
 } from "./options.ts";
-import {
-  checkpointRef,
-  requireCommand,
-  requireInput,
-  requireOptions,
-} from "./require-arguments.ts";
+import { checkpointRef, requireOptions } from "./require-arguments.ts";
+import { runCommand } from "./run-command.ts";
 import { verifyOne } from "./verify.ts";
 
-/** A live computer. Holds no connection: the session lives on when this object is gone. */
-export class Session {
+/**
+ * A live computer. Holds no connection: the session lives on when this object is gone, unless it is
+ * declared with `await using`.
+ */
+export class Session implements AsyncDisposable {
   readonly id: string;
   readonly name: string;
   readonly #stateDir: string;
+  readonly #isOwn: boolean;
 
-  /** Not for callers: `Waypoint.new` and `Waypoint.session` make sessions. */
-  constructor(stateDir: string, { id, name }: { id: string; name: string }) {
+  /**
+   * Not for callers: `Waypoint.new`, `fork` and `Waypoint.session` make sessions.
+   *
+   * @param isOwn  this program has started it, and may end it with its block
+   */
+  constructor(stateDir: string, { id, name }: { id: string; name: string }, isOwn: boolean) {
     this.#stateDir = stateDir;
     this.id = id;
     this.name = name;
+    this.#isOwn = isOwn;
+  }
+
+  /**
+   * Ends a block with `await using`: removes the session and its checkpoints, as `remove` does, if
+   * `Waypoint.new` or `fork` made this object. One that `Waypoint.session` found is left alone.
+   */
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (!this.#isOwn) return;
+    await this.remove({ force: true }).catch((error: unknown) => {
+      if (!hasCode(error, "SESSION_NOT_FOUND")) throw error;
+    });
   }
 
   /** Returns the session's facts as they are now. @throws SESSION_NOT_FOUND  it was removed. */
@@ -68,26 +83,7 @@ export class Session {
     command: string | readonly string[],
     options: ExecOptions = {},
   ): Promise<OperationOutput<"exec">> {
-    const words = requireCommand(command);
-    requireOptions(options);
-    requireInput(options.input);
-    const { signal, input, keepOutputBytes, onStdout, onStderr, onNotice, ...rest } = options;
-    const stream = await openStream(
-      this.#stateDir,
-      "exec",
-      { ...rest, session: this.id, command: words, stdin: input !== undefined },
-      signal === undefined ? {} : { signal },
-    );
-    const collected = collectOutput(stream, {
-      ...(keepOutputBytes === undefined ? {} : { keepOutputBytes }),
-      ...(onStdout === undefined ? {} : { onStdout }),
-      ...(onStderr === undefined ? {} : { onStderr }),
-      ...(onNotice === undefined ? {} : { onNotice }),
-    });
-    if (input === undefined) return await collected;
-    // Both at once: a command may print more than the socket holds before it reads its input.
-    const [result] = await Promise.all([collected, sendInput(stream, input)]);
-    return result;
+    return await runCommand(this.#stateDir, this.id, command, options);
   }
 
   /**
@@ -270,8 +266,11 @@ export class Session {
   }
 }
 
+/** New sessions, one at least; `await using` removes all of them at the end of its block. */
+export type Forks = [Session, ...Session[]] & AsyncDisposable;
+
 /** Gives a checkpoint's facts the methods of the SDK. */
-export function bindCheckpoint(stateDir: string, info: CheckpointInfo): Checkpoint {
+export function bindCheckpoint(stateDir: string, info: OperationOutput<"checkpoint">): Checkpoint {
   return new Checkpoint(info, {
     fork: (checkpoint, options) => forkCheckpoint(stateDir, checkpoint, options),
     verify: (checkpoint, command, options) => verifyOne(stateDir, checkpoint, command, options),
@@ -284,16 +283,17 @@ export async function forkCheckpoint(
   stateDir: string,
   checkpoint: string,
   options: ForkOptions,
-): Promise<Session[]> {
+): Promise<Forks> {
   const { control, input } = splitControl(options);
   const { sessions } = await callOperation(stateDir, "fork", { ...input, checkpoint }, control);
-  return sessions.map((session) => new Session(stateDir, session));
-}
-
-async function sendInput(
-  stream: OperationStream<OperationOutput<"exec">>,
-  input: string | Uint8Array,
-): Promise<void> {
-  await stream.write(typeof input === "string" ? Buffer.from(input, "utf8") : input);
-  stream.endInput();
+  const forks = sessions.map((session) => new Session(stateDir, session, true));
+  // Not an AsyncDisposableStack: Node has that from 24 on only.
+  const dispose = async () => {
+    const ends = await Promise.allSettled(forks.map((fork) => fork[Symbol.asyncDispose]()));
+    const failed = ends.find((end) => end.status === "rejected");
+    if (failed !== undefined) throw failed.reason;
+  };
+  return Object.defineProperty(forks, Symbol.asyncDispose, {
+    value: dispose,
+  }) as Session[] as Forks;
 }

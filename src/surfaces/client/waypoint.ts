@@ -37,7 +37,7 @@ import {
   requireOptions,
   requireSessionReference,
 } from "./require-arguments.ts";
-import { forkCheckpoint, Session } from "./session.ts";
+import { type Forks, forkCheckpoint, Session } from "./session.ts";
 import { resolveStateDir } from "./state-dir.ts";
 import { verifyCheckpoints } from "./verify.ts";
 
@@ -84,14 +84,14 @@ export class Waypoint {
   async new(options: NewOptions = {}): Promise<Session> {
     const { control, input } = splitControl(options);
     const session = await callOperation(this.stateDir, "new", input, control);
-    return new Session(this.stateDir, session);
+    return new Session(this.stateDir, session, true);
   }
 
   /** Returns a session by name, id or unique prefix. @throws SESSION_NOT_FOUND | REFERENCE_AMBIGUOUS */
   async session(reference: string, control: CallControl = {}): Promise<Session> {
     requireSessionReference(reference);
     const sessions = await this.sessions(control);
-    return new Session(this.stateDir, findSession(sessions, reference));
+    return new Session(this.stateDir, findSession(sessions, reference), false);
   }
 
   /** Returns all sessions, also those that ended, as facts. */
@@ -292,7 +292,7 @@ export class Waypoint {
    *
    * **On failure** none of the new sessions is left.
    */
-  async fork(checkpoint: string | Checkpoint, options: ForkOptions = {}): Promise<Session[]> {
+  async fork(checkpoint: string | Checkpoint, options: ForkOptions = {}): Promise<Forks> {
     return await forkCheckpoint(this.stateDir, checkpointRef(checkpoint), options);
   }
 }
