@@ -17,6 +17,6 @@ start_screen picker 120 16 "$here/bin/waypoint rewind web"
 await_screen picker 'step 12'
 for key in 1 2 3; do tmux -S "$screens" send-keys -t picker Up; done
 await_screen picker '^> .*step 9'
-await_screen picker '/root/n'
+await_compared picker '│ [a-z0-9]* step 9'
 begin rewind
 print_screen picker
