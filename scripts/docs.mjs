@@ -1,4 +1,5 @@
-// Writes what is derived from the code: what the command line knows of the contract; the documents
+// Writes what is derived from the code: what the command line knows of the contract, the types
+// of its schemas with their comments; the documents
 // docs/errors.md, operations.md, cli.md; and
 // docs/compatibility.md from the last run of the zoo on this machine, if there was one. The figures of
 // docs/performance.md are written by the bench; here it is only checked that none is missing.
@@ -12,19 +13,24 @@ import { fileURLToPath } from "node:url";
 import { figuresMissing } from "../bench/report/docs-missing.ts";
 import { compatibilityFaults, renderCompatibility } from "./docs/render-compatibility.ts";
 import { renderDescribed } from "./docs/render-described.ts";
+import { renderOperationTypes } from "./docs/render-operation-types.ts";
 
 const ROOT = new URL("../", import.meta.url);
 const DESCRIBED = "src/shared/protocol/described.ts";
+const OPERATION_TYPES = "src/shared/protocol/operation-types.ts";
 const COMPATIBILITY = "docs/compatibility.md";
 const PERFORMANCE = "docs/performance.md";
 const AS_SHOWN = { stdio: "inherit" };
 const isCheck = process.argv.includes("--check");
 let staleCount = 0;
 
-// The command line reads it, and docs/cli.md is written from the command line.
-const described = renderDescribed();
-if (readOrNull(DESCRIBED) !== described) {
-  settle(DESCRIBED, described);
+// The command line reads the one, and docs/cli.md is written from the command line.
+const sources = [
+  [DESCRIBED, renderDescribed()],
+  [OPERATION_TYPES, await renderOperationTypes()],
+].filter(([path, text]) => readOrNull(path) !== text);
+for (const [path, text] of sources) settle(path, text);
+if (sources.length > 0) {
   // What has been loaded here is what it said before.
   if (!isCheck) process.exit(spawnSync(process.execPath, process.argv.slice(1), AS_SHOWN).status);
 }

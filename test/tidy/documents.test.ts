@@ -3,6 +3,7 @@ import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { renderPages } from "../../scripts/docs/pages.ts";
 import { renderDescribed } from "../../scripts/docs/render-described.ts";
+import { renderOperationTypes } from "../../scripts/docs/render-operation-types.ts";
 import { filesBelow, projectFiles, ROOT, readText, roomsOfSource } from "./repository.ts";
 
 describe("documents", () => {
@@ -14,6 +15,12 @@ describe("documents", () => {
 
   test("what the command line knows of the contract is what it says", () => {
     expect(readText("src/shared/protocol/described.ts")).toBe(renderDescribed());
+  });
+
+  test("the types of operations are those of the contract's schemas", async () => {
+    const types = await renderOperationTypes();
+
+    expect(readText("src/shared/protocol/operation-types.ts")).toBe(types);
   });
 
   test("docs/ARCHITECTURE.md draws the tree of src as it is", () => {

@@ -65,3 +65,16 @@ test("the options in the tables of docs/sdk.md are ones of its methods", () => {
   expect(named.length).toBeGreaterThan(40);
   expect(named.filter((name) => !isKnown(name))).toEqual([]);
 });
+
+test("each field of a session and of a checkpoint is documented in the SDK's types", () => {
+  const types = readText("src/shared/protocol/operation-types.ts") ?? "";
+  const bare = ["Session", "Checkpoint"].flatMap((name) => {
+    const [, fields = ""] =
+      new RegExp(`^export type ${name} = \\{ (.*) \\};$`, "m").exec(types) ?? [];
+    const own = fields.replaceAll(/\{[^{}]*\{[^{}]*\}[^{}]*\}|\{[^{}]*\}/g, "object");
+    const fieldsOnly = own.replaceAll(/\/\*\*.*?\*\/ /g, "told ");
+    return fieldsOnly.split(/; ?/).filter((field) => !/^(told |$)/.test(field));
+  });
+
+  expect(bare).toEqual([]);
+});

@@ -21,35 +21,42 @@ export type CheckpointContent = z.infer<typeof contentSchema>;
 
 /** A checkpoint as `checkpoint`, `log` and `show` print it. */
 export const checkpointSchema = z.object({
-  id: z.string(),
+  id: z.string().describe("Its id; a unique prefix names it, too"),
   session: z.string().describe("Id of the session it captured"),
-  sessionName: z.string(),
-  parent: z.string().nullable(),
-  name: z.string().nullable(),
+  sessionName: z.string().describe("Name of the session it captured"),
+  parent: z
+    .string()
+    .nullable()
+    .describe("Checkpoint that the session stood on; null for its first"),
+  name: z.string().nullable().describe("Its own name, where it was given one"),
   intent: z.string().nullable().describe("What was meant, in the user's words"),
   derivedIntent: intentSchema
     .nullable()
     .describe("What tells it where nobody said it; null until the story is ready"),
-  trigger: triggerSchema,
+  trigger: triggerSchema.describe("What made it"),
   autoCause: autoCauseSchema.nullable().describe("What an automatic one was taken for"),
-  content: contentSchema,
-  createdAt: instantSchema,
+  content: contentSchema.describe("full: processes and files; files: files alone"),
+  createdAt: instantSchema.describe("The moment that it captured"),
   unchangedSince: z
     .string()
     .nullable()
     .describe("Its parent, if nothing had run or changed since: both share what was captured"),
   pauseMs: z.number().describe("How long the session's processes stood still"),
-  totalMs: z.number(),
+  totalMs: z.number().describe("How long the whole capture took"),
   memoryBytes: z.number().int().describe("Size of the memory pages captured"),
-  stage: stageSchema,
+  stage: stageSchema.describe(
+    "captured: survives the daemon's death; durable: also a loss of power",
+  ),
   verification: verificationSchema
     .nullable()
     .describe(
       "The newest verdict of its own verify command, `null` where there is none: it makes the ✓ or ✗. `log` has little of its output",
     ),
-  changes: z.object({
-    summary: z.string().describe("What changed, in brief; empty until the story is ready"),
-  }),
+  changes: z
+    .object({
+      summary: z.string().describe("What changed, in brief; empty until the story is ready"),
+    })
+    .describe("What differs from its parent; `show` has all of it"),
 });
 export type Checkpoint = z.infer<typeof checkpointSchema>;
 

@@ -6,6 +6,7 @@ import { FILE_CONTRACT } from "./file-operations.ts";
 import { FORWARD_CONTRACT } from "./forward-operations.ts";
 import { HOST_CONTRACT } from "./host-operations.ts";
 import { MERGE_CONTRACT } from "./merge-operations.ts";
+import type { OperationTypes } from "./operation-types.ts";
 import { REMOVE_CONTRACT } from "./remove-operations.ts";
 import { RESTORE_CONTRACT } from "./restore-operations.ts";
 import { SESSION_CONTRACT } from "./session-operations.ts";
@@ -31,7 +32,7 @@ export const CONTRACT = {
   ...HOST_CONTRACT,
 } as const;
 
-export type OperationName = keyof typeof CONTRACT;
-export type OperationInput<N extends OperationName> = z.input<(typeof CONTRACT)[N]["input"]>;
+export type OperationName = keyof OperationTypes;
+export type OperationInput<N extends OperationName> = OperationTypes[N]["input"];
 export type OperationParsedInput<N extends OperationName> = z.output<(typeof CONTRACT)[N]["input"]>;
-export type OperationOutput<N extends OperationName> = z.output<(typeof CONTRACT)[N]["output"]>;
+export type OperationOutput<N extends OperationName> = OperationTypes[N]["output"];

@@ -26,7 +26,7 @@ const anyPlace = momentPlace.extend({
 export type Place = z.input<typeof anyPlace>;
 
 /** A moment's files mounted for reading. */
-const browseSchema = z.object({
+export const browseSchema = z.object({
   id: z.string(),
   moment: z.string().describe("Id of the checkpoint, or name of the session as it was then"),
   checkpoint: z.string().nullable().describe("null for a session as it was then"),
@@ -37,7 +37,7 @@ const browseSchema = z.object({
 export type Browse = z.infer<typeof browseSchema>;
 
 /** One line that `grep` found, or one file or output with a match that is not shown as lines. */
-const grepMatchSchema = z.object({
+export const grepMatchSchema = z.object({
   checkpoint: z.string(),
   kind: z.enum(["file", "command", "screen", "verification"]).describe("What the text is from"),
   path: z.string().nullable().describe("Of a file: its path in the session"),

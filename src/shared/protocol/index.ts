@@ -3,23 +3,11 @@
  * every operation, and the frames on the daemon's socket.
  * It holds no behaviour beyond encoding. docs/PROTOCOL.md tells the frames.
  */
-export type { AutoCause, AutoState } from "./auto.ts";
+export type { AutoCause } from "./auto.ts";
 export { autoCauseSchema } from "./auto.ts";
 export { AUTO_POLICY_WORDS, type AutoPolicy, parseAutoPolicy } from "./auto-policy.ts";
-export type {
-  BisectBegin,
-  BisectEvent,
-  BisectRound,
-  BisectTest,
-} from "./bisect-operations.ts";
-export type {
-  Checkpoint,
-  CheckpointContent,
-  CheckpointStage,
-  CheckpointTrigger,
-  OperationDetail,
-  OperationRecord,
-} from "./checkpoint.ts";
+export type { BisectBegin, BisectEvent, BisectRound, BisectTest } from "./bisect-operations.ts";
+export type { CheckpointContent, CheckpointStage, CheckpointTrigger } from "./checkpoint.ts";
 export { checkpointSchema } from "./checkpoint.ts";
 export {
   CONTRACT,
@@ -29,17 +17,8 @@ export {
   type OperationParsedInput,
 } from "./contract.ts";
 export { DESCRIBED } from "./described.ts";
-export {
-  type FileChange,
-  type FileTotals,
-  type FileType,
-  fileTypeSchema,
-} from "./file-change.ts";
-export type {
-  Browse,
-  GrepMatch,
-  Place,
-} from "./file-operations.ts";
+export { type FileType, fileTypeSchema } from "./file-change.ts";
+export type { Place } from "./file-operations.ts";
 export {
   type ControlMessage,
   encodeFrame,
@@ -52,49 +31,56 @@ export {
   type RequestMessage,
 } from "./frames.ts";
 export { ID_LENGTH, isValidName, NAME_LENGTH_MAX } from "./ids.ts";
-export type { Intent, IntentSource } from "./intent.ts";
+export type { IntentSource } from "./intent.ts";
 export type { Applied, PlanOutput } from "./merge-operations.ts";
 export type { OperationContract } from "./operation-contract.ts";
-export { PIDS_MAX, PIDS_MIN } from "./pids.ts";
-export type { FilesPut, LoggedOperation } from "./restore-operations.ts";
-export type { RestoreParts } from "./restore-parts.ts";
-export type { Holder, RestoreCheck, RestorePlan } from "./restore-plan.ts";
-export type { Conflict, RevertPlan } from "./revert.ts";
 export type {
+  AutoState,
   Bind,
+  Browse,
+  Changes,
+  Checkpoint,
+  Conflict,
+  Connection,
+  FileChange,
+  FileTotals,
   Forward,
+  FullVerification,
+  GitChange,
+  GrepMatch,
+  Holder,
+  Intent,
   LimitsHit,
-  NetMode,
+  ListeningPort,
+  LoggedOperation,
+  NamedChange,
+  OperationDetail,
+  OperationRecord,
+  PackageChange,
+  RestoreCheck,
+  RestorePlan,
+  RevertPlan,
+  Screen,
   Session,
+  Story,
+  StoryCommand,
+  StoryProcess,
+  Verification,
+  Verified,
+} from "./operation-types.ts";
+export { PIDS_MAX, PIDS_MIN } from "./pids.ts";
+export type { FilesPut } from "./restore-operations.ts";
+export type { RestoreParts } from "./restore-parts.ts";
+export type {
+  NetMode,
   SessionLimits,
   SessionProcess,
   SessionState,
   StandbyPolicy,
 } from "./session.ts";
 export { bindSchema, netModeSchema, sessionSchema, standbyPolicySchema } from "./session.ts";
-export {
-  type Changes,
-  type ChangesSection,
-  type Connection,
-  type GitChange,
-  type ListeningPort,
-  type MomentSection,
-  type NamedChange,
-  type PackageChange,
-  type Screen,
-  type ScreenRun,
-  type Story,
-  type StoryCommand,
-  type StoryProcess,
-  storySchema,
-} from "./story.ts";
+export { type ChangesSection, type MomentSection, type ScreenRun, storySchema } from "./story.ts";
 export { boundedSize } from "./terminal-size.ts";
 export { verdictOf } from "./verdict.ts";
-export {
-  type AskedBy,
-  type FullVerification,
-  fullVerificationSchema,
-  type Verification,
-  type Verified,
-} from "./verification.ts";
+export { type AskedBy, fullVerificationSchema } from "./verification.ts";
 export { WAYPOINT_VERSION } from "./version.ts";

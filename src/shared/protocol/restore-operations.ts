@@ -55,7 +55,7 @@ const revertInput = {
 };
 
 /** An operation as `op log` prints it. */
-const loggedOperationSchema = operationRecordSchema.extend({
+export const loggedOperationSchema = operationRecordSchema.extend({
   sessionName: z.string(),
   undoCommand: z.string().nullable().describe("What takes it back; null where nothing can"),
   whyNot: z.string().nullable().describe("Why it cannot be taken back"),

@@ -49,28 +49,34 @@ export type LimitsHit = z.infer<typeof limitsHitSchema>;
 
 /** A session as `ls` and `new` print it. */
 export const sessionSchema = z.object({
-  id: z.string(),
-  name: z.string(),
-  state: sessionStateSchema,
+  id: z.string().describe("Its id for ever, also after a restore"),
+  name: z.string().describe("Its name, which no other session has"),
+  state: sessionStateSchema.describe(
+    "stopped: by `stop`; ended: its processes died by themselves; files are kept",
+  ),
   base: z.string().describe("Root filesystem under the session"),
-  net: netModeSchema,
+  net: netModeSchema.describe(
+    "How it reaches the network: through the host, not at all, or as the host",
+  ),
   user: z.string().describe("User that its shell runs as"),
   cwd: z.string().describe("Directory in which its first shell started"),
   binds: z.array(bindSchema).describe("Directories of the host inside it: not captured"),
   hostMounts: z.array(z.string()).describe("Mounts of the host of which it has a private copy"),
-  createdAt: instantSchema,
+  createdAt: instantSchema.describe("When it was started or forked"),
   head: z.string().nullable().describe("Newest checkpoint, or the one restored or forked from"),
   forkedFrom: z.string().nullable().describe("Checkpoint it was forked from"),
   shell: z.string().nullable().describe("Path of its shell in the base; null for bash or sh"),
-  limits: limitsSchema,
+  limits: limitsSchema.describe("What it may use at most; null where it has no limit"),
   standby: z.string().nullable().describe("What is kept on standby; null for the daemon's default"),
   auto: autoStateSchema.describe("Its automatic checkpoints"),
-  attached: z.object({
-    count: z.number().int().describe("Terminals that are attached to it"),
-    lastKeyAt: instantSchema
-      .nullable()
-      .describe("When somebody last typed at one of them; null: not since the daemon started"),
-  }),
+  attached: z
+    .object({
+      count: z.number().int().describe("Terminals that are attached to it"),
+      lastKeyAt: instantSchema
+        .nullable()
+        .describe("When somebody last typed at one of them; null: not since the daemon started"),
+    })
+    .describe("Who is at its terminal"),
   limitsHit: limitsHitSchema
     .nullable()
     .describe("Since its processes started, until they ended; null without limits"),

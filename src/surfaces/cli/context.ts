@@ -19,7 +19,10 @@ export interface CommandContext {
 }
 
 /** A command as it was typed. `Options` are its own; the global ones are in the context. */
-export interface Invocation<Options = Record<string, never>, N extends OperationName = never> {
+export interface Invocation<
+  Options = Record<string, never>,
+  N extends OperationName | undefined = undefined,
+> {
   context: CommandContext;
   /** Positional arguments; the last one takes all that are left if it ends in `...`. */
   args: readonly (string | undefined)[];
@@ -32,7 +35,7 @@ export interface Invocation<Options = Record<string, never>, N extends Operation
    * What was typed for the fields of its operation. Those that nobody types, which
    * table/from-contract.test.ts lists, are the command's to add.
    */
-  input: OperationInput<N>;
+  input: N extends OperationName ? OperationInput<N> : object;
 }
 
 /** What the file of a command exports. It returns the exit code; nothing means success. */
