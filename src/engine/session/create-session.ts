@@ -1,4 +1,5 @@
 import { knownStateDirs, Rollback } from "../../base/index.ts";
+import type { Hidden } from "../../linux/sandbox/index.ts";
 import type { SessionRow } from "../../portable/model/index.ts";
 import { WaypointError } from "../../shared/errors/index.ts";
 import type { Bind, OperationParsedInput, Session } from "../../shared/protocol/index.ts";
@@ -42,6 +43,7 @@ export async function createSession(
   });
   const user = sandbox.findUser(base, input.user);
   const binds = sandbox.checkBinds(input.binds, { baseDir: base, hidden });
+  const hostMounts = chooseHostMounts(base, binds, engine);
   const id = engine.newId();
   const session: SessionRow = {
     id,
@@ -50,9 +52,9 @@ export async function createSession(
     base,
     net: input.net,
     user: user.name,
-    cwd: startDirectory(input.cwd, { base, binds, home: user.home }, engine),
+    cwd: startDirectory(input, { base, binds, hidden, hostMounts, user }, engine),
     binds,
-    hostMounts: chooseHostMounts(base, binds, engine),
+    hostMounts,
     createdAt: new Date().toISOString(),
     head: null,
     forkedFrom: null,
@@ -94,18 +96,43 @@ export async function createSession(
   });
 }
 
+/** What decides where a session's first shell starts. */
+interface StartPlace {
+  base: string;
+  binds: readonly Bind[];
+  hidden: Hidden;
+  hostMounts: readonly string[];
+  user: { uid: number; home: string };
+}
+
 /** Users like `nobody` have a home that does not exist; they start in the root directory. */
 function startDirectory(
-  wanted: string | undefined,
-  { base, binds, home }: { base: string; binds: readonly Bind[]; home: string },
+  { cwd, cwdIfThere }: OperationParsedInput<"new">,
+  place: StartPlace,
   engine: Engine,
 ): string {
+  if (cwd === undefined && cwdIfThere !== undefined && isThere(cwdIfThere, place, engine)) {
+    return cwdIfThere;
+  }
   const { sandbox } = engine;
-  const directory = wanted ?? home;
+  const { base, binds, user } = place;
+  const directory = cwd ?? user.home;
   const { rootDir, insidePath } = placeBeforeMounting(base, binds, directory, engine);
   if (sandbox.isDirectoryInside(rootDir, insidePath)) return directory;
   if (sandbox.isMadeWhereMissing(base, directory)) return directory;
-  return wanted === undefined ? "/" : requireDirectory(base, wanted, engine);
+  return cwd === undefined ? "/" : requireDirectory(base, cwd, engine);
+}
+
+/** Tells whether a session on the host's own root has a directory of the host, for root to enter. */
+function isThere(
+  directory: string,
+  { base, binds, hidden, hostMounts, user }: StartPlace,
+  engine: Engine,
+): boolean {
+  if (base !== "/" || user.uid !== 0) return false;
+  const { rootDir, insidePath } = placeBeforeMounting(base, binds, directory, engine);
+  if (rootDir !== base) return engine.sandbox.isDirectoryInside(rootDir, insidePath);
+  return engine.sandbox.isShownInSession(directory, hidden, hostMounts);
 }
 
 /** Returns where a directory of the session is while its binds are not mounted yet. */

@@ -3,6 +3,9 @@ import path from "node:path";
 import { type MountEntry, parseMountInfo } from "../../formats/proc/index.ts";
 import { type Hidden, isBelow, type Place } from "./select-mounts.ts";
 
+/** Directories of the host's root of which a session shows nothing. */
+export const COVERED_DIRS = ["dev", "run"];
+
 /** Opens without reading; Node has no name for it. */
 const O_PATH = 0o10000000;
 
@@ -27,6 +30,21 @@ export function isHidden(directory: string, { places }: Hidden): boolean {
   return place !== undefined && places.some((hidden) => isWithin(place, hidden));
 }
 
+/**
+ * Tells whether a session on the host's own root shows a directory of the host: what lies on the
+ * root's filesystem or on a mount that it has a copy of, and is not hidden or covered.
+ */
+export function isShownInSession(
+  directory: string,
+  hidden: Hidden,
+  hostMounts: readonly string[],
+): boolean {
+  const found = locate(directory, readMounts());
+  if (found === null || found.realPath !== directory || isHidden(directory, hidden)) return false;
+  if (COVERED_DIRS.some((name) => isBelow(directory, `/${name}`))) return false;
+  return found.mountPoint === "/" || hostMounts.includes(found.mountPoint);
+}
+
 /** Returns the paths, relative to a directory, at which its filesystem shows what is hidden. */
 export function hiddenBelow(directory: string, { places }: Hidden): string[] {
   const place = locate(directory, readMounts())?.place;
@@ -49,7 +67,7 @@ export function isWithin(one: Place, other: Place): boolean {
 function locate(
   directory: string,
   mounts: readonly MountEntry[],
-): { realPath: string; place: Place } | null {
+): { realPath: string; mountPoint: string; place: Place } | null {
   let fd: number;
   try {
     fd = openSync(directory, O_PATH | constants.O_DIRECTORY);
@@ -64,7 +82,12 @@ function locate(
     const mount = mounts.find(({ id }) => id === mountId);
     if (mount === undefined) return null;
     const inside = path.relative(mount.mountPoint, realPath);
-    return { realPath, place: { device: mount.device, path: path.join(mount.root, inside) } };
+    const { mountPoint } = mount;
+    return {
+      realPath,
+      mountPoint,
+      place: { device: mount.device, path: path.join(mount.root, inside) },
+    };
   } finally {
     closeSync(fd);
   }

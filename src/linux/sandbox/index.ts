@@ -7,7 +7,7 @@ export { attachView, openMountNamespace, unmountIn } from "./attach-view.ts";
 export { type BaseShell, checkBase, requireOutsideState, type ShellDialect } from "./check-base.ts";
 export { checkBinds, requireNoState } from "./check-binds.ts";
 export { findUser, type SessionUser, userNames } from "./find-user.ts";
-export { findHidden, hiddenBelow } from "./hidden-places.ts";
+export { findHidden, hiddenBelow, isShownInSession } from "./hidden-places.ts";
 export { findHostMounts } from "./host-mounts.ts";
 export { findInitSocket } from "./init-socket.ts";
 export { launchInit } from "./launch-init.ts";
@@ -47,6 +47,7 @@ export {
 } from "./read-process-picture.ts";
 export { isDirectoryInside } from "./resolve-inside.ts";
 export { isRootMounted, mergedDir, mountRoot, unmountRoot } from "./root-filesystem.ts";
+export type { Hidden } from "./select-mounts.ts";
 export { isBelow } from "./select-mounts.ts";
 export {
   isSameActivity,

@@ -11,7 +11,7 @@ import {
 } from "node:fs";
 import path from "node:path";
 import { makeCharacterDevice, setXattr } from "../kernel/index.ts";
-import { hiddenBelow } from "./hidden-places.ts";
+import { COVERED_DIRS, hiddenBelow } from "./hidden-places.ts";
 import { resolveInside } from "./resolve-inside.ts";
 import { type Hidden, isBelow } from "./select-mounts.ts";
 
@@ -38,9 +38,6 @@ const MISSING_DIRS: readonly (readonly [string, number])[] = [
   ["tmp", 0o1777],
   ["root", 0o700],
 ];
-
-/** Directories of a root that show nothing of the base. */
-const COVERED_DIRS = ["dev", "run"];
 
 /** What a new session's upper directory is made from. */
 export interface UpperOptions {

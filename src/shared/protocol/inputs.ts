@@ -44,7 +44,16 @@ export const pidsInput = z.number().int().positive().max(PIDS_MAX).nullable().op
 export const newInput = z.strictObject({
   name: z.string().optional().describe("Name of the session; one is made up if not given"),
   base: z.string().min(1).optional().describe("Root filesystem directory [the host's own root]"),
-  cwd: z.string().min(1).optional().describe("Directory in which the shell starts"),
+  cwd: z
+    .string()
+    .min(1)
+    .optional()
+    .describe("Directory in which the shell starts [this one, where it is in it, else home]"),
+  cwdIfThere: z
+    .string()
+    .min(1)
+    .optional()
+    .describe("As cwd, where root starts on the host's own root and finds it there"),
   net: netModeSchema
     .default("nat")
     .describe("Network: through the host, not at all, or as the host"),

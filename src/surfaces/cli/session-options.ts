@@ -1,9 +1,23 @@
 import type { OperationInput } from "../../shared/protocol/index.ts";
 import { terminalSize } from "./terminal/terminal-size.ts";
 
-/** Returns the input of `new` with this terminal's size for the session's. */
-export function withTerminalSize(input: OperationInput<"new">): OperationInput<"new"> {
-  return { ...input, ...terminalSize(process.stdout) };
+/** Returns the input of `new` with what a person has here: the terminal's size and the directory. */
+export function asHere(input: OperationInput<"new">): OperationInput<"new"> {
+  const cwdIfThere = currentDirectory();
+  return {
+    ...input,
+    ...terminalSize(process.stdout),
+    ...(cwdIfThere === undefined ? {} : { cwdIfThere }),
+  };
+}
+
+/** The directory that somebody stands in may have been removed. */
+function currentDirectory(): string | undefined {
+  try {
+    return process.cwd();
+  } catch {
+    return undefined;
+  }
 }
 
 /** Leaves out what was not given, so that the daemon's defaults apply. */

@@ -1,6 +1,6 @@
 import { collectOutput } from "../../client/index.ts";
 import { type CommandContext, call, type Invocation, note } from "../context.ts";
-import { withTerminalSize } from "../session-options.ts";
+import { asHere } from "../session-options.ts";
 import { streamCommand } from "../stream-command.ts";
 import { attachTerminal, describeEnd, hasTerminal } from "../terminal/attach-terminal.ts";
 import { parseDetachKeys } from "../terminal/detach-keys.ts";
@@ -14,7 +14,7 @@ export async function run({
 }: Invocation<{ detachKeys: string }, "new">): Promise<number> {
   // Wrong keys must be refused before there is a session.
   parseDetachKeys(options.detachKeys);
-  const session = await call(context, "new", withTerminalSize(given));
+  const session = await call(context, "new", asHere(given));
   if (context.isJson) return await runForProgram(context, session, rest);
   note(context, `Session ${session.name} is running (${session.id})`);
   const input = { session: session.id, command: [...rest] };

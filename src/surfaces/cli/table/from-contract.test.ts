@@ -7,6 +7,7 @@ import { argument, commandOf, option } from "./from-contract.ts";
 
 /** Fields that nobody types, each with what gives it. */
 const NOT_TYPED: Readonly<Record<string, string>> = {
+  "new.cwdIfThere": "the directory that one stands in",
   "new.columns": "the size of this terminal",
   "new.rows": "the size of this terminal",
   "attach.columns": "the size of this terminal",
