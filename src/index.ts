@@ -73,6 +73,7 @@ export {
   type RevertOptions,
   type RevertPlanOptions,
   Session,
+  type StartOptions,
   type StreamEvent,
   type UndoOptions,
   type VerifyOptions,

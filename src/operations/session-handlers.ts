@@ -12,11 +12,14 @@ import {
 } from "../engine/session/index.ts";
 import { resolveSession } from "../portable/lineage/index.ts";
 import type { HandlersOf } from "./operation-handler.ts";
+import { startSession } from "./start-session.ts";
 import { undoIfGone } from "./undo-if-gone.ts";
 import { withSession } from "./with-session.ts";
 
 /** The handlers of sessions and what runs in them. */
-export const SESSION_HANDLERS: HandlersOf<"new" | "ls" | "ps" | "exec" | "attach" | "stop"> = {
+export const SESSION_HANDLERS: HandlersOf<
+  "new" | "ls" | "ps" | "exec" | "attach" | "start" | "stop"
+> = {
   new: async (input, engine, client) => {
     const created = await createSession(input, engine);
     await undoIfGone(client, () =>
@@ -39,6 +42,9 @@ export const SESSION_HANDLERS: HandlersOf<"new" | "ls" | "ps" | "exec" | "attach
 
   attach: async (input, engine, client) =>
     attachSession(await resolveArrived(input.session, engine), input, client, engine),
+
+  start: (input, engine, client) =>
+    withSession(input.session, engine, client, (session) => startSession(session, input, engine)),
 
   stop: (input, engine, client) =>
     withSession(input.session, engine, client, async (session) => {

@@ -56,7 +56,7 @@ export function requireLive(row: SessionRow, engine: Engine): LiveInstance {
   const why = endAtLimit(null, hitsOf(row, engine), row);
   const how = state === "ended" ? `its processes have ended${why}` : `it is ${state}`;
   throw new WaypointError("SESSION_WRONG_STATE", `Session ${row.name} is not running: ${how}.`, {
-    hint: `\`waypoint restore ${row.name} ${row.name}@\` starts it again from its newest checkpoint.`,
+    hint: `\`waypoint start ${row.name}\` starts it again.`,
     detail: { state },
   });
 }

@@ -122,7 +122,7 @@ export function withEndReason(
   const why = endAtLimit(before, hitsOfInstance(instanceId, engine), session);
   if (why === "") return error;
   return new WaypointError("SESSION_ENDED", `Session ${session.name} ended${why}.`, {
-    hint: `\`waypoint restore ${session.name} ${session.name}@\` starts it again from its newest checkpoint.`,
+    hint: `\`waypoint start ${session.name}\` starts it again.`,
     cause: error,
   });
 }

@@ -1,7 +1,15 @@
 import { z } from "zod";
-import { execInput, newInput, sessionRef, terminalColumns, terminalRows } from "./inputs.ts";
+import { instantSchema } from "./ids.ts";
+import {
+  execInput,
+  newInput,
+  sessionRef,
+  terminalColumns,
+  terminalRows,
+  withoutBinds,
+} from "./inputs.ts";
 import { describe } from "./operation-contract.ts";
-import { execOutput } from "./outputs.ts";
+import { bindsLeftOut, execOutput } from "./outputs.ts";
 import { processSchema, sessionSchema } from "./session.ts";
 
 /** The operations on sessions and what runs in them. */
@@ -95,6 +103,42 @@ export const SESSION_CONTRACT = {
     output: z.object({
       reason: z.enum(["detached", "ended", "removed"]),
       exitCode: z.number().int().nullable(),
+    }),
+  }),
+  start: describe({
+    summary: "Start a session again that was stopped or has ended",
+    description:
+      "Its processes come back from the checkpoint that it stands on. What its files were until then " +
+      "is checkpointed first, unless a stop has just done so. Without such processes, or with " +
+      "--fresh, a shell starts on the files as they were left.",
+    errors: [
+      "SESSION_NOT_FOUND",
+      "REFERENCE_AMBIGUOUS",
+      "SESSION_WRONG_STATE",
+      "CHECKPOINT_NOT_FOUND",
+      "CHECKPOINT_INCOMPLETE",
+      "BIND_SOURCE_MISSING",
+      "CRIU_RESTORE_FAILED",
+      "STORE_FULL",
+    ],
+    examples: [
+      ["waypoint start web", "As it was when it was stopped, processes too"],
+      ["waypoint start web --fresh", "A shell on its files as they were left"],
+    ],
+    effect: "write",
+    input: z.strictObject({
+      session: sessionRef,
+      fresh: z.boolean().default(false).describe("Bring back no processes: a shell on its files"),
+      withoutBinds,
+    }),
+    output: z.object({
+      session: sessionSchema,
+      checkpoint: z.string().describe("Id of the checkpoint that it was started from"),
+      takenAt: instantSchema.describe("When that was taken"),
+      hasProcesses: z.boolean().describe("Its processes came back; else a shell was started"),
+      undo: z.string().nullable().describe("Checkpoint of what its files were until now"),
+      readyMs: z.number().describe("Until it answered"),
+      bindsLeftOut,
     }),
   }),
   stop: describe({

@@ -9,7 +9,7 @@ import { MERGE_COMMANDS } from "./table/merge-commands.ts";
 import { REMOVE_COMMANDS } from "./table/remove-commands.ts";
 import { RESTORE_COMMANDS } from "./table/restore-commands.ts";
 import { REWIND_COMMAND } from "./table/rewind-commands.ts";
-import { SESSION_COMMANDS, STOP_COMMAND } from "./table/session-commands.ts";
+import { SESSION_COMMANDS, START_COMMAND, STOP_COMMAND } from "./table/session-commands.ts";
 import { STORY_COMMANDS } from "./table/story-commands.ts";
 import { VERIFY_COMMAND } from "./table/verify-commands.ts";
 
@@ -17,6 +17,7 @@ import { VERIFY_COMMAND } from "./table/verify-commands.ts";
 export const COMMAND_TABLE: readonly CommandSpec[] = [
   ...SESSION_COMMANDS,
   ...FORWARD_COMMANDS,
+  START_COMMAND,
   STOP_COMMAND,
   ...REMOVE_COMMANDS,
   CHECKPOINT_COMMAND,

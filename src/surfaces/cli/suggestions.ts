@@ -19,6 +19,7 @@ const CALLED_HERE: Readonly<Record<string, readonly string[]>> = {
   rm: ["clean", "delete", "destroy", "drop", "gc", "prune", "purge", "remove"],
   show: ["details", "info", "inspect"],
   "--help": ["usage"],
+  start: ["continue", "resume", "up"],
   stop: ["down", "halt", "kill", "pause", "shutdown", "terminate"],
   "--version": ["ver", "version"],
 };

@@ -37,6 +37,7 @@ export type {
   RestoreOptions,
   RevertOptions,
   RevertPlanOptions,
+  StartOptions,
   UndoOptions,
   VerifyOptions,
 } from "./options.ts";

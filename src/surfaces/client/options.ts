@@ -38,6 +38,9 @@ export type ExecOptions = Omit<
 /** Options of `Waypoint.fork`. */
 export type ForkOptions = Omit<OperationInput<"fork">, "checkpoint"> & CallControl;
 
+/** Options of `Session.start`. */
+export type StartOptions = Omit<OperationInput<"start">, "session"> & CallControl;
+
 /** Options of `Session.forward`. */
 export type ForwardOptions = Omit<OperationInput<"forward">, "session" | "port"> & CallControl;
 

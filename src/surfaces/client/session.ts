@@ -1,6 +1,5 @@
 import { hasCode } from "../../shared/errors/index.ts";
 import type {
-  Forward,
   LoggedOperation,
   OperationOutput,
   RestorePlan,
@@ -11,6 +10,7 @@ import type {
 import { callOperation } from "./call-operation.ts";
 import { Checkpoint } from "./checkpoint.ts";
 import { findSession } from "./find-session.ts";
+import { ForwardedSession } from "./forwarded-session.ts";
 import { type OperationStream, openStream } from "./operation-stream.ts";
 import {
   type AttachOptions,
@@ -19,12 +19,12 @@ import {
   type CheckpointOptions,
   type ExecOptions,
   type ForkOptions,
-  type ForwardOptions,
   type LogOptions,
   type PlanOptions,
   type RestoreOptions,
   type RevertOptions,
   type RevertPlanOptions,
+  type StartOptions,
   splitControl,
   type UndoOptions,
 } from "./options.ts";
@@ -36,9 +36,7 @@ import { verifyOne } from "./verify.ts";
  * A live computer. Holds no connection: the session lives on when this object is gone, unless it is
  * declared with `await using`.
  */
-export class Session implements AsyncDisposable {
-  readonly id: string;
-  readonly name: string;
+export class Session extends ForwardedSession implements AsyncDisposable {
   readonly #stateDir: string;
   readonly #isOwn: boolean;
 
@@ -47,10 +45,9 @@ export class Session implements AsyncDisposable {
    *
    * @param isOwn  this program has started it, and may end it with its block
    */
-  constructor(stateDir: string, { id, name }: { id: string; name: string }, isOwn: boolean) {
+  constructor(stateDir: string, facts: { id: string; name: string }, isOwn: boolean) {
+    super(stateDir, facts);
     this.#stateDir = stateDir;
-    this.id = id;
-    this.name = name;
     this.#isOwn = isOwn;
   }
 
@@ -212,29 +209,14 @@ export class Session implements AsyncDisposable {
   }
 
   /**
-   * Brings a port of the session to 127.0.0.1 of this machine, or of the session `to`; it goes on
-   * after a restore of either.
+   * Starts it again after `stop`, or after it has ended: its processes come back from the checkpoint
+   * that it stands on; with `fresh`, or without such processes, a shell starts on its files.
    *
-   * @param options.hostPort  @defaultValue a free one, which the result names
-   * @throws PORT_IN_USE | FORWARD_REFUSED | SESSION_WRONG_STATE | SESSION_NOT_FOUND
+   * @throws SESSION_WRONG_STATE | CHECKPOINT_INCOMPLETE | CRIU_RESTORE_FAILED | STORE_FULL
    */
-  async forward(port: number, options: ForwardOptions = {}): Promise<Forward> {
+  async start(options: StartOptions = {}): Promise<OperationOutput<"start">> {
     const { control, input } = splitControl(options);
-    const request = { ...input, session: this.id, port };
-    return await callOperation(this.#stateDir, "forward", request, control);
-  }
-
-  /** Returns the session's forwarded ports, and those of others that lead to it. */
-  async forwards(control: CallControl = {}): Promise<Forward[]> {
-    const request = { session: this.id };
-    return (await callOperation(this.#stateDir, "forward.list", request, control)).forwards;
-  }
-
-  /** Stops forwarding a port; its open connections end. @throws FORWARD_NOT_FOUND */
-  async stopForward(port: number, options: { to?: string } & CallControl = {}): Promise<Forward> {
-    const { control, input } = splitControl(options);
-    const request = { ...input, session: this.id, port };
-    return await callOperation(this.#stateDir, "forward.stop", request, control);
+    return await callOperation(this.#stateDir, "start", { ...input, session: this.id }, control);
   }
 
   /** Ends the session's processes; its files and checkpoints are kept. */

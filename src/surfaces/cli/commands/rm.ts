@@ -78,7 +78,7 @@ async function removeFiles(
   const result = await call(context, "rm.files", { session });
   await printResult(context, result, ({ name, head }) => [
     `Removed the files of session ${printable(name)}.`,
-    ...(head === null ? [] : [`\`waypoint restore ${printable(name)} ${head}\` starts it again.`]),
+    ...(head === null ? [] : [`\`waypoint start ${printable(name)}\` starts it again.`]),
   ]);
 }
 

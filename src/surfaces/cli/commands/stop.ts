@@ -20,6 +20,6 @@ async function stop(
     `Session ${printable(session.name)} is stopped; its files and checkpoints are kept.`,
     ...(checkpoint === null
       ? []
-      : [`Start it again with \`waypoint restore ${printable(session.name)} ${checkpoint}\`.`]),
+      : [`Start it again with \`waypoint start ${printable(session.name)}\`.`]),
   ]);
 }

@@ -40,10 +40,22 @@ const RUN: CommandSpec = {
   summary: "Start a session and run a command in its terminal",
   operations: ["new"],
   description:
-    "Attached to your terminal; without one, the output is streamed as `waypoint exec` does.",
+    "Attached to your terminal; without one, the output is streamed as `waypoint exec` does. " +
+    "With --from it is a fork, which takes --name and --pids alone. With --rm it is removed with " +
+    "all its checkpoints, unless you detach first.",
   arguments: [argument("exec", "command", "<command...>", { form: "after --" })],
-  options: [option("new", "name"), ...NEW_OPTIONS, DETACH_KEYS],
+  options: [
+    option("new", "name"),
+    ...NEW_OPTIONS,
+    {
+      flags: "--from <checkpoint>",
+      description: "Fork this checkpoint, or where a session stands",
+    },
+    { flags: "--rm", description: "Remove the session when the command has ended" },
+    DETACH_KEYS,
+  ],
   examples: [
+    ["waypoint run --rm --from web -- npm test", "In a throw-away fork of web"],
     ["waypoint run -- claude", "An agent on a machine of its own"],
     ["waypoint run --name build -- make -j4", "A session that is called build"],
   ],
@@ -90,6 +102,14 @@ export const SESSION_COMMANDS: readonly CommandSpec[] = [
   commandOf("ps", { arguments: [SESSION], load: () => import("../commands/ps.ts") }),
 ];
 
+/** The command that takes a stop back. */
+export const START_COMMAND: CommandSpec = commandOf("start", {
+  arguments: [SESSION],
+  options: [option("start", "fresh"), option("start", "withoutBinds")],
+  load: () => import("../commands/start.ts"),
+});
+
+/** The command that ends processes. */
 export const STOP_COMMAND: CommandSpec = commandOf("stop", {
   note: "Each name is tried; the exit code is that of the first failure.",
   arguments: [{ name: "<sessions...>", description: SESSION.description }],

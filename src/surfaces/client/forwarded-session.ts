@@ -1,0 +1,42 @@
+import type { Forward } from "../../shared/protocol/index.ts";
+import { callOperation } from "./call-operation.ts";
+import { type CallControl, type ForwardOptions, splitControl } from "./options.ts";
+
+/** What of a session is reached from outside: its ports. */
+export class ForwardedSession {
+  readonly id: string;
+  readonly name: string;
+  readonly #stateDir: string;
+
+  constructor(stateDir: string, { id, name }: { id: string; name: string }) {
+    this.#stateDir = stateDir;
+    this.id = id;
+    this.name = name;
+  }
+
+  /**
+   * Brings a port of the session to 127.0.0.1 of this machine, or of the session `to`; it goes on
+   * after a restore of either.
+   *
+   * @param options.hostPort  @defaultValue a free one, which the result names
+   * @throws PORT_IN_USE | FORWARD_REFUSED | SESSION_WRONG_STATE | SESSION_NOT_FOUND
+   */
+  async forward(port: number, options: ForwardOptions = {}): Promise<Forward> {
+    const { control, input } = splitControl(options);
+    const request = { ...input, session: this.id, port };
+    return await callOperation(this.#stateDir, "forward", request, control);
+  }
+
+  /** Returns the session's forwarded ports, and those of others that lead to it. */
+  async forwards(control: CallControl = {}): Promise<Forward[]> {
+    const request = { session: this.id };
+    return (await callOperation(this.#stateDir, "forward.list", request, control)).forwards;
+  }
+
+  /** Stops forwarding a port; its open connections end. @throws FORWARD_NOT_FOUND */
+  async stopForward(port: number, options: { to?: string } & CallControl = {}): Promise<Forward> {
+    const { control, input } = splitControl(options);
+    const request = { ...input, session: this.id, port };
+    return await callOperation(this.#stateDir, "forward.stop", request, control);
+  }
+}
