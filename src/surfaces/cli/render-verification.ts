@@ -1,6 +1,7 @@
 import type { FullVerification, Verified } from "../../shared/protocol/index.ts";
 import { printable, printableLines } from "./text/printable.ts";
 import { formatDuration } from "./text/quantities.ts";
+import { shownCommand } from "./text/secrets.ts";
 import type { Paint } from "./text/style.ts";
 import { verificationMark } from "./text/verification-mark.ts";
 
@@ -14,7 +15,7 @@ type Verification = Omit<FullVerification, "outputBytes">;
 export function renderVerdict(verification: Verification, paint: Paint): string {
   const { command, exitCode, timedOut, durationMs } = verification;
   const why = timedOut ? ", took too long" : exitCode === 0 ? "" : `, exit code ${exitCode}`;
-  const shown = printable(command).slice(0, COMMAND_CHARACTERS_MAX);
+  const shown = shownCommand(command).slice(0, COMMAND_CHARACTERS_MAX);
   return `${verificationMark(verification, paint)} ${shown}${why} (${formatDuration(durationMs)})`;
 }
 

@@ -6,6 +6,7 @@ import { EXIT_CODE_NOT_SEARCHED, EXIT_CODE_NOTHING_FOUND } from "../exit-codes.t
 import { type CallEnds, endedBySignals } from "../leaving.ts";
 import { withoutUndefined } from "../session-options.ts";
 import { printable } from "../text/printable.ts";
+import { shownCommand } from "../text/secrets.ts";
 import type { Paint } from "../text/style.ts";
 
 interface GrepOptions {
@@ -70,5 +71,5 @@ export function renderMatch(
 function nameOf({ kind, path, command }: GrepMatch): string {
   if (kind === "file") return printable(path ?? "");
   if (kind === "screen") return "(screen)";
-  return `${kind === "command" ? "$" : "verified with"} ${printable(command ?? "")}`;
+  return `${kind === "command" ? "$" : "verified with"} ${shownCommand(command ?? "")}`;
 }

@@ -2,6 +2,7 @@ import { call, type Invocation, note, printLong } from "../context.ts";
 import { EXIT_CODE_CONFLICTS } from "../exit-codes.ts";
 import { renderPlan } from "../render-plan.ts";
 import { printable } from "../text/printable.ts";
+import { hideSecrets } from "../text/secrets.ts";
 
 /** Takes the file changes of another branch into a live session. */
 export async function run({
@@ -13,7 +14,10 @@ export async function run({
   const what = { done: "merged", isDryRun: dryRun, target: `session ${session}` };
   await printLong(context, result, (shown) => renderPlan(shown, what, context.output.paint));
   for (const { pid, command, path } of result.holders) {
-    note(context, printable(`Process ${pid} (${command}) still has the old ${path} open.`));
+    note(
+      context,
+      printable(`Process ${pid} (${hideSecrets(command)}) still has the old ${path} open.`),
+    );
   }
   if (result.isDone) {
     const before = result.before === null ? "" : `Undo point: ${result.before}. `;

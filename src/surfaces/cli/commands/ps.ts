@@ -3,6 +3,7 @@ import { call, type Invocation, printResult } from "../context.ts";
 import { truncate } from "../text/display-width.ts";
 import { printable } from "../text/printable.ts";
 import { formatAge, formatSize } from "../text/quantities.ts";
+import { shownCommand } from "../text/secrets.ts";
 import { type Column, layoutTable } from "../text/table.ts";
 
 const COLUMNS: readonly Column[] = [
@@ -31,7 +32,7 @@ function renderProcesses(processes: readonly SessionProcess[], nowMs: number): s
     process.state,
     formatSize(process.memoryBytes),
     formatAge(process.startedAt, nowMs),
-    printable(process.command),
+    shownCommand(process.command),
   ]);
   return layoutTable(COLUMNS, rows);
 }

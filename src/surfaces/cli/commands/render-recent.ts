@@ -1,8 +1,9 @@
 import { stripVTControlCharacters } from "node:util";
 import type { OperationOutput } from "../../../shared/protocol/index.ts";
 import { headed } from "../text/headed.ts";
-import { printable, printableLines } from "../text/printable.ts";
+import { printableLines } from "../text/printable.ts";
 import { formatDuration } from "../text/quantities.ts";
+import { hideSecrets, shownCommand } from "../text/secrets.ts";
 import type { Paint } from "../text/style.ts";
 import { layoutTable } from "../text/table.ts";
 
@@ -33,7 +34,7 @@ const SOURCES = {
 export function renderIntent({ intent }: Story, paint: Paint): string[] {
   if (intent === null) return [];
   const source = SOURCES[intent.source];
-  const text = printableLines(intent.text).split("\n");
+  const text = printableLines(hideSecrets(intent.text)).split("\n");
   return ["", ...text, ...(source === "" ? [] : [paint("dim", `(${source})`)])].map(indent);
 }
 
@@ -48,7 +49,7 @@ export function renderCommands(
   const rows = shown.map(({ command, exitCode, durationMs }) => [
     exitCode === null ? "-" : String(exitCode),
     durationMs === null ? "runs" : formatDuration(durationMs),
-    isWhole ? printable(command) : printable(command).slice(0, COMMAND_CHARACTERS_MAX),
+    isWhole ? shownCommand(command) : shownCommand(command).slice(0, COMMAND_CHARACTERS_MAX),
   ]);
   const [titles = "", ...lines] = layoutTable(COMMAND_COLUMNS, rows);
   const linesMax = isWhole ? Number.POSITIVE_INFINITY : OUTPUT_LINES_MAX;
@@ -66,7 +67,7 @@ function renderOutput(
   linesMax: number,
   paint: Paint,
 ): string[] {
-  const output = stripVTControlCharacters(command?.output ?? "").trimEnd();
+  const output = hideSecrets(stripVTControlCharacters(command?.output ?? "")).trimEnd();
   if (output === "") return [];
   const lines = printableLines(output.replace(/\r+\n?/g, "\n")).split("\n");
   const left = lines.length - linesMax;
@@ -78,7 +79,7 @@ function renderOutput(
 
 /** Returns the screen as text, without the empty lines at its end. */
 export function renderScreen({ terminal }: Story, paint: Paint): string[] {
-  const lines = terminal?.lines.map(printable) ?? [];
+  const lines = terminal?.lines.map(shownCommand) ?? [];
   const last = lines.findLastIndex((line) => line !== "");
   return last === -1
     ? []

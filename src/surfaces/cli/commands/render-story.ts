@@ -3,7 +3,8 @@ import { renderOthers, renderUnknown } from "../diff/render-diff.ts";
 import { renderFiles } from "../diff/render-files.ts";
 import { SHOW_SECTIONS, type ShowSection } from "../parse-sections.ts";
 import { headed } from "../text/headed.ts";
-import { printable, printableLines } from "../text/printable.ts";
+import { printableLines } from "../text/printable.ts";
+import { shownCommand } from "../text/secrets.ts";
 import type { Paint } from "../text/style.ts";
 import { renderCommands, renderIntent, renderScreen } from "./render-recent.ts";
 
@@ -77,5 +78,5 @@ function renderVerified({ verification }: Shown): string[] {
   if (verification === null) return ["never"];
   const { command, exitCode, output } = verification;
   const lines = output === "" ? [] : printableLines(output.trimEnd()).split("\n");
-  return [`${printable(command)}, exit code ${exitCode}`, ...lines];
+  return [`${shownCommand(command)}, exit code ${exitCode}`, ...lines];
 }

@@ -7,6 +7,7 @@ import { renderOutput, renderVerdict } from "../render-verification.ts";
 import { headed } from "../text/headed.ts";
 import { printable } from "../text/printable.ts";
 import { formatAge, formatClock, formatDuration, formatSize } from "../text/quantities.ts";
+import { shownCommand } from "../text/secrets.ts";
 import { renderStage } from "../text/stage.ts";
 import type { Paint } from "../text/style.ts";
 import { layoutFields, layoutTable } from "../text/table.ts";
@@ -118,7 +119,7 @@ function renderProcesses(processes: OperationOutput<"show">["processes"], paint:
     return headed("Running", ["unknown: the images of its processes cannot be read"], paint);
   }
   if (processes.length === 0) return [];
-  const rows = processes.map(({ pid, command }) => [String(pid), printable(command)]);
+  const rows = processes.map(({ pid, command }) => [String(pid), shownCommand(command)]);
   const columns = [{ title: "PID", align: "right" }, { title: "COMMAND" }] as const;
   return headed("Running", layoutTable(columns, rows), paint);
 }

@@ -6,6 +6,7 @@ import type {
 } from "../../../shared/protocol/index.ts";
 import { printable } from "../text/printable.ts";
 import { formatSize } from "../text/quantities.ts";
+import { shownCommand } from "../text/secrets.ts";
 import type { Paint } from "../text/style.ts";
 import { type Mark, renderMark } from "./render-mark.ts";
 
@@ -61,6 +62,6 @@ function formatPort({ protocol, address, port }: ListeningPort): string {
 }
 
 function shorten(command: string): string {
-  const shown = printable(command);
+  const shown = shownCommand(command);
   return shown.length <= COMMAND_CHARS_MAX ? shown : `${shown.slice(0, COMMAND_CHARS_MAX)}…`;
 }

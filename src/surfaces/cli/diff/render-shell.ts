@@ -1,7 +1,7 @@
 import type { Changes, NamedChange } from "../../../shared/protocol/index.ts";
 import { printable, printableLines } from "../text/printable.ts";
+import { hideSecret } from "../text/secrets.ts";
 import type { Paint } from "../text/style.ts";
-import { hideSecret } from "./hide-secrets.ts";
 import { renderMark } from "./render-mark.ts";
 
 /** Longest value of a variable that is shown. */

@@ -1,5 +1,6 @@
 import type { RestoreCheck } from "../../../shared/protocol/index.ts";
 import { printable } from "../text/printable.ts";
+import { shownCommand } from "../text/secrets.ts";
 
 const SHOWN_MAX = 3;
 
@@ -13,10 +14,10 @@ export function renderCheck(check: RestoreCheck): string {
           `${files.count === 1 ? "1 path differs" : `${files.count} paths differ`} already: ${list(files.paths, files.count)}`,
         ]),
     ...(processes?.missing ?? []).map(
-      ({ pid, command }) => `process ${pid} (${printable(command)}) is not there`,
+      ({ pid, command }) => `process ${pid} (${shownCommand(command)}) is not there`,
     ),
     ...(processes?.others ?? []).map(
-      ({ pid, command }) => `process ${pid} (${printable(command)}) is new`,
+      ({ pid, command }) => `process ${pid} (${shownCommand(command)}) is new`,
     ),
     ...(ports?.missing ?? []).map((port) => `${portOf(port)} is not listened on`),
     ...(ports?.others ?? []).map((port) => `${portOf(port)} is listened on`),

@@ -1,5 +1,6 @@
 import type { FilesPut, Holder, RestoreParts } from "../../../shared/protocol/index.ts";
 import { printable } from "../text/printable.ts";
+import { shownCommand } from "../text/secrets.ts";
 
 const PATHS_SHOWN_MAX = 3;
 const LEFT_OUT_SHOWN_MAX = 20;
@@ -25,7 +26,7 @@ export function renderHolders(holders: readonly Holder[]): string[] {
     const shown = paths.slice(0, PATHS_SHOWN_MAX).map(printable).join(", ");
     const more = pathsCount - Math.min(paths.length, PATHS_SHOWN_MAX);
     const all = more > 0 ? `${shown} and ${more} more` : shown;
-    return `Warning: process ${pid} (${printable(command)}) has ${all} open; it goes on with what it has until it opens it again.`;
+    return `Warning: process ${pid} (${shownCommand(command)}) has ${all} open; it goes on with what it has until it opens it again.`;
   });
 }
 

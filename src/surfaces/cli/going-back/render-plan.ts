@@ -6,6 +6,7 @@ import { renderPackages } from "../diff/render-packages.ts";
 import { renderProcesses } from "../diff/render-processes.ts";
 import { renderShell } from "../diff/render-shell.ts";
 import { printable } from "../text/printable.ts";
+import { shownCommand } from "../text/secrets.ts";
 import type { Paint } from "../text/style.ts";
 import { describeParts, renderHolders } from "./render-files-put.ts";
 
@@ -79,7 +80,7 @@ function renderContent({ content, parts }: RestorePlan): string[] {
 
 function renderCommands({ commands, commandsUnknown }: RestorePlan, paint: Paint): string[] {
   const lines = (commands ?? []).map(({ command, durationMs, exitCode }) => {
-    const shown = printable(command);
+    const shown = shownCommand(command);
     const short =
       shown.length <= COMMAND_CHARS_MAX ? shown : `${shown.slice(0, COMMAND_CHARS_MAX)}…`;
     const state = durationMs === null ? "runs still" : exitCode === 0 ? "" : `exit ${exitCode}`;
@@ -91,7 +92,7 @@ function renderCommands({ commands, commandsUnknown }: RestorePlan, paint: Paint
 
 function renderTold({ told }: RestorePlan): string[] {
   return told.map(({ kind, text }) => {
-    const shown = printable(text).slice(0, COMMAND_CHARS_MAX);
+    const shown = shownCommand(text).slice(0, COMMAND_CHARS_MAX);
     return kind === "task" ? `task done: ${shown}` : `message: ${shown}`;
   });
 }

@@ -1,5 +1,6 @@
 import type { Checkpoint, Intent } from "../../../shared/protocol/index.ts";
 import { printable } from "../text/printable.ts";
+import { shownCommand } from "../text/secrets.ts";
 import type { Paint } from "../text/style.ts";
 
 /** How an intent begins that nobody said, so that it is told apart without colours too. */
@@ -42,7 +43,7 @@ function endOf(intent: Intent | null, paint: Paint): string {
   const own = exitCode === 0 ? "" : ` ${paint("red", `(exit ${exitCode})`)}`;
   if (failedAfter === undefined) return own;
   const failed = paint("red", `(exit ${failedAfter.exitCode})`);
-  return `${own}; ${shorten(printable(failedAfter.text))} ${failed}`;
+  return `${own}; ${shorten(shownCommand(failedAfter.text))} ${failed}`;
 }
 
 /** What is never cut is short. */
@@ -58,7 +59,7 @@ function meantBy(checkpoint: Checkpoint, paint: Paint): string {
   const { intent, derivedIntent, trigger } = checkpoint;
   if (trigger === "auto") return paint("dim", meantByItself(checkpoint));
   if (intent !== null) {
-    const text = printable(intent);
+    const text = shownCommand(intent);
     return trigger === "manual" || text === "" ? text : paint("dim", text);
   }
   const found = derivedIntent === null ? "" : describeFound(derivedIntent);
@@ -69,7 +70,7 @@ function meantBy(checkpoint: Checkpoint, paint: Paint): string {
 
 /** What an automatic checkpoint was taken for, and what was run or said. */
 function meantByItself({ intent, derivedIntent, autoCause }: Checkpoint): string {
-  if (intent !== null) return `auto: ${printable(intent)}`;
+  if (intent !== null) return `auto: ${shownCommand(intent)}`;
   const found = derivedIntent === null ? null : describeFound(derivedIntent);
   if (autoCause === "command") return `auto after ${found ?? "a command"}`;
   const why = autoCause === "edit" ? "auto after edits" : "auto by the clock";
@@ -77,5 +78,5 @@ function meantByItself({ intent, derivedIntent, autoCause }: Checkpoint): string
 }
 
 function describeFound({ text, source }: Intent): string {
-  return `${SOURCES[source]}${printable(text)}`;
+  return `${SOURCES[source]}${shownCommand(text)}`;
 }
