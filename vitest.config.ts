@@ -8,6 +8,12 @@ import { defineConfig } from "vitest/config";
  */
 const retry = process.env["CI"] === undefined ? 0 : 2;
 
+/**
+ * How many files, or programs of the zoo, are at work side by side. Each waits for half of its time,
+ * for programs to draw and limits to end.
+ */
+const AT_ONCE = 2;
+
 export default defineConfig({
   test: {
     projects: [
@@ -23,10 +29,9 @@ export default defineConfig({
           name: "integration",
           include: ["test/integration/**/*.test.ts", "test/zoo/{clocks,hundred-restores}.test.ts"],
           pool: "forks",
-          // Sessions share the machine's two cores; side by side they would time each other out.
-          fileParallelism: false,
+          maxWorkers: AT_ONCE,
           setupFiles: ["test/support/after-a-hang.ts"],
-          testTimeout: 120_000,
+          testTimeout: 240_000,
           hookTimeout: 180_000,
         },
       },
@@ -35,7 +40,8 @@ export default defineConfig({
           name: "zoo",
           include: ["test/zoo/zoo.test.ts"],
           pool: "forks",
-          fileParallelism: false,
+          sequence: { concurrent: true },
+          maxConcurrency: AT_ONCE,
           retry,
           // Each wait of a course has a deadline of its own, which says what did not happen.
           testTimeout: 900_000,

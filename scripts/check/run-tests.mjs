@@ -38,7 +38,9 @@ export async function runTests(project, options) {
   const clear = () => clearAway(temporaryDir, join(rootDir, "bin", "waypoint"));
   const run = (files, number) => {
     const reportPath = join(workDir, `${project}-${number}.json`);
-    return runVitest(project, files, { ...options, temporaryDir, reportPath });
+    // What failed beside others is tried by itself.
+    const flags = number === 1 ? [] : ["--no-file-parallelism"];
+    return runVitest(project, [...flags, ...files], { ...options, temporaryDir, reportPath });
   };
 
   const first = await run([], 1);
@@ -86,11 +88,11 @@ async function runAgain(first, { run, clear, triesMax }) {
   return last;
 }
 
-async function runVitest(project, files, { rootDir, temporaryDir, reportPath, timeoutMs, isCi }) {
+async function runVitest(project, more, { rootDir, temporaryDir, reportPath, timeoutMs, isCi }) {
   const argv = [
     ...["node_modules/vitest/vitest.mjs", "run", "--project", project, "--passWithNoTests"],
     ...["--reporter", "verbose", "--reporter", "json", "--outputFile.json", reportPath],
-    ...files,
+    ...more,
   ];
   const env = {
     TMPDIR: temporaryDir,

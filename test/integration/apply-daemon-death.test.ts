@@ -1,13 +1,13 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { setTimeout as delay } from "node:timers/promises";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { runCommand } from "../support/command-line.ts";
 import { eventually, openTestWaypoint, type TestWaypoint } from "../support/test-waypoint.ts";
 
 /** So many that the daemon can be killed between two of them. */
-const FILES = 1200;
+const FILES = 800;
 
 let own: TestWaypoint;
 let dir: string;
@@ -43,7 +43,7 @@ async function killHalfWay(begin: () => Promise<unknown>): Promise<number> {
   void applied.finally(() => {
     isEnded = true;
   });
-  while (!isEnded && readFileSync(first, "utf8") === before) await nextTurn();
+  while (!isEnded && readFileSync(first, "utf8") === before) await delay(1);
   process.kill(daemonPid, "SIGKILL");
   await applied;
   return countNew();

@@ -48,15 +48,23 @@ describe("a session that removes what it runs on", () => {
 });
 
 test("a session whose first process is killed during a checkpoint ends, and holds up nobody", async () => {
-  for (let number = 0; number < KILLS; number += 1) {
+  for (let kills = 0; kills < KILLS; ) {
     const session = await own.waypoint.new();
     const { pid } = await session.info();
     if (pid === null) throw new Error("not running");
-    const checkpoint = session.checkpoint().then(
-      () => "taken",
-      (error: unknown) => (hasCode(error, "SESSION_ENDED") ? "ended" : error),
-    );
-    while (!isTraced(pid)) await nextTurn();
+    let isDone = false;
+    const checkpoint = session
+      .checkpoint()
+      .then(
+        () => "taken",
+        (error: unknown) => (hasCode(error, "SESSION_ENDED") ? "ended" : error),
+      )
+      .finally(() => {
+        isDone = true;
+      });
+    while (!isDone && !isTraced(pid)) await nextTurn();
+    // Other work of the machine may keep us from looking in the milliseconds that it takes.
+    if (!isDone) kills += 1;
     process.kill(pid, "SIGKILL");
 
     expect(["taken", "ended"]).toContain(await checkpoint);

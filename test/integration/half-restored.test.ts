@@ -54,15 +54,23 @@ inPrivateNamespace(import.meta.filename, { title, network: false }, () => {
   });
 
   test("when CRIU is ended with its first process just made", async () => {
-    for (let round = 0; round < ROUNDS / 6; round += 1) {
-      const restoring = restored();
+    for (let round = 0; round < ROUNDS / 6; ) {
+      let ended: unknown;
+      const restoring = restored().then((outcome) => (ended = outcome));
       await pollUntil("a process of the tree", { timeoutMs: 5000, intervalMs: 0 }, () =>
-        running().length > 1 ? true : undefined,
+        ended !== undefined || running().length > 1 ? true : undefined,
       );
       for (const { pid } of running().filter(isCriu)) killProcess(pid);
+      const outcome = await restoring;
 
-      expect(await restoring).toMatchObject({ detail: { reason: "ended" } });
+      // Other work of the machine may keep us from looking in the few milliseconds that it takes.
+      if (isTree(outcome)) {
+        await trees.endAll();
+        continue;
+      }
+      expect(outcome).toMatchObject({ detail: { reason: "ended" } });
       expect(treeProcesses()).toEqual([]);
+      round += 1;
     }
   });
 });

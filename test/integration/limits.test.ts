@@ -109,7 +109,7 @@ describe("a session with limits", () => {
   test("is told that it had to wait for the processors, and is not held up by a dump", async () => {
     const slow = await own.waypoint.new({ name: "slow", cpus: 0.05, shell: "sh" });
     const notices: string[] = [];
-    const spin = "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done";
+    const spin = "i=0; while [ $i -lt 120000 ]; do i=$((i+1)); done";
     await slow.exec(spin, { onNotice: (notice) => notices.push(notice) });
 
     const held = (await slow.info()).limitsHit?.cpuHeldBackMs ?? 0;

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { Session } from "../../src/index.ts";
+import type { Checkpoint, Session } from "../../src/index.ts";
 import { callOperation } from "../../src/surfaces/client/index.ts";
 import { failureOf } from "../support/failing-command.ts";
 import { eventually, openTestWaypoint, type TestWaypoint } from "../support/test-waypoint.ts";
@@ -13,9 +13,14 @@ const LIMITS = readFileSync(new URL("../../docs/limits.md", import.meta.url), "u
 const PROGRAM = /^(python3|memfd:program|3)$/;
 
 let own: TestWaypoint;
+/** What each of the sessions begins as; what this machine's user has his shells do is not in it. */
+let begun: Checkpoint;
 
 beforeAll(async () => {
   own = await openTestWaypoint();
+  const first = await own.waypoint.new();
+  await first.exec("rm -f ~/.bashrc; cd /srv; export MARK=kept");
+  begun = await first.checkpoint();
 });
 
 afterAll(async () => {
@@ -23,8 +28,7 @@ afterAll(async () => {
 });
 
 test.each(HOLDERS)("$what is named, and the session goes on", async (holder) => {
-  const session = await own.waypoint.new();
-  await session.exec("cd /srv; export MARK=kept");
+  const session = (await begun.fork())[0] as Session;
   const good = await session.checkpoint({ durable: true });
   await startHolder(session, holder.program);
   const before = await readWholeState(own);
@@ -72,6 +76,8 @@ test.each(HOLDERS)("$what is named, and the session goes on", async (holder) => 
   expect(restored.undoContent).toBe("files");
   expect((await own.waypoint.show(restored.undo ?? "")).content).toBe("files");
   expect((await session.exec("echo $PWD $MARK; jobs")).stdout).toBe("/srv kept\n");
+  await fork?.remove({ force: true });
+  await session.remove({ force: true });
 });
 
 async function countTicks(session: Session): Promise<number> {

@@ -89,7 +89,7 @@ export async function eventually<T>(
   what: string,
   read: () => T | Promise<T>,
   accept: (value: T) => boolean,
-  timeoutMs = 15_000,
+  timeoutMs = 30_000,
 ): Promise<T> {
   const endsAtMs = performance.now() + timeoutMs;
   for (;;) {
