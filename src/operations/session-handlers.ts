@@ -12,13 +12,14 @@ import {
 } from "../engine/session/index.ts";
 import { resolveSession } from "../portable/lineage/index.ts";
 import type { HandlersOf } from "./operation-handler.ts";
+import { renameSession } from "./rename-session.ts";
 import { startSession } from "./start-session.ts";
 import { undoIfGone } from "./undo-if-gone.ts";
 import { withSession } from "./with-session.ts";
 
 /** The handlers of sessions and what runs in them. */
 export const SESSION_HANDLERS: HandlersOf<
-  "new" | "ls" | "ps" | "exec" | "attach" | "start" | "stop"
+  "new" | "ls" | "ps" | "exec" | "attach" | "rename" | "start" | "stop"
 > = {
   new: async (input, engine, client) => {
     const created = await createSession(input, engine);
@@ -42,6 +43,11 @@ export const SESSION_HANDLERS: HandlersOf<
 
   attach: async (input, engine, client) =>
     attachSession(await resolveArrived(input.session, engine), input, client, engine),
+
+  rename: (input, engine, client) =>
+    withSession(input.session, engine, client, (session) =>
+      renameSession(session, input.name, engine),
+    ),
 
   start: (input, engine, client) =>
     withSession(input.session, engine, client, (session) => startSession(session, input, engine)),

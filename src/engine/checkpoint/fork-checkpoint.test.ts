@@ -64,6 +64,7 @@ test("a fork is built, answers, and is recorded as a session of its own", async 
     "catalog.transaction",
     "catalog.insertSession",
     "catalog.operations.insert",
+    "sandbox.nameHost 101 copy",
     "store.chargeInstance id1-1",
     "newLink.prepareReader",
     "automatic.begin id1-1",

@@ -35,6 +35,7 @@ test("a session that answers is rid of old callers and of a lifted limit, and ad
   expect(fake.steps.all.filter((step) => !step.startsWith("catalog"))).toEqual([
     "connectInit init.sock",
     ...["newLink.list", "newLink.list", "newLink.discard 8", "limits.applyCpu s1-1"],
+    expect.stringMatching(/^sandbox.nameHost \d+ web$/),
     ...[expect.stringMatching(/^store.chargeInstance s1-1/), "newLink.prepareReader"],
     "automatic.begin s1-1",
   ]);

@@ -66,6 +66,7 @@ const SWAP = [
   "catalog.transaction",
   "catalog.updateSession s1",
   "catalog.operations.insert",
+  "sandbox.nameHost 101 web",
   "store.chargeInstance s1-2",
   "newLink.prepareReader",
   "automatic.begin s1-2",

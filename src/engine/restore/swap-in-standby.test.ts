@@ -55,6 +55,7 @@ test("a session is frozen while its standby wakes, and the move is noted in one 
     "catalog.updateCheckpoint c1",
     "catalog.updateSession s1",
     "catalog.operations.insert",
+    "sandbox.nameHost 90 web",
     "store.chargeInstance s9-1",
     "newLink.prepareReader",
     "automatic.begin s9-1",

@@ -33,6 +33,7 @@ export {
 export { workDirOf } from "./instance-paths.ts";
 export { cutShort, haltInstance } from "./kill-instance.ts";
 export { hasLostMemory, untilFilled, untilWhole } from "./lazy-memory.ts";
+export { nameHost } from "./name-host.ts";
 export { numberedNames, requireValidName } from "./names.ts";
 export { buildParkedInstance, enlistInstance } from "./parked-instance.ts";
 export { quoteCommand } from "./quote-command.ts";

@@ -31,6 +31,7 @@ export {
   MS_REMOUNT,
   makeCharacterDevice,
   mount,
+  nameHostIn,
   openInherited,
   openTcpSocketIn,
   peerPid,

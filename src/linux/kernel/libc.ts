@@ -47,6 +47,7 @@ const native = {
   mallocTrim: libc.func("int malloc_trim(size_t pad)"),
   setns: libc.func("int setns(int fd, int type)"),
   socket: libc.func("int socket(int family, int type, int protocol)"),
+  sethostname: libc.func("int sethostname(const char *name, size_t length)"),
   bind: libc.func("int bind(int fd, const uint8_t *address, uint32_t length)"),
   setsockopt: libc.func(
     "int setsockopt(int fd, int level, int name, const uint8_t *value, uint32_t length)",
@@ -65,6 +66,7 @@ const LOCK_NB = 4;
 const CLOSE_RANGE_CLOEXEC = 4;
 const O_RDWR = 2;
 const CLONE_NEWNET = 0x40000000;
+const CLONE_NEWUTS = 0x04000000;
 const AF_INET = 2;
 const AF_INET6 = 10;
 const O_CREAT = 0o100;
@@ -161,6 +163,7 @@ export function closeInheritedOnExec(): void {
 }
 
 let ownNetworkFd: number | null = null;
+let ownUtsFd: number | null = null;
 
 /**
  * Returns a TCP socket that belongs to another network namespace, not connected yet.
@@ -178,6 +181,26 @@ export function openTcpSocketIn(netnsPath: string, family: 4 | 6): number {
     // Without a way back nothing that this process does would be where it belongs.
     if (native.setns(ownNetworkFd, CLONE_NEWNET) !== 0) process.abort();
     return check(`socket in ${netnsPath}`, fd, errno);
+  } finally {
+    closeSync(otherFd);
+  }
+}
+
+/**
+ * Gives the host of another UTS namespace a name.
+ *
+ * The thread enters that namespace and leaves it in one step, as {@link openTcpSocketIn} does.
+ */
+export function nameHostIn(utsPath: string, name: string): void {
+  ownUtsFd ??= openSync("/proc/thread-self/ns/uts", "r");
+  const otherFd = openSync(utsPath, "r");
+  try {
+    check(`setns ${utsPath}`, native.setns(otherFd, CLONE_NEWUTS));
+    const result = native.sethostname(name, Buffer.byteLength(name));
+    const errno = koffi.errno();
+    // Without a way back the machine itself would be renamed next.
+    if (native.setns(ownUtsFd, CLONE_NEWUTS) !== 0) process.abort();
+    check(`sethostname in ${utsPath}`, result, errno);
   } finally {
     closeSync(otherFd);
   }

@@ -20,6 +20,7 @@ export {
   mountHostCopy,
 } from "./mount-extras.ts";
 export { mountView, unmountView, type ViewLayer } from "./mount-view.ts";
+export { nameHost } from "./name-host.ts";
 export { listOpenFiles, type OpenFiles } from "./open-files.ts";
 export {
   isMadeWhereMissing,

@@ -55,8 +55,17 @@ if [[ -p /run/waypoint/t/${"$"}{WAYPOINT_TERMINAL-}/control ]]; then
     __waypoint_tell typed "${"$"}{text//$'\n'/\\n}"
   }
 
+  # The shell knows the name that the host had when it started; a fork has another one.
+  __waypoint_name_host() {
+    local name=
+    read -r name </proc/sys/kernel/hostname && [[ -n $name && $name != "$HOSTNAME" ]] || return
+    HOSTNAME=$name __waypoint_host=$name
+    PS1=${"$"}{PS1//\\[hH]/'${"$"}{__waypoint_host}'}
+  }
+
   __waypoint_done() {
     local status=$? last='\!'
+    __waypoint_name_host
     # Our own commands stay out of the history: its number is the same, and need not be asked for,
     # for which bash would have to fork.
     if [[ -n ${"$"}{__waypoint_ours+x} && -n ${"$"}{__waypoint_number+x} ]]; then

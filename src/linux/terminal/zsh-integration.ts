@@ -64,6 +64,8 @@ if [[ -o interactive && -p /run/waypoint/t/${"$"}{WAYPOINT_TERMINAL-}/control ]]
 
   __waypoint_done() {
     local -i code=$?
+    # zsh knows the name that the host had when it started; a fork has another one.
+    [[ -r /proc/sys/kernel/hostname ]] && HOST=$(</proc/sys/kernel/hostname)
     [[ -n ${"$"}{__waypoint_ran-} ]] || return
     unset __waypoint_ran
     __waypoint_tell done $code

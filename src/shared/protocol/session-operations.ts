@@ -105,6 +105,20 @@ export const SESSION_CONTRACT = {
       exitCode: z.number().int().nullable(),
     }),
   }),
+  rename: describe({
+    summary: "Give a session another name",
+    description:
+      "It runs on, and its host has that name, too. Checkpoints keep the name that it had when they " +
+      "were taken.",
+    errors: ["SESSION_NOT_FOUND", "REFERENCE_AMBIGUOUS", "NAME_INVALID", "NAME_IN_USE"],
+    examples: [["waypoint rename try-2 work", "What was try-2 is work"]],
+    effect: "write",
+    input: z.strictObject({
+      session: sessionRef,
+      name: z.string().describe("Its name from now on"),
+    }),
+    output: z.object({ session: sessionSchema, before: z.string().describe("Its name until now") }),
+  }),
   start: describe({
     summary: "Start a session again that was stopped or has ended",
     description:

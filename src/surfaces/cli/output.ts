@@ -26,6 +26,8 @@ export interface Output {
   bytes(stream: "stdout" | "stderr", bytes: Uint8Array): Promise<void>;
   /** Says something meanwhile, on stderr. */
   note(text: string): void;
+  /** Says on stderr, less loudly than the rest, where somebody is. */
+  dimmed(text: string): void;
 }
 
 /** What one line may have where no terminal and no `COLUMNS` says it. */
@@ -66,6 +68,8 @@ export function processOutput({ hasColor, hasPager }: OutputOptions): Output {
     json: (value) => print(`${JSON.stringify(value)}\n`),
     bytes: (stream, bytes) => (stream === "stdout" ? print(bytes) : remark(bytes)),
     note: (text) => void stderr.write(`${text}\n`),
+    dimmed: (text) =>
+      void stderr.write(`${(hasColor ? paintFor(stderr, process.env) : plain)("dim", text)}\n`),
   };
 }
 

@@ -15,6 +15,7 @@ const CALLED_HERE: Readonly<Record<string, readonly string[]>> = {
   new: ["create", "init", "launch", "spawn"],
   "op log": ["operations", "ops", "reflog"],
   ps: ["processes", "top"],
+  rename: ["mv"],
   restore: ["checkout", "load", "reset", "rollback", "switch"],
   rm: ["clean", "delete", "destroy", "drop", "gc", "prune", "purge", "remove"],
   show: ["details", "info", "inspect"],

@@ -208,6 +208,11 @@ export class Session extends ForwardedSession implements AsyncDisposable {
     return await callOperation(this.#stateDir, "auto", { ...input, session: this.id }, control);
   }
 
+  /** Gives it another name, which {@link info} has from then on. @throws NAME_INVALID | NAME_IN_USE */
+  async rename(name: string, control: CallControl = {}): Promise<OperationOutput<"rename">> {
+    return await callOperation(this.#stateDir, "rename", { session: this.id, name }, control);
+  }
+
   /**
    * Starts it again after `stop`, or after it has ended: its processes come back from the checkpoint
    * that it stands on; with `fresh`, or without such processes, a shell starts on its files.

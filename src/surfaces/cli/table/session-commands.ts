@@ -99,6 +99,10 @@ export const SESSION_COMMANDS: readonly CommandSpec[] = [
     load: () => import("../commands/exec.ts"),
   }),
   commandOf("ls", { load: () => import("../commands/ls.ts") }),
+  commandOf("rename", {
+    arguments: [SESSION, argument("rename", "name", "<name>")],
+    load: () => import("../commands/rename.ts"),
+  }),
   commandOf("ps", { arguments: [SESSION], load: () => import("../commands/ps.ts") }),
 ];
 

@@ -2,7 +2,8 @@ import { setTimeout as delay } from "node:timers/promises";
 import { hasCode, WaypointError } from "../../../shared/errors/index.ts";
 import type { OperationOutput } from "../../../shared/protocol/index.ts";
 import { type OperationStream, openStream } from "../../client/index.ts";
-import { type CommandContext, note } from "../context.ts";
+import type { CommandContext } from "../context.ts";
+import { printable } from "../text/printable.ts";
 import { DetachKeys, describeDetachKeys, parseDetachKeys } from "./detach-keys.ts";
 import { KeyPump } from "./key-pump.ts";
 import { RawTerminal } from "./raw-terminal.ts";
@@ -46,10 +47,8 @@ export async function attachTerminal(
 ): Promise<OperationOutput<"attach">> {
   refuseWithoutTerminal();
   const keys = parseDetachKeys(options.detachKeys);
-  note(
-    context,
-    `Attached to ${options.session}; ${describeDetachKeys(options.detachKeys)} detaches.`,
-  );
+  const where = `Attached to ${options.session}; ${describeDetachKeys(options.detachKeys)} detaches.`;
+  context.output.dimmed(printable(where));
   using terminal = new RawTerminal();
   using pump = new KeyPump(new DetachKeys(keys));
   const visit = new Visit(context, terminal, pump);
