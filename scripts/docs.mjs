@@ -1,7 +1,6 @@
 // Writes what is derived from the code: what the command line knows of the contract, the types
-// of its schemas with their comments; the documents
-// docs/errors.md, operations.md, cli.md; and
-// docs/compatibility.md from the last run of the zoo on this machine, if there was one. The figures of
+// of its schemas with their comments; the documents docs/errors.md, operations.md, cli.md; the manual
+// pages; and docs/compatibility.md from the last run of the zoo on this machine, if there was one. The figures of
 // docs/performance.md are written by the bench; here it is only checked that none is missing.
 //
 //   node scripts/docs.mjs            writes them

@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { COMMAND_TABLE } from "../../src/surfaces/cli/index.ts";
 import { renderCli } from "./render-cli.ts";
 import { renderErrors } from "./render-errors.ts";
+import { renderMan } from "./render-man.ts";
 import { renderOperations } from "./render-operations.ts";
 
 /** A generated document: its path in the repository and its whole text. */
@@ -20,7 +21,9 @@ export async function renderPages(): Promise<Page[]> {
   ];
   if (existsSync(PROGRAM)) {
     const { buildProgram } = await import(PROGRAM.href);
-    pages.push({ path: "docs/cli.md", text: renderCli(buildProgram(), COMMAND_TABLE) });
+    const program = buildProgram();
+    pages.push({ path: "docs/cli.md", text: renderCli(program, COMMAND_TABLE) });
+    pages.push(...renderMan(program, COMMAND_TABLE));
   }
   return pages;
 }

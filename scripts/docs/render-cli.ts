@@ -52,7 +52,7 @@ function linkPages(text: string): string {
 }
 
 /** Returns the one of this command; none for `help`, which is no operation. */
-function specsAt(path: string, specs: readonly CommandSpec[]): readonly CommandSpec[] {
+export function specsAt(path: string, specs: readonly CommandSpec[]): readonly CommandSpec[] {
   const [, name, ...below] = path.split(" ");
   const here = specs.filter((spec) => spec.name === name);
   return below.length === 0
@@ -78,7 +78,7 @@ function renderOptions(command: Command): string {
   return rows.length === 0 ? "" : table(["Option", "Meaning"], rows);
 }
 
-function describeOption(option: Option): string {
+export function describeOption(option: Option): string {
   const isShown = option.defaultValue !== undefined && option.defaultValue !== false;
   const notes = [
     ...(option.argChoices === undefined ? [] : [`one of ${option.argChoices.join(", ")}`]),
