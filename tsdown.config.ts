@@ -14,7 +14,7 @@ const COMMON: UserConfig = {
 
 /** What nearly every command needs; starting the daemon, terminals and the timeline are rare. */
 const OFTEN_USED =
-  /node_modules.commander|src.(shared|base|surfaces.client.(?!start-daemon)|surfaces.cli.(?!main|rewind|timeline|terminal|commands|confirm))/;
+  /node_modules.commander|src.(shared|base|surfaces.client.(?!start-daemon)|surfaces.cli.(?!main|rewind|completion|timeline|terminal|commands|confirm))/;
 
 /**
  * For programs that use the contract's types alone: no module in them works by being imported, and
@@ -43,7 +43,7 @@ const COMMAND_LINE: UserConfig = {
   format: "cjs",
   outExtensions: () => ({ js: ".cjs" }),
   dts: false,
-  deps: { alwaysBundle: ["commander"] },
+  deps: { alwaysBundle: ["commander", "@bomb.sh/tab"] },
   outputOptions: {
     chunkFileNames: "cli/[name].cjs",
     codeSplitting: {

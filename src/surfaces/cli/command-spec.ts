@@ -25,6 +25,7 @@ export interface ArgumentSpec {
   /** As commander writes it: "<session>", "[paths...]". */
   name: string;
   description: string;
+  choices?: readonly string[];
   /** Turns the text into a value; throws commander's InvalidArgumentError. */
   parse?: (text: string) => unknown;
   /** As of an option. */

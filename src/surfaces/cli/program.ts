@@ -115,8 +115,9 @@ function unknownCommand(names: readonly string[]): WaypointError {
 function addCommand(parent: Command, spec: CommandSpec, handle: Handler): void {
   const command = parent.command(spec.name).summary(spec.summary);
   command.description([`${spec.summary}.`, spec.description ?? ""].join(" ").trim());
-  for (const { name, description, parse } of spec.arguments ?? []) {
+  for (const { name, description, parse, choices } of spec.arguments ?? []) {
     const argument = new Argument(name, description);
+    if (choices !== undefined) argument.choices([...choices]);
     command.addArgument(parse === undefined ? argument : argument.argParser(parse));
   }
   if (spec.usageEnd !== undefined) command.usage(`${command.usage()} ${spec.usageEnd}`);

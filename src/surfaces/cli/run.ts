@@ -18,6 +18,7 @@ import { paintFor, plain } from "./text/style.ts";
 
 /** Runs one command line and ends this process with its exit code. */
 export async function runCommandLine(argv: readonly string[]): Promise<never> {
+  if (argv[0] === "complete" && argv[1] === "--") await completeAndEnd(argv.slice(2));
   let failureExitCode: number | null = null;
   let exitCode = 0;
   const isJson = hasFlag(argv, "--json");
@@ -38,6 +39,13 @@ export async function runCommandLine(argv: readonly string[]): Promise<never> {
     exitCode = report(error, { isJson, failureExitCode, hasColor, command: findCommand(argv) });
   }
   process.exit(exitCode);
+}
+
+/** What is half typed is for no parser. Whatever fails, a person who types sees nothing of it. */
+async function completeAndEnd(words: readonly string[]): Promise<never> {
+  const { complete } = await import("./completion/complete.ts");
+  await complete(words);
+  process.exit(0);
 }
 
 /** Parses and runs a command line; help and version are printed as every other output is. */

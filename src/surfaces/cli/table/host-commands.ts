@@ -23,6 +23,20 @@ export const HOST_COMMANDS: readonly CommandSpec[] = [
     load: () => import("../commands/setup.ts"),
   },
   {
+    name: "completion",
+    summary: "Print what makes a shell complete commands, sessions and checkpoints",
+    description: "For the startup file of the shell; it asks the daemon at each Tab, if one runs.",
+    arguments: [
+      { name: "<shell>", description: "bash, zsh or fish", choices: ["bash", "zsh", "fish"] },
+    ],
+    examples: [
+      ["waypoint completion bash", "In ~/.bashrc: source <(waypoint completion bash)"],
+      ["waypoint completion zsh", "In ~/.zshrc, after compinit: source <(waypoint completion zsh)"],
+      ["waypoint completion fish", "Into ~/.config/fish/completions/waypoint.fish"],
+    ],
+    load: () => import("../commands/completion.ts"),
+  },
+  {
     name: "daemon",
     summary: "Run the daemon in the foreground",
     description: "Other commands start it in the background when they need it.",
