@@ -1,6 +1,6 @@
 /** Commands that change nothing, so that one may be run to see whether it was meant. */
 export const SUGGESTED_COMMANDS: ReadonlySet<string> = new Set([
-  ...["cat", "diff", "doctor", "grep", "help", "log", "ls", "ps", "show"],
+  ...["cat", "diff", "doctor", "grep", "help", "log", "ls", "ps", "show", "status"],
 ]);
 
 /** What commands are called elsewhere, each with what it is here. */
@@ -21,6 +21,7 @@ const CALLED_HERE: Readonly<Record<string, readonly string[]>> = {
   show: ["details", "info", "inspect"],
   "--help": ["usage"],
   start: ["continue", "resume", "up"],
+  status: ["current", "pwd", "where", "whereami", "which"],
   stop: ["down", "halt", "kill", "pause", "shutdown", "terminate"],
   "--version": ["ver", "version"],
 };

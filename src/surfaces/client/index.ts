@@ -20,6 +20,7 @@ export {
   type MomentReference,
   readPlaces,
 } from "./file-operations.ts";
+export { findSession } from "./find-session.ts";
 export { makeStateDir } from "./make-state-dir.ts";
 export { type OperationStream, openStream, type StreamEvent } from "./operation-stream.ts";
 export type {

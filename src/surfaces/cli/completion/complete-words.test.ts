@@ -18,7 +18,7 @@ const complete = (...words: string[]) =>
     .map((line) => line.split("\t")[0]);
 
 test.for([
-  [["sta"], ["start", "standby"]],
+  [["sta"], ["start", "standby", "status"]],
   [
     ["ps", ""],
     ["work", "web"],

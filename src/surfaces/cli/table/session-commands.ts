@@ -99,6 +99,20 @@ export const SESSION_COMMANDS: readonly CommandSpec[] = [
     load: () => import("../commands/exec.ts"),
   }),
   commandOf("ls", { load: () => import("../commands/ls.ts") }),
+  {
+    name: "status",
+    summary: "Say where you are: in which session, or how one stands and what changed since",
+    description:
+      "Of the session that is named, or the only one: its state, the checkpoint that it stands on and " +
+      "what changed since. Of several: which there are.",
+    arguments: [argument("ps", "session", "[session]")],
+    examples: [
+      ["waypoint status", "Also inside a session"],
+      ["waypoint status web", "How web stands"],
+    ],
+    errors: ["SESSION_NOT_FOUND", "REFERENCE_AMBIGUOUS", "STORE_FULL"],
+    load: () => import("../commands/status.ts"),
+  },
   commandOf("rename", {
     arguments: [SESSION, argument("rename", "name", "<name>")],
     load: () => import("../commands/rename.ts"),

@@ -1,0 +1,97 @@
+import { existsSync } from "node:fs";
+import os from "node:os";
+import type { OperationOutput, Session } from "../../../shared/protocol/index.ts";
+import { findSession } from "../../client/index.ts";
+import { type CommandContext, call, type Invocation, printResult } from "../context.ts";
+import { tellAutomatic } from "../tell-automatic.ts";
+import { printable } from "../text/printable.ts";
+import { formatAge } from "../text/quantities.ts";
+import { plain } from "../text/style.ts";
+import { layoutFields } from "../text/table.ts";
+import { wholeTitle } from "../timeline/title.ts";
+import { renderSessions, renderState } from "./ls.ts";
+
+/** Is there in every session and nowhere else: the program that is its first process. */
+const INSIDE_SESSION = "/run/waypoint/init";
+
+/** Where a session stands, and what has come since. */
+interface Whereabouts {
+  session: Session;
+  checkpoint: OperationOutput<"show"> | null;
+  changes: OperationOutput<"diff"> | null;
+}
+
+/** Says where one is: inside a session; else how a session stands, or which ones there are. */
+export async function run({ context, args }: Invocation): Promise<undefined> {
+  const [name] = args;
+  if (name === undefined && existsSync(INSIDE_SESSION)) return await tellInside(context);
+  const { sessions } = await call(context, "ls", {});
+  const wanted = name === undefined ? onlyOf(sessions) : findSession(sessions, name);
+  if (wanted === undefined) return await tellAll(context, sessions);
+  const whereabouts = await readWhereabouts(context, wanted);
+  await printResult(context, { inside: null, ...whereabouts }, (shown) =>
+    renderWhereabouts(shown, context),
+  );
+}
+
+async function tellInside(context: CommandContext): Promise<undefined> {
+  await printResult(context, { inside: os.hostname() }, ({ inside }) => [
+    `You are inside session ${printable(inside)}: what you change here, the machine does not see.`,
+    "To see its checkpoints, leave it (Ctrl-] d, where you are attached) and ask again.",
+  ]);
+}
+
+async function tellAll(context: CommandContext, sessions: readonly Session[]): Promise<undefined> {
+  const { nowMs, output } = context;
+  await printResult(context, { inside: null, sessions }, (shown) => [
+    "You are in no session.",
+    ...renderSessions(shown.sessions, { nowMs, paint: output.paint }),
+    ...(shown.sessions.length === 0 ? [] : ["`waypoint status NAME` tells more of one."]),
+  ]);
+}
+
+function onlyOf(sessions: readonly Session[]): Session | undefined {
+  return sessions.length === 1 ? sessions[0] : undefined;
+}
+
+async function readWhereabouts(context: CommandContext, session: Session): Promise<Whereabouts> {
+  if (session.head === null) return { session, checkpoint: null, changes: null };
+  const checkpoint = await call(context, "show", { checkpoint: session.head });
+  const to = session.id;
+  const changes = await call(context, "diff", { from: session.head, to, patch: false });
+  return { session, checkpoint, changes };
+}
+
+function renderWhereabouts(
+  { session, checkpoint, changes }: Whereabouts,
+  { nowMs, output: { paint } }: CommandContext,
+): string[] {
+  const { count } = session.attached;
+  return [
+    ...layoutFields([
+      ["Session", `${paint("bold", printable(session.name))} (${session.id})`],
+      ["State", renderState(session, paint)],
+      ["Attached", count === 1 ? "1 terminal" : count === 0 ? "nobody" : `${count} terminals`],
+      ...(checkpoint === null
+        ? [["Checkpoint", `none yet: \`waypoint checkpoint ${printable(session.name)}\``] as const]
+        : [
+            ["Checkpoint", renderCheckpoint(checkpoint, nowMs)] as const,
+            ["Since then", renderChanges(changes)] as const,
+          ]),
+    ]),
+    ...tellAutomatic([session]),
+  ];
+}
+
+function renderCheckpoint(checkpoint: OperationOutput<"show">, nowMs: number): string {
+  const title = wholeTitle(checkpoint, plain);
+  const taken = `${checkpoint.id}, ${formatAge(checkpoint.createdAt, nowMs)} ago`;
+  return title === "" ? taken : `${taken}: ${title}`;
+}
+
+/** What could not be read may have changed, too. */
+function renderChanges(changes: OperationOutput<"diff"> | null): string {
+  if (changes === null) return "-";
+  const unknown = Object.keys(changes.unknown).length === 0 ? "" : " (not all could be read)";
+  return `${changes.summary === "" ? "nothing changed" : printable(changes.summary)}${unknown}`;
+}
