@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Session } from "../../src/index.ts";
+import { runCommand } from "../support/command-line.ts";
 import { openTestWaypoint, type TestWaypoint } from "../support/test-waypoint.ts";
 
 /** More than a program may get as one argument (128 KiB), less than a script may have (1 MiB). */
@@ -111,6 +112,32 @@ describe("input", () => {
   test("a command in the live shell finds its standard input empty", async () => {
     expect(await stdoutOf("cat; wc -c")).toBe("0\n");
     expect((await session.exec("read -r line")).exitCode).toBe(1);
+  });
+
+  test("a command with its own shell runs as another user, in their home, with variables", async () => {
+    const env = { MARK: "one two", PATH: "/usr/bin:/bin" };
+    const look = 'id -un; pwd; echo "$MARK"; echo "$PATH"';
+    const options = { shell: "own", user: "nobody", env } as const;
+    const other = await session.exec(look, options);
+    const same = await session.exec("id -un; echo $MARK", { shell: "own", env });
+    const cli = await runCommand(own.stateDir, [
+      "exec",
+      "web",
+      "-u",
+      "nobody",
+      "-e",
+      "A=b",
+      "id -un; echo $A",
+    ]);
+    const live = session.exec("true", { user: "nobody" });
+
+    expect(other.stdout).toBe("nobody\n/\none two\n/usr/bin:/bin\n");
+    expect(same.stdout).toBe("root\none two\n");
+    expect(cli).toMatchObject({ exitCode: 0, stdout: "nobody\nb\n" });
+    await expect(live).rejects.toMatchObject({
+      code: "USAGE_INVALID",
+      hint: expect.stringContaining("--user or --env"),
+    });
   });
 
   test("a command with its own shell reads what it is given, to the last byte", async () => {

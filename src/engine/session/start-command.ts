@@ -74,23 +74,20 @@ async function startCommand(
   const { shellPath, dialect } = sessionShell(session, engine);
   const line = quoteCommand(input.command, dialect);
   if (input.shell === "live") {
-    if (input.stdin || input.cwd !== undefined) {
-      throw new WaypointError(
-        "USAGE_INVALID",
-        "The live shell keeps its own directory and input.",
-        {
-          hint: "Use `--shell own` with --stdin or --cwd.",
-        },
-      );
-    }
+    requireNothingOfItsOwn(input);
     return await runInLiveShell(live, line, { tty: input.tty, shell: dialect, signal }, engine);
   }
   const rootDir = engine.sandbox.mergedDir(live.instanceId);
-  const user = engine.sandbox.findUser(rootDir, session.user);
+  const user = engine.sandbox.findUser(rootDir, input.user ?? session.user);
+  // Another user may not enter where the session's own has started.
+  const directoryOf = () => {
+    if (input.user === undefined) return session.cwd;
+    return engine.sandbox.isDirectoryInside(rootDir, user.home) ? user.home : "/";
+  };
   const program = {
     argv: [shellPath, "-c", line],
-    env: shellEnvironment(user, shellPath),
-    cwd: requireDirectory(rootDir, input.cwd ?? session.cwd, engine),
+    env: { ...shellEnvironment(user, shellPath), ...input.env },
+    cwd: requireDirectory(rootDir, input.cwd ?? directoryOf(), engine),
     uid: user.uid,
     gid: user.gid,
     groups: user.groups,
@@ -101,6 +98,17 @@ async function startCommand(
   });
   if (!input.stdin) await live.link.closeInput(commandId);
   return commandId;
+}
+
+/** What the live shell has already is not to be had otherwise. @throws USAGE_INVALID */
+function requireNothingOfItsOwn({ stdin, cwd, user, env }: ExecInput): void {
+  const isOther = cwd !== undefined || user !== undefined || Object.keys(env).length > 0;
+  if (!stdin && !isOther) return;
+  throw new WaypointError(
+    "USAGE_INVALID",
+    "The live shell keeps its own directory, user, variables and input.",
+    { hint: "Use `--shell own` with --stdin, --cwd, --user or --env." },
+  );
 }
 
 /** Runs a line in the live shell; where somebody has ended that shell, in a fresh one. */

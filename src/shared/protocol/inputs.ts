@@ -123,7 +123,15 @@ export const execInput = z.strictObject({
     .describe("The session's live shell, in which cd and export persist, or one of its own"),
   tty: z.boolean().default(false).describe("Run on the session's terminal, where its output stays"),
   stdin: z.boolean().default(false).describe("Pass standard input on (own shell only)"),
-  cwd: z.string().optional().describe("Directory to run in (own shell only)"),
+  cwd: z
+    .string()
+    .optional()
+    .describe("Directory to run in (own shell only) [the session's first; another user's home]"),
+  user: z.string().min(1).optional().describe("User to run as (own shell only) [the session's]"),
+  env: z
+    .record(z.string(), z.string())
+    .default({})
+    .describe("Variables for its environment (own shell only)"),
   timeoutMs: waitMs
     .optional()
     .describe("Interrupt the command after this time, with exit code 124"),

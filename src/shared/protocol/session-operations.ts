@@ -69,6 +69,7 @@ export const SESSION_CONTRACT = {
       ["waypoint exec web -- npm test", "Exits with the exit code of npm"],
       ["waypoint exec web 'cd /srv && export MODE=dev'", "The next exec is still in /srv"],
       ["waypoint exec web -i -- tar x < files.tar", "Standard input goes to tar"],
+      ["waypoint exec web -u postgres -e PGDATABASE=app -- psql -c '\\dt'", "As another user"],
     ],
     effect: "write",
     stream: true,

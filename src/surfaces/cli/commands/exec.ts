@@ -27,7 +27,7 @@ async function execOnTerminal(
       "USAGE_INVALID",
       "The session's terminal has no time limit or own shell.",
       {
-        hint: "Leave out --tty, --timeout, --stdin, --cwd or --shell own.",
+        hint: "Leave out --tty, --timeout, --stdin, --cwd, --user, --env or --shell own.",
       },
     );
   }
@@ -37,10 +37,11 @@ async function execOnTerminal(
   return exitCode ?? 0;
 }
 
-/** Standard input and a directory belong to a process of its own, so asking for them asks for it. */
+/** Standard input, a directory, a user and variables ask for a process of its own: it has them. */
 function inRightShell(input: OperationInput<"exec">): OperationInput<"exec"> {
-  const { shell, stdin, cwd } = input;
-  return shell === undefined && (stdin || cwd !== undefined) ? { ...input, shell: "own" } : input;
+  const { shell, stdin, cwd, user, env } = input;
+  const isOwn = stdin || cwd !== undefined || user !== undefined || env !== undefined;
+  return shell === undefined && isOwn ? { ...input, shell: "own" } : input;
 }
 
 async function execForProgram(

@@ -90,8 +90,13 @@ export const SESSION_COMMANDS: readonly CommandSpec[] = [
     options: [
       option("exec", "tty", { short: "t" }),
       option("exec", "timeoutMs"),
-      option("exec", "shell", { otherwise: "live; own with -i or --cwd" }),
+      option("exec", "shell", { otherwise: "live; own with -i, --cwd, --user or --env" }),
       option("exec", "cwd", { value: "directory" }),
+      option("exec", "user", { short: "u" }),
+      option("exec", "env", {
+        ...{ short: "e", value: "variable", form: "KEY=VALUE; may be repeated" },
+        parse: collectVariable,
+      }),
       option("exec", "stdin", { short: "i" }),
     ],
     passesExitCode: true,
