@@ -84,7 +84,8 @@ function describe(row: CheckpointRow, { catalog }: Engine): Checkpoint {
   return describeCheckpoint(catalog.checkpoint(row.id) ?? row, { story, verification: undefined });
 }
 
-function requireFreeCheckpointName(name: string, { catalog }: Engine): void {
+/** @throws NAME_INVALID | NAME_IN_USE */
+export function requireFreeCheckpointName(name: string, { catalog }: Engine): void {
   requireValidName(name);
   if (catalog.checkpointByName(name) === undefined && catalog.checkpoint(name) === undefined)
     return;

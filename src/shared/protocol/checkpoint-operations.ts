@@ -40,6 +40,34 @@ export const CHECKPOINT_CONTRACT = {
     }),
     output: checkpointSchema.extend({ verifyError: verifyErrorSchema }),
   }),
+  name: describe({
+    summary: "Give a checkpoint a name, another one, or none",
+    errors: ["CHECKPOINT_NOT_FOUND", "REFERENCE_AMBIGUOUS", "NAME_INVALID", "NAME_IN_USE"],
+    examples: [
+      ["waypoint name web green", "Where web stands is green from now on"],
+      ["waypoint name green", "It has no name any more"],
+    ],
+    effect: "write",
+    input: z.strictObject({
+      checkpoint: checkpointRef,
+      name: z.string().optional().describe("Name to find it by [none: it loses its name]"),
+    }),
+    output: checkpointSchema,
+  }),
+  describe: describe({
+    summary: "Say afterwards what a checkpoint is",
+    description: "In place of what was said when it was taken.",
+    errors: ["CHECKPOINT_NOT_FOUND", "REFERENCE_AMBIGUOUS"],
+    examples: [
+      ['waypoint describe web "the last one that worked"', "As with -m when it was taken"],
+    ],
+    effect: "write",
+    input: z.strictObject({
+      checkpoint: checkpointRef,
+      intent: z.string().max(10_000).describe("What that moment is, in your words"),
+    }),
+    output: checkpointSchema,
+  }),
   fork: describe({
     summary: "Start new sessions from a checkpoint",
     description: "The session that was captured is not touched.",

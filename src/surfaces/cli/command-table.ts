@@ -1,7 +1,7 @@
 import type { CommandSpec } from "./command-spec.ts";
 import { AUTO_COMMAND } from "./table/auto-commands.ts";
 import { BISECT_COMMAND } from "./table/bisect-commands.ts";
-import { CHECKPOINT_COMMAND, FORK_COMMANDS } from "./table/checkpoint-commands.ts";
+import { CHECKPOINT_COMMAND, FORK_COMMANDS, WORDS_COMMANDS } from "./table/checkpoint-commands.ts";
 import { FILE_COMMANDS } from "./table/file-commands.ts";
 import { FORWARD_COMMANDS } from "./table/forward-commands.ts";
 import { HOST_COMMANDS } from "./table/host-commands.ts";
@@ -21,6 +21,7 @@ export const COMMAND_TABLE: readonly CommandSpec[] = [
   STOP_COMMAND,
   ...REMOVE_COMMANDS,
   CHECKPOINT_COMMAND,
+  ...WORDS_COMMANDS,
   VERIFY_COMMAND,
   BISECT_COMMAND,
   ...STORY_COMMANDS,

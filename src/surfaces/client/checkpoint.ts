@@ -11,6 +11,11 @@ export interface CheckpointActions {
     command: string | readonly string[],
     options: { timeoutMs?: number } & CallControl,
   ) => Promise<FullVerification>;
+  say: (
+    checkpoint: string,
+    words: { name: string | null } | { intent: string },
+    control: CallControl,
+  ) => Promise<OperationOutput<"name">>;
   show: (checkpoint: string, control: CallControl) => Promise<OperationOutput<"show">>;
 }
 
@@ -55,6 +60,16 @@ export class Checkpoint {
     options: { timeoutMs?: number } & CallControl = {},
   ): Promise<FullVerification> {
     return await this.#actions.verify(this.id, command, options);
+  }
+
+  /** Gives it another name, or none; returns its facts from then on. @throws NAME_IN_USE | NAME_INVALID */
+  async setName(name: string | null, control: CallControl = {}): Promise<OperationOutput<"name">> {
+    return await this.#actions.say(this.id, { name }, control);
+  }
+
+  /** Says what it is, in place of what was said when it was taken; returns its facts. */
+  async describe(intent: string, control: CallControl = {}): Promise<OperationOutput<"name">> {
+    return await this.#actions.say(this.id, { intent }, control);
   }
 
   /** Returns this checkpoint in full, as it is known now. @throws CHECKPOINT_NOT_FOUND */

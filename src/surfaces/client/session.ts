@@ -261,6 +261,13 @@ export function bindCheckpoint(stateDir: string, info: OperationOutput<"checkpoi
   return new Checkpoint(info, {
     fork: (checkpoint, options) => forkCheckpoint(stateDir, checkpoint, options),
     verify: (checkpoint, command, options) => verifyOne(stateDir, checkpoint, command, options),
+    say: (checkpoint, words, control) => {
+      if ("intent" in words) {
+        return callOperation(stateDir, "describe", { checkpoint, ...words }, control);
+      }
+      const name = words.name === null ? {} : { name: words.name };
+      return callOperation(stateDir, "name", { checkpoint, ...name }, control);
+    },
     show: (checkpoint, control) => callOperation(stateDir, "show", { checkpoint }, control),
   });
 }

@@ -30,6 +30,18 @@ export const CHECKPOINT_COMMAND: CommandSpec = commandOf("checkpoint", {
   load: () => import("../commands/checkpoint.ts"),
 });
 
+/** Commands that say afterwards what a checkpoint is. */
+export const WORDS_COMMANDS: readonly CommandSpec[] = [
+  commandOf("name", {
+    arguments: [CHECKPOINT, argument("name", "name", "[name]")],
+    load: () => import("../commands/name.ts"),
+  }),
+  commandOf("describe", {
+    arguments: [CHECKPOINT, argument("describe", "intent", "<text>")],
+    load: () => import("../commands/describe.ts"),
+  }),
+];
+
 /** Commands that make sessions from checkpoints. */
 export const FORK_COMMANDS: readonly CommandSpec[] = [
   commandOf("fork", {
