@@ -76,6 +76,7 @@ export {
   type StartOptions,
   type StreamEvent,
   type UndoOptions,
+  type VerifyCommand,
   type VerifyOptions,
   Waypoint,
 } from "./surfaces/client/index.ts";

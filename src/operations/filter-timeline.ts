@@ -1,7 +1,10 @@
 import type { Engine } from "../engine/ports/index.ts";
 import { type Checkpoint, type OperationParsedInput, verdictOf } from "../shared/protocol/index.ts";
 
-type Asked = Pick<OperationParsedInput<"log">, "path" | "package" | "grep" | "verified">;
+type Asked = Pick<
+  OperationParsedInput<"log">,
+  "path" | "package" | "grep" | "verified" | "command"
+>;
 
 /** Who fits one question, and of whom nobody can say. */
 interface Answer {
@@ -64,11 +67,11 @@ const byText: Question = async ({ grep }, { catalog: { stories, verifications } 
   return { ...answer, fits };
 };
 
-const byVerification: Question = async ({ verified }) => {
-  if (verified === undefined) return null;
+const byVerification: Question = async ({ verified, command }) => {
+  if (verified === undefined && command === undefined) return null;
   const fits = ({ verification }: Checkpoint) => {
     const verdict = verification === null ? null : verdictOf(verification);
-    return verified === (verdict ?? "never");
+    return verified === undefined ? verdict !== null : verified === (verdict ?? "never");
   };
   return { fits, isUnknown: () => false };
 };

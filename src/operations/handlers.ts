@@ -10,7 +10,7 @@ import { REMOVE_HANDLERS } from "./remove-handlers.ts";
 import { RESTORE_HANDLERS } from "./restore-handlers.ts";
 import { SESSION_HANDLERS } from "./session-handlers.ts";
 import { STORY_HANDLERS } from "./story-handlers.ts";
-import { verify } from "./verify.ts";
+import { VERIFY_HANDLERS } from "./verify-handlers.ts";
 
 /** The operations of sessions and checkpoints; the daemon adds those about itself. */
 export type EngineOperations = HandlersOf<Exclude<OperationName, `daemon.${string}`>>;
@@ -20,7 +20,7 @@ export const HANDLERS: EngineOperations = {
   ...SESSION_HANDLERS,
   ...REMOVE_HANDLERS,
   ...CHECKPOINT_HANDLERS,
-  verify,
+  ...VERIFY_HANDLERS,
   bisect,
   ...STORY_HANDLERS,
   ...FILE_HANDLERS,

@@ -29,7 +29,11 @@ export async function readLog(input: LogInput, engine: Engine): Promise<Operatio
   await engine.stories.caughtUp(STORIES_WAIT_MS);
   const rows = catalog.timeline();
   const scope = session === null ? rows : historyOf(session, rows);
-  const all = describeCheckpoints(scope, engine);
+  const all = describeCheckpoints(
+    scope,
+    engine,
+    input.command === undefined ? {} : { command: input.command },
+  );
   const inTime = all.filter(
     ({ createdAt, trigger }) => isWithin(createdAt, input) && isOfKind(trigger, input),
   );
@@ -63,8 +67,8 @@ function isOfKind(trigger: Checkpoint["trigger"], { auto }: LogInput): boolean {
 }
 
 function asksStories(input: LogInput): boolean {
-  const { path, package: packageName, grep, verified } = input;
-  return [path, packageName, grep, verified].some((asked) => asked !== undefined);
+  const { path, package: packageName, grep, verified, command } = input;
+  return [path, packageName, grep, verified, command].some((asked) => asked !== undefined);
 }
 
 function isWithin(instant: string, { since, until }: LogInput): boolean {

@@ -1,6 +1,6 @@
 import { createCheckpoint, describeCheckpoint, makeDurable } from "../engine/checkpoint/index.ts";
 import type { Engine, StreamClient } from "../engine/ports/index.ts";
-import { requireLive, requireValidName } from "../engine/session/index.ts";
+import { requireLive, requireValidName, requireVerifyCommand } from "../engine/session/index.ts";
 import { verifyInBackground, verifyMany } from "../engine/verify/index.ts";
 import type { CheckpointRow, SessionRow } from "../portable/model/index.ts";
 import { WaypointError } from "../shared/errors/index.ts";
@@ -25,12 +25,13 @@ export async function takeCheckpoint(
   engine: Engine,
   client: StreamClient,
 ): Promise<OperationOutput<"checkpoint">> {
-  const row = await withSession(input.session, engine, client, (session) =>
-    capture(session, input, engine),
-  );
-  if (input.verify === undefined) return describe(row, engine);
+  const { row, command } = await withSession(input.session, engine, client, async (session) => ({
+    command: input.verify === true ? requireVerifyCommand(session) : input.verify,
+    row: await capture(session, input, engine),
+  }));
+  if (command === undefined) return describe(row, engine);
   const request = {
-    command: input.verify,
+    command,
     timeoutMs: input.verifyTimeoutMs,
     by: "checkpoint" as const,
   };
@@ -43,7 +44,7 @@ export async function takeCheckpoint(
   const options = { concurrency: 1, onResult };
   const [verified] = await verifyMany(
     [row],
-    { ...request, signal: client.cancelled },
+    () => ({ ...request, signal: client.cancelled }),
     options,
     engine,
   );

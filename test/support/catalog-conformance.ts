@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Catalog, SessionMirror } from "../../src/portable/catalog/index.ts";
 import { catalogBounds } from "./catalog-bounds.ts";
 import { COMMAND, OPERATION, story, VERIFIED } from "./catalog-rows.ts";
+import { catalogVerdicts } from "./catalog-verdicts.ts";
 import { checkpointRow, sessionRow } from "./fake-rows.ts";
 
 /** How the suite gets at the catalogs that it tries. */
@@ -239,22 +240,6 @@ export function catalogConformance(name: string, make: () => CatalogMaker): void
       expect(catalog.operations.begun()).toEqual([]);
     });
 
-    test("marks a checkpoint by the newest verdict of its own command", () => {
-      catalog.insertCheckpoint(checkpointRow());
-      catalog.verifications.add(VERIFIED);
-      catalog.verifications.add({ ...VERIFIED, exitCode: 1 });
-      catalog.verifications.add({ ...VERIFIED, command: "true", by: "bisect" });
-      catalog.verifications.add({ ...VERIFIED, exitCode: 127 });
-      reopen();
-
-      expect(catalog.verifications.of("c1").map(({ exitCode }) => exitCode)).toEqual([
-        127, 0, 1, 0,
-      ]);
-      expect(catalog.verifications.all()).toHaveLength(4);
-      expect(catalog.verifications.verdicts().get("c1")?.exitCode).toBe(1);
-      expect(catalog.verifications.verdicts("c2").size).toBe(0);
-    });
-
     test("finds stories by what they touched and say, and knows which are missing", () => {
       catalog.insertCheckpoint(checkpointRow());
       catalog.insertCheckpoint(checkpointRow({ id: "c2" }));
@@ -279,6 +264,7 @@ export function catalogConformance(name: string, make: () => CatalogMaker): void
       expect(catalog.stories.overBudget("c2")).toEqual({ count: 1, reason: "too large" });
     });
 
+    catalogVerdicts(() => catalog, reopen);
     catalogBounds(() => catalog);
   });
 }

@@ -39,7 +39,7 @@ export function describeResult(
 function describeFirstBad(id: string, { catalog }: Engine) {
   const row = catalog.checkpoint(id);
   if (row === undefined) throw wasRemoved(id);
-  const verification = catalog.verifications.verdicts(id).get(id);
+  const verification = catalog.verifications.verdicts({ checkpoint: id }).get(id);
   return describeCheckpoint(row, { story: catalog.stories.of(id), verification });
 }
 

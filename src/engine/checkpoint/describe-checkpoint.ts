@@ -35,13 +35,18 @@ export function describeCheckpoint(
   };
 }
 
-/** Returns checkpoints as the outside sees them, each with its story in brief. */
+/**
+ * Returns checkpoints as the outside sees them, each with its story in brief.
+ *
+ * @param verdictsOf  marks them by what this command said, and not each by its own
+ */
 export function describeCheckpoints(
   rows: readonly TimelineRow[],
   { catalog }: Engine,
+  verdictsOf: { command?: string } = {},
 ): Checkpoint[] {
   const stories = new Map(catalog.stories.all().map((row) => [row.checkpoint, row]));
-  const verdicts = catalog.verifications.verdicts();
+  const verdicts = catalog.verifications.verdicts(verdictsOf);
   return rows.map((row) =>
     describeCheckpoint(row, { story: stories.get(row.id), verification: verdicts.get(row.id) }),
   );
@@ -59,7 +64,7 @@ export async function showCheckpoint(
   return {
     ...describeCheckpoint(row, {
       story: inBrief(changes.summary, story.intent),
-      verification: engine.catalog.verifications.verdicts(row.id).get(row.id),
+      verification: engine.catalog.verifications.verdicts({ checkpoint: row.id }).get(row.id),
     }),
     verifications: withinAnswer(verifications),
     changes: { ...changes, summary: summaryOf(row, changes.summary) },

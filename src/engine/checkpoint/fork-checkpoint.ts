@@ -14,6 +14,7 @@ import {
   removeInstance,
   removeSession,
   requireFreeName,
+  verifyCommandOf,
 } from "../session/index.ts";
 import { unparkFor } from "../standby/index.ts";
 import { buildFrom } from "./build-from.ts";
@@ -130,6 +131,7 @@ export function sessionFrom(
     pidsLimit: checkpoint.pidsLimit,
     diskLimitBytes: checkpoint.diskLimitBytes,
     standby: captured?.standby ?? null,
+    ...verifyCommandOf(captured ?? null),
     ...automaticOf(captured?.auto ?? null),
   };
 }

@@ -13,6 +13,7 @@ import { makeUpName, requireValidName } from "./names.ts";
 import { requireUsableLimits } from "./session-limits.ts";
 import { noteStart } from "./session-start.ts";
 import { requireDirectory } from "./shell.ts";
+import { verifyCommandOf } from "./verify-command.ts";
 import { waitForPrompt } from "./wait-for-prompt.ts";
 
 /**
@@ -66,6 +67,7 @@ export async function createSession(
     pidsLimit,
     diskLimitBytes: input.diskBytes ?? null,
     standby: input.standby ?? null,
+    ...verifyCommandOf(null),
     ...automaticOf(input.auto ?? null),
   };
   return await engine.leases.run(`name:${name}`, async () => {

@@ -12,7 +12,7 @@ export function describeSession(row: SessionRow, engine: Engine): Session {
   const live = engine.live.get(row.id);
   const { instance, instanceCount: _, memoryLimitBytes, cpuLimit, pidsLimit, ...rest } = row;
   const { diskLimitBytes, ...more } = rest;
-  const { autoPausedAt: _p, autoFailure: _f, autoFailedAt: _a, ...shown } = more;
+  const { autoPausedAt: _p, autoFailure: _f, autoFailedAt: _a, verifyWords: _v, ...shown } = more;
   const lastKeyAtMs = engine.typing.lastKeyAtMs(row.id);
   return {
     ...shown,

@@ -43,3 +43,9 @@ export { limitsOf, requireUsablePids } from "./session-limits.ts";
 export { type SessionStart, sessionStart } from "./session-start.ts";
 export { shellEnvironment } from "./shell.ts";
 export { runInLiveShell } from "./start-command.ts";
+export {
+  chooseVerifyCommand,
+  requireVerifyCommand,
+  tellVerifyCommand,
+  verifyCommandOf,
+} from "./verify-command.ts";

@@ -14,19 +14,38 @@ export async function keepVerification(
   verification: FullVerification,
   engine: Engine,
 ): Promise<void> {
-  const { catalog, store, background, logger } = engine;
   requireThere(checkpointId, engine);
-  catalog.verifications.add({ checkpoint: checkpointId, ...verification });
-  // One after the other: two that end at once would write the same file.
+  engine.catalog.verifications.add({ checkpoint: checkpointId, ...verification });
+  await writeBeside(checkpointId, engine).catch((error: unknown) => {
+    // The catalog has it; a full store must not make a finished test fail.
+    engine.logger.error("verification not written to the store", error, { checkpointId });
+  });
+}
+
+/**
+ * Forgets what was kept of a checkpoint, or of one command alone, in both places; returns how many.
+ *
+ * @throws STORE_FULL  the loss of the catalog would bring it back.
+ */
+export async function forgetVerifications(
+  checkpointId: string,
+  command: string | undefined,
+  engine: Engine,
+): Promise<number> {
+  const forgotten = engine.catalog.verifications.deleteOf(checkpointId, command);
+  if (forgotten > 0) await writeBeside(checkpointId, engine);
+  return forgotten;
+}
+
+/** One after the other: two that end at once would write the same file. */
+async function writeBeside(
+  checkpointId: string,
+  { catalog, store, background }: Engine,
+): Promise<void> {
   await background.run(`verifications:${checkpointId}`, async () => {
-    try {
-      const kept = catalog.verifications.of(checkpointId).toReversed();
-      if (kept.length === 0) return; // The checkpoint was removed meanwhile.
-      await store.verifications.write(checkpointId, kept);
-    } catch (error) {
-      // The catalog has it; a full store must not make a finished test fail.
-      logger.error("verification not written to the store", error, { checkpointId });
-    }
+    if (catalog.checkpoint(checkpointId) === undefined) return; // It was removed meanwhile.
+    const kept = catalog.verifications.of(checkpointId).toReversed();
+    await store.verifications.write(checkpointId, kept);
   });
 }
 

@@ -15,7 +15,7 @@ import { verifyCheckpoint } from "./verify-checkpoint.ts";
  */
 export async function verifyMany(
   checkpoints: readonly CheckpointRow[],
-  request: VerifyRequest,
+  requestFor: (checkpoint: CheckpointRow) => VerifyRequest,
   options: { concurrency: number; onResult: (verified: Verified) => Promise<void> },
   engine: Engine,
 ): Promise<Verified[]> {
@@ -24,6 +24,7 @@ export async function verifyMany(
   const work = async () => {
     for (let next = left.shift(); next !== undefined; next = left.shift()) {
       const [index, checkpoint] = next;
+      const request = requestFor(checkpoint);
       const verified = await verifyOne(checkpoint, request, engine);
       if (request.signal.aborted)
         throw new WaypointError("CANCELLED", "The operation was cancelled.");

@@ -14,6 +14,13 @@ export interface VerificationRow {
   outputBytes: number;
 }
 
+/** Whose verdicts are wanted; those of all if nothing is said. */
+export interface VerdictsOf {
+  checkpoint?: string | null;
+  /** What this command said, in place of each checkpoint's own. */
+  command?: string | null;
+}
+
 /** The verifications of checkpoints, in the catalog. */
 export interface VerificationLog {
   /** Adds the newest verification of a checkpoint. @throws STORE_FULL */
@@ -27,9 +34,11 @@ export interface VerificationLog {
 
   /**
    * Returns what marks each checkpoint, by its id, with the last characters of its output: the newest
-   * verdict of its own command. What a search or another command said marks none.
+   * verdict of its own command, which is that of its session, if that was ever run against it. What a
+   * search or another command said marks none.
    */
-  verdicts(checkpoint?: string | null): Map<string, VerificationRow>;
+  verdicts(of?: VerdictsOf): Map<string, VerificationRow>;
 
-  deleteOf(checkpoint: string): void;
+  /** Forgets those of a checkpoint, or of one command alone; returns how many. */
+  deleteOf(checkpoint: string, command?: string): number;
 }

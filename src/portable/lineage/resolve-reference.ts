@@ -1,11 +1,13 @@
 import { didYouMean, WaypointError } from "../../shared/errors/index.ts";
+import { verdictOf } from "../../shared/protocol/index.ts";
 import type { Catalog } from "../catalog/index.ts";
 import type { CheckpointRow, SessionRow } from "../model/index.ts";
+import { historyOf } from "./ancestry.ts";
 
 const CANDIDATES_SHOWN_MAX = 8;
 const SHOWN_LENGTH_MAX = 80;
 const LOG_HINT = "`waypoint log` lists the checkpoints.";
-const RELATIVE = /^(?<session>[^@]*)@(?:~(?<back>\d{1,6}))?$/;
+const RELATIVE = /^(?<session>[^@]*)@(?:~(?<back>\d{1,6})|(?<good>good))?$/;
 
 /** Finds a session by name, id or unique prefix of its id. @throws SESSION_NOT_FOUND | REFERENCE_AMBIGUOUS */
 export function resolveSession(reference: string, catalog: Catalog): SessionRow {
@@ -22,10 +24,12 @@ export function resolveSession(reference: string, catalog: Catalog): SessionRow 
 }
 
 /**
- * Finds a checkpoint by id, unique prefix, name, `NAME@`, `NAME@~2` or a session's name alone.
+ * Finds a checkpoint by id, unique prefix, name, `NAME@`, `NAME@~2`, `NAME@good` or a session's name
+ * alone.
  *
  * `NAME@` and `NAME` are where the session stands: its newest checkpoint, or after a restore the one
- * that it was put back to. `NAME@~2` is two before that. A checkpoint that is named exactly goes
+ * that it was put back to. `NAME@~2` is two before that, `NAME@good` the newest that passed its
+ * verification. A checkpoint that is named exactly goes
  * before a session, and a session before a prefix.
  *
  * @throws CHECKPOINT_NOT_FOUND | SESSION_NOT_FOUND | REFERENCE_AMBIGUOUS
@@ -63,6 +67,7 @@ function findCheckpoint(reference: string, catalog: Catalog): CheckpointRow | un
     const name = relative["session"] ?? "";
     if (name === "") throw withoutSession(reference);
     const session = resolveSession(name, catalog);
+    if (relative["good"] !== undefined) return lastGood(session, catalog);
     return stepBack(session, Number(relative["back"] ?? 0), catalog);
   }
   const exact = catalog.checkpoint(reference) ?? catalog.checkpointByName(reference);
@@ -114,6 +119,19 @@ function stepBack(session: SessionRow, steps: number, catalog: Catalog): Checkpo
     }
   }
   return current;
+}
+
+/** The newest of its history, whatever branch that is on, that its verify command passed. */
+function lastGood(session: SessionRow, catalog: Catalog): CheckpointRow {
+  const verdicts = catalog.verifications.verdicts();
+  const good = historyOf(session, catalog).findLast(({ id }) => {
+    const verdict = verdicts.get(id);
+    return verdict !== undefined && verdictOf(verdict) === "passing";
+  });
+  if (good !== undefined) return good;
+  throw notFound(`No checkpoint of session ${session.name} has passed a verification.`, {
+    hint: `\`waypoint verify --session ${session.name} -- COMMAND\` runs one against all of them.`,
+  });
 }
 
 function withoutSession(reference: string): WaypointError {

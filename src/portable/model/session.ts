@@ -28,5 +28,7 @@ export const sessionRecordSchema = sessionSchema.pick(TOLD).extend({
     "Why its last automatic checkpoint failed; null once one was taken",
   ),
   autoFailedAt: laterText,
+  verifyWords: laterText.describe("The command it is verified with, as words in JSON"),
+  verifyCommand: laterText.describe("The same as a line of its shell"),
 });
 export type SessionRow = Omit<z.infer<typeof sessionRecordSchema>, keyof ExtraMounts> & ExtraMounts;

@@ -12,7 +12,7 @@ export const sessionRef = referenceSchema.describe(
 );
 /** The checkpoint that an operation is about. */
 export const checkpointRef = referenceSchema.describe(
-  "Checkpoint: its id, a prefix of it, its name, a session (where it stands) or SESSION@~2 (two before)",
+  "Checkpoint: its id, a prefix of it, its name, a session (where it stands), SESSION@~2 (two before) or SESSION@good",
 );
 /** The size of a terminal. */
 export const terminalColumns = z
@@ -175,6 +175,11 @@ export const logInput = z.strictObject({
     .enum(["passing", "failing", "never"])
     .optional()
     .describe("By how the verification ended; never: there is none"),
+  command: z
+    .string()
+    .max(1024 * 1024)
+    .optional()
+    .describe("Mark and filter by what this command said, not by each one's own"),
   auto: z.boolean().optional().meta({
     description: "Only automatic checkpoints",
     whenFalse: "Without the automatic checkpoints",

@@ -68,6 +68,10 @@ export const sessionSchema = z.object({
   shell: z.string().nullable().describe("Path of its shell in the base; null for bash or sh"),
   limits: limitsSchema.describe("What it may use at most; null where it has no limit"),
   standby: z.string().nullable().describe("What is kept on standby; null for the daemon's default"),
+  verifyCommand: z
+    .string()
+    .nullable()
+    .describe("Its verify command, as a line of its shell; null where none was chosen"),
   auto: autoStateSchema.describe("Its automatic checkpoints"),
   attached: z
     .object({

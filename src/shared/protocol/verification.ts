@@ -61,9 +61,12 @@ export const verifyConcurrency = z
 
 /** What `checkpoint` is told of a verification. */
 export const checkpointVerifyInput = {
-  verify: verifyCommand
+  verify: z
+    .union([verifyCommand, z.literal(true)])
     .optional()
-    .describe("Then run this in a throw-away fork of exactly this checkpoint"),
+    .describe(
+      "Then run this, or the session's own command, in a throw-away fork of exactly this checkpoint",
+    ),
   verifyTimeoutMs: verifyTimeoutMs.describe("End the verification after this time"),
   verifyWait: z.boolean().default(true).meta({
     description: "Answer with its result; else it is recorded later",
@@ -79,7 +82,11 @@ export const verifyInput = z.strictObject({
     .default([])
     .describe("Checkpoints, each as in `waypoint show`"),
   session: sessionRef.optional().describe("Also all checkpoints of this session's timeline"),
-  command: verifyCommand,
+  command: verifyCommand
+    .optional()
+    .describe(
+      "One word: a line of shell; several: a program and its arguments [that of its session]",
+    ),
   timeoutMs: verifyTimeoutMs.describe("End the command after this time, for each checkpoint"),
   concurrency: verifyConcurrency,
 });

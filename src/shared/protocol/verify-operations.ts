@@ -1,7 +1,9 @@
+import { z } from "zod";
+import { checkpointRef, sessionRef } from "./inputs.ts";
 import { describe } from "./operation-contract.ts";
-import { verifyInput, verifyOutput } from "./verification.ts";
+import { verifyCommand, verifyInput, verifyOutput } from "./verification.ts";
 
-/** The operation that runs a command against checkpoints. */
+/** The operations of running a command against checkpoints. */
 export const VERIFY_CONTRACT = {
   verify: describe({
     summary: "Run a command against checkpoints, each in a throw-away fork",
@@ -9,8 +11,9 @@ export const VERIFY_CONTRACT = {
       "The command runs in the shell of that very moment. Nothing it does to files, " +
       "processes or memory reaches the session. The result is kept beside the checkpoint, " +
       "where `show` and `log` tell it. The ✓ or ✗ of a checkpoint is what its own command " +
-      "said last: that of `checkpoint --verify`, else the first one here that came to a " +
-      "verdict. Exit codes from 126 on, signals and timeouts are none.",
+      "said last. That is the verify command of its session; else that of " +
+      "`checkpoint --verify`; else the first one here that came to a verdict. Exit codes " +
+      "from 126 on, signals and timeouts are none.",
     errors: ["CHECKPOINT_NOT_FOUND", "SESSION_NOT_FOUND", "REFERENCE_AMBIGUOUS"],
     examples: [
       ["waypoint verify web@ -- npm test", "Whether the tests pass where web stands"],
@@ -24,5 +27,40 @@ export const VERIFY_CONTRACT = {
     stream: true,
     input: verifyInput,
     output: verifyOutput,
+  }),
+  "verify.set": describe({
+    summary: "Choose the command that a session is verified with",
+    description: "Forks made from then on have it, too. Results that are there stay.",
+    errors: ["SESSION_NOT_FOUND", "REFERENCE_AMBIGUOUS", "STORE_FULL"],
+    examples: [
+      ["waypoint verify --set web -- npm test", "What `checkpoint web --verify` then runs"],
+      ["waypoint verify --unset web", "No command any more"],
+    ],
+    effect: "write",
+    input: z.strictObject({
+      session: sessionRef,
+      command: verifyCommand.nullable().describe("The command, as of `verify`; null for none"),
+    }),
+    output: z.object({
+      session: z.string(),
+      name: z.string(),
+      verifyCommand: z.string().nullable().describe("As a line of the session's shell"),
+    }),
+  }),
+  "verify.forget": describe({
+    summary: "Forget what verifications said of checkpoints, and with it their marks",
+    errors: ["CHECKPOINT_NOT_FOUND", "REFERENCE_AMBIGUOUS", "STORE_FULL"],
+    examples: [
+      ["waypoint verify --forget web@", "All that is kept of where web stands"],
+      ["waypoint verify --forget web@~1 -- npm test", "Only what npm test said"],
+    ],
+    effect: "destroy",
+    input: z.strictObject({
+      checkpoints: z.array(checkpointRef).min(1).max(1000).describe("As of `verify`"),
+      command: verifyCommand.optional().describe("Only what this command said [all]"),
+    }),
+    output: z.object({
+      forgotten: z.number().int().describe("Verifications that were kept until now"),
+    }),
   }),
 } as const;

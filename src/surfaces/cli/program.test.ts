@@ -80,7 +80,7 @@ test.for([
   ["an unknown option", ["ls", "--bogus"]],
   ["an option of the command without --", ["exec", "web", "ls", "-la"]],
   ["an unknown command", ["lss"]],
-  ["a missing argument", ["restore", "web"]],
+  ["a missing argument", ["revert", "web"]],
   ["too many arguments", ["ps", "a", "b"]],
   ["a count of nothing", ["fork", "x", "-n", "0"]],
   ["a count that is too large", ["fork", "x", "-n", "257"]],

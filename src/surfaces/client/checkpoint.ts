@@ -2,15 +2,17 @@ import type { FullVerification, OperationOutput } from "../../shared/protocol/in
 import type { CallControl, ForkOptions } from "./options.ts";
 import { requireCount, requireOptions } from "./require-arguments.ts";
 import type { Forks } from "./session.ts";
+import type { VerifyCommand } from "./verify.ts";
 
 /** What a checkpoint needs of the rest of the SDK, handed in because sessions make checkpoints. */
 export interface CheckpointActions {
   fork: (checkpoint: string, options: ForkOptions) => Promise<Forks>;
   verify: (
     checkpoint: string,
-    command: string | readonly string[],
+    command: VerifyCommand,
     options: { timeoutMs?: number } & CallControl,
   ) => Promise<FullVerification>;
+  forget: (checkpoint: string, command: VerifyCommand, control: CallControl) => Promise<number>;
   say: (
     checkpoint: string,
     words: { name: string | null } | { intent: string },
@@ -52,11 +54,12 @@ export class Checkpoint {
    * Runs a command in a throw-away fork of exactly this moment, and keeps its result beside it; a
    * command that fails or takes too long is a result, not an error.
    *
+   * @param command            `null`: the verify command of its session
    * @param options.timeoutMs  @defaultValue ten minutes
    * @throws FORK_REFUSED | CRIU_RESTORE_FAILED | MEMORY_SHORT | CHECKPOINT_NOT_FOUND | CANCELLED
    */
   async verify(
-    command: string | readonly string[],
+    command: VerifyCommand,
     options: { timeoutMs?: number } & CallControl = {},
   ): Promise<FullVerification> {
     return await this.#actions.verify(this.id, command, options);
@@ -70,6 +73,18 @@ export class Checkpoint {
   /** Says what it is, in place of what was said when it was taken; returns its facts. */
   async describe(intent: string, control: CallControl = {}): Promise<OperationOutput<"name">> {
     return await this.#actions.say(this.id, { intent }, control);
+  }
+
+  /**
+   * Forgets what verifications said of it, and with that its mark; returns how many there were.
+   *
+   * @param command  only what this one said. @defaultValue all
+   */
+  async forgetVerifications(
+    command: VerifyCommand = null,
+    control: CallControl = {},
+  ): Promise<number> {
+    return await this.#actions.forget(this.id, command, control);
   }
 
   /** Returns this checkpoint in full, as it is known now. @throws CHECKPOINT_NOT_FOUND */

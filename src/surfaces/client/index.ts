@@ -45,4 +45,5 @@ export type {
 export { findPackageRoot } from "./package-root.ts";
 export { type Forks, Session } from "./session.ts";
 export { resolveStateDir } from "./state-dir.ts";
+export type { VerifyCommand } from "./verify.ts";
 export { type OpenOptions, Waypoint } from "./waypoint.ts";

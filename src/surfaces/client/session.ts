@@ -30,7 +30,12 @@ import {
 } from "./options.ts";
 import { checkpointRef, requireOptions } from "./require-arguments.ts";
 import { runCommand } from "./run-command.ts";
-import { verifyOne } from "./verify.ts";
+import {
+  chooseVerifyCommand,
+  forgetVerifications,
+  type VerifyCommand,
+  verifyOne,
+} from "./verify.ts";
 
 /**
  * A live computer. Holds no connection: the session lives on when this object is gone, unless it is
@@ -171,6 +176,14 @@ export class Session extends ForwardedSession implements AsyncDisposable {
     return (await callOperation(this.#stateDir, "op.log", request, control)).operations;
   }
 
+  /** Chooses the command that `checkpoint({ verify: true })` runs and the marks tell; `null`: none. */
+  async verifyWith(
+    command: VerifyCommand,
+    control: CallControl = {},
+  ): Promise<OperationOutput<"verify.set">> {
+    return await chooseVerifyCommand(this.#stateDir, this.id, command, control);
+  }
+
   /** Returns the processes that run in the session. */
   async ps(control: CallControl = {}): Promise<SessionProcess[]> {
     const request = { session: this.id };
@@ -261,6 +274,7 @@ export function bindCheckpoint(stateDir: string, info: OperationOutput<"checkpoi
   return new Checkpoint(info, {
     fork: (checkpoint, options) => forkCheckpoint(stateDir, checkpoint, options),
     verify: (checkpoint, command, options) => verifyOne(stateDir, checkpoint, command, options),
+    forget: (...asked) => forgetVerifications(stateDir, ...asked),
     say: (checkpoint, words, control) => {
       if ("intent" in words) {
         return callOperation(stateDir, "describe", { checkpoint, ...words }, control);

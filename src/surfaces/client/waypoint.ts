@@ -39,7 +39,7 @@ import {
 } from "./require-arguments.ts";
 import { type Forks, forkCheckpoint, Session } from "./session.ts";
 import { resolveStateDir } from "./state-dir.ts";
-import { verifyCheckpoints } from "./verify.ts";
+import { type VerifyCommand, verifyCheckpoints } from "./verify.ts";
 
 /** How to open Waypoint. */
 export interface OpenOptions extends CallControl {
@@ -144,7 +144,7 @@ export class Waypoint {
    */
   async verify(
     checkpoints: readonly (string | Checkpoint)[],
-    command: string | readonly string[],
+    command: VerifyCommand,
     options: VerifyOptions = {},
   ): Promise<OperationOutput<"verify">> {
     return await verifyCheckpoints(this.stateDir, checkpoints, command, options);

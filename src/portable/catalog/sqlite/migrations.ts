@@ -107,4 +107,7 @@ export const MIGRATIONS: readonly string[] = [
   `ALTER TABLE stories ADD COLUMN intentExitCode INTEGER;
    ALTER TABLE stories ADD COLUMN failedAfter TEXT;
    ALTER TABLE stories ADD COLUMN failedAfterExitCode INTEGER;`,
+  // The command that a session is verified with: as words in JSON, and as it is told.
+  `ALTER TABLE sessions ADD COLUMN verifyWords TEXT;
+   ALTER TABLE sessions ADD COLUMN verifyCommand TEXT;`,
 ];

@@ -102,9 +102,10 @@ export class SqliteFile implements Disposable {
     this.run(`UPDATE ${table} SET ${assignments} WHERE id = ?`, ...values, id);
   }
 
-  run(sql: string, ...values: SQLInputValue[]): void {
+  /** Returns how many rows were changed. */
+  run(sql: string, ...values: SQLInputValue[]): number {
     try {
-      this.#prepare(sql).run(...values);
+      return Number(this.#prepare(sql).run(...values).changes);
     } catch (error) {
       throw explainFullDisk(error);
     }

@@ -34,7 +34,7 @@ function add(command: string, by: VerificationRow["by"], facts: Partial<Verifica
 
 function mark(): string | undefined {
   const row = catalog.verifications.verdicts().get("c1");
-  expect(catalog.verifications.verdicts("c1").get("c1")).toEqual(row);
+  expect(catalog.verifications.verdicts({ checkpoint: "c1" }).get("c1")).toEqual(row);
   return row === undefined ? undefined : `${row.command} ${row.exitCode}`;
 }
 

@@ -1,4 +1,4 @@
-import type { VerificationLog, VerificationRow } from "../verification-log.ts";
+import type { VerdictsOf, VerificationLog, VerificationRow } from "../verification-log.ts";
 import type { SqliteFile } from "./sqlite-file.ts";
 
 /** Verifications of one checkpoint that are kept; older ones are forgotten. */
@@ -12,7 +12,10 @@ const IS_VERDICT = "timedOut = 0 AND exitCode < 126";
 /** Rows that may say which command is a checkpoint's own. */
 const MAY_BE_OWN = `(by = 'checkpoint' OR (by = 'verify' AND ${IS_VERDICT}))`;
 /** The one that `checkpoint --verify` was given, or else the first one that came to a verdict. */
-const OWN_FIRST = "by = 'checkpoint' DESC, id";
+const OWN_FIRST = "by = 'checkpoint' DESC, v.id";
+/** Before these, that of the checkpoint's session. */
+const OF_SESSION = `(SELECT s.verifyCommand FROM checkpoints c JOIN sessions s ON s.id = c.session
+  WHERE c.id = v.checkpoint) IS v.command`;
 
 type Stored = Omit<VerificationRow, "timedOut"> & { timedOut: number };
 
@@ -33,7 +36,7 @@ export class SqliteVerificationLog implements VerificationLog {
         `DELETE FROM verifications WHERE checkpoint = ? AND id <= (
            SELECT id FROM verifications WHERE checkpoint = ? ORDER BY id DESC LIMIT 1 OFFSET ?
          ) AND id IS NOT (
-           SELECT id FROM verifications WHERE checkpoint = ? AND ${MAY_BE_OWN}
+           SELECT v.id FROM verifications v WHERE checkpoint = ? AND ${MAY_BE_OWN}
            ORDER BY ${OWN_FIRST} LIMIT 1
          )`,
         ...[checkpoint, checkpoint, KEPT_MAX, checkpoint],
@@ -51,7 +54,7 @@ export class SqliteVerificationLog implements VerificationLog {
     return this.#file.all<Stored>(sql).map(fromStored);
   }
 
-  verdicts(checkpoint: string | null = null): Map<string, VerificationRow> {
+  verdicts({ checkpoint = null, command = null }: VerdictsOf = {}): Map<string, VerificationRow> {
     const columns = COLUMNS.replace(
       "output,",
       `substr(output, -${BRIEF_CHARACTERS_MAX}) AS output,`,
@@ -60,19 +63,22 @@ export class SqliteVerificationLog implements VerificationLog {
       `SELECT ${columns} FROM verifications
        WHERE id IN (
          SELECT max(v.id) FROM verifications v JOIN (
-           SELECT checkpoint, command,
-             row_number() OVER (PARTITION BY checkpoint ORDER BY ${OWN_FIRST}) AS place
-           FROM verifications WHERE ${MAY_BE_OWN} AND (?1 IS NULL OR checkpoint = ?1)
+           SELECT v.checkpoint, v.command, row_number() OVER (
+             PARTITION BY v.checkpoint ORDER BY ${OF_SESSION} DESC, ${OWN_FIRST}
+           ) AS place
+           FROM verifications v WHERE ${MAY_BE_OWN} AND (?1 IS NULL OR v.checkpoint = ?1)
+             AND (?2 IS NULL OR v.command = ?2)
          ) own ON own.place = 1 AND own.checkpoint = v.checkpoint AND own.command = v.command
          WHERE v.by <> 'bisect' AND ${IS_VERDICT} GROUP BY v.checkpoint
        )`,
-      checkpoint,
+      ...[checkpoint, command],
     );
     return new Map(rows.map((row) => [row.checkpoint, fromStored(row)]));
   }
 
-  deleteOf(checkpoint: string): void {
-    this.#file.run("DELETE FROM verifications WHERE checkpoint = ?", checkpoint);
+  deleteOf(checkpoint: string, command: string | null = null): number {
+    const sql = "DELETE FROM verifications WHERE checkpoint = ?1 AND (?2 IS NULL OR command = ?2)";
+    return this.#file.run(sql, checkpoint, command);
   }
 }
 

@@ -1,3 +1,4 @@
+import { WaypointError } from "../../../shared/errors/index.ts";
 import { confirm, hasAsker } from "../confirm.ts";
 import { confirmTyping } from "../confirm-typing.ts";
 import { call, type Invocation, printLong, printResult } from "../context.ts";
@@ -10,6 +11,7 @@ import { withoutUndefined } from "../session-options.ts";
 const ASKED_LINES_MAX = 15;
 
 interface RestoreOptions {
+  lastGood?: boolean;
   yes?: boolean;
   dryRun?: boolean;
   expand?: boolean;
@@ -19,8 +21,9 @@ interface RestoreOptions {
 export async function run({
   context,
   options,
-  input,
+  input: typed,
 }: Invocation<RestoreOptions, "restore">): Promise<number | undefined> {
+  const input = { ...typed, checkpoint: wantedCheckpoint(typed, options) };
   const { session, checkpoint, only, paths, except } = input;
   const { paint } = context.output;
   const { expand = false } = options;
@@ -51,4 +54,16 @@ export async function run({
     renderMove({ moved, sessionRef: session, verb: "is back at", loss: input }),
   );
   return undefined;
+}
+
+/** @throws USAGE_INVALID  neither is said, or both. */
+function wantedCheckpoint(
+  { session, checkpoint }: { session: string; checkpoint?: string },
+  { lastGood = false }: RestoreOptions,
+): string {
+  if (lastGood && checkpoint === undefined) return `${session}@good`;
+  if (!lastGood && checkpoint !== undefined) return checkpoint;
+  throw new WaypointError("USAGE_INVALID", "One checkpoint is wanted to restore.", {
+    hint: `Name it, or give --last-good in its place: \`waypoint restore ${session} --last-good\`.`,
+  });
 }

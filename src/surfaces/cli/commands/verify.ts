@@ -1,17 +1,81 @@
 import { WaypointError } from "../../../shared/errors/index.ts";
 import type { Verified } from "../../../shared/protocol/index.ts";
 import { eachLine } from "../../client/index.ts";
-import { callStream, type Invocation } from "../context.ts";
+import { call, callStream, type Invocation, printResult } from "../context.ts";
 import { EXIT_CODE_NOT_PASSED, EXIT_CODE_NOT_VERIFIED } from "../exit-codes.ts";
 import { renderVerified } from "../render-verification.ts";
+import { printable } from "../text/printable.ts";
+import { shownCommand } from "../text/secrets.ts";
 
-/** Runs a command against checkpoints; prints each result as it comes. */
-export async function run({
+/** Of the command line alone. */
+interface VerifyOptions {
+  set?: string;
+  unset?: string;
+  forget?: boolean;
+}
+
+/** Runs a command against checkpoints, chooses that of a session, or forgets what one has said. */
+export async function run(invocation: Invocation<VerifyOptions, "verify">): Promise<number> {
+  const { set, unset, forget } = invocation.options;
+  if (forget === true) return await forgetVerdicts(invocation);
+  return set === undefined && unset === undefined
+    ? await verify(invocation)
+    : await chooseCommand(invocation);
+}
+
+/** @throws USAGE_INVALID  something else is asked for as well, or no command is given. */
+async function chooseCommand({
+  context,
+  rest,
+  afterDashes,
+  input,
+  options: { set, unset },
+}: Invocation<VerifyOptions, "verify">): Promise<number> {
+  const command = set === undefined ? [] : afterDashes;
+  const isMixed =
+    (set !== undefined && unset !== undefined) ||
+    rest.length > command.length ||
+    input.session !== undefined;
+  if (isMixed || (set !== undefined && command.length === 0)) {
+    throw new WaypointError("USAGE_INVALID", "A verify command is chosen by itself.", {
+      hint: "`waypoint verify --set web -- npm test`, or `waypoint verify --unset web`.",
+    });
+  }
+  const session = set ?? unset ?? "";
+  const chosen = await call(context, "verify.set", {
+    session,
+    command: set === undefined ? null : [...command],
+  });
+  await printResult(context, chosen, ({ name, verifyCommand }) => [
+    verifyCommand === null
+      ? `Session ${printable(name)} has no verify command.`
+      : `Session ${printable(name)} is verified with ${shownCommand(verifyCommand)}`,
+  ]);
+  return 0;
+}
+
+/** @throws USAGE_INVALID  no checkpoint is named. */
+async function forgetVerdicts({
+  context,
+  rest,
+  afterDashes,
+}: Invocation<VerifyOptions, "verify">): Promise<number> {
+  const result = await call(context, "verify.forget", splitWords(rest, afterDashes));
+  await printResult(context, result, ({ forgotten }) => [
+    forgotten === 0
+      ? "There was no verification to forget."
+      : `Forgot ${forgotten} verification${forgotten === 1 ? "" : "s"}.`,
+  ]);
+  return 0;
+}
+
+/** Prints each result as it comes. */
+async function verify({
   context,
   rest,
   afterDashes,
   input: typed,
-}: Invocation<object, "verify">): Promise<number> {
+}: Invocation<VerifyOptions, "verify">): Promise<number> {
   const { output, isJson } = context;
   const input = { ...typed, ...splitWords(rest, afterDashes) };
   const summary = await callStream(context, "verify", input, async (stream) => {
@@ -32,12 +96,8 @@ export async function run({
   return failed > 0 ? EXIT_CODE_NOT_PASSED : 0;
 }
 
-/** Checkpoints are named before `--`, the command after it. */
+/** Checkpoints are named before `--`, the command after it; without one it is that of the session. */
 function splitWords(words: readonly string[], command: readonly string[]) {
-  if (command.length === 0) {
-    throw new WaypointError("USAGE_INVALID", "There is no command to verify with.", {
-      hint: "Put -- before the command: `waypoint verify web@ -- npm test`.",
-    });
-  }
-  return { checkpoints: words.slice(0, words.length - command.length), command: [...command] };
+  const checkpoints = words.slice(0, words.length - command.length);
+  return { checkpoints, ...(command.length === 0 ? {} : { command: [...command] }) };
 }

@@ -4,6 +4,9 @@ import { parsePolicy, parseText } from "../parse-values.ts";
 import { argument, commandOf, option } from "./from-contract.ts";
 import { CHECKPOINT, SESSION } from "./references.ts";
 
+/** What `--verify` alone stands for; nobody can type it. */
+const OWN_COMMAND = "\0";
+
 /** The command that makes a checkpoint. */
 export const CHECKPOINT_COMMAND: CommandSpec = commandOf("checkpoint", {
   arguments: [SESSION],
@@ -14,11 +17,8 @@ export const CHECKPOINT_COMMAND: CommandSpec = commandOf("checkpoint", {
     option("checkpoint", "filesOnly"),
     option("checkpoint", "durable"),
     option("checkpoint", "verify", {
-      ...{
-        value: "command",
-        form: "a line of shell",
-        parse: (text) => [parseText(text, { minLength: 1 })],
-      },
+      ...{ value: "command?", form: "a line of shell", preset: OWN_COMMAND },
+      parse: (text) => text === OWN_COMMAND || [parseText(text, { minLength: 1 })],
     }),
     option("checkpoint", "verifyTimeoutMs"),
     option("checkpoint", "verifyWait", { name: "wait" }),

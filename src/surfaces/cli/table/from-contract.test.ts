@@ -23,6 +23,8 @@ const NOT_TYPED: Readonly<Record<string, string>> = {
   "forward.hostPort": "PORT or PORT:PORT, one argument",
   "cp.to": "the last one of its paths",
   "verify.command": "what follows --",
+  "verify.set.command": "what follows --",
+  "verify.forget.command": "what follows --",
   "rm.session": "a name",
   "rm.files.session": "a name",
   "rm.checkpoints.checkpoints": "a name",

@@ -25,8 +25,12 @@ export const RESTORE_COMMANDS: readonly CommandSpec[] = [
     note:
       "On a terminal it shows what would be undone and asks; otherwise it does not ask. " +
       "--except, too, puts back files alone.",
-    arguments: [SESSION, CHECKPOINT],
+    arguments: [SESSION, { ...CHECKPOINT, name: "[checkpoint]" }],
     options: [
+      {
+        flags: "--last-good",
+        description: "To the newest checkpoint that passed its verification",
+      },
       asking("restore.plan", "--dry-run"),
       option("restore.plan", "expand"),
       YES,

@@ -19,6 +19,7 @@ export const STORY_COMMANDS: readonly CommandSpec[] = [
       option("log", "package", { value: "name" }),
       option("log", "grep", { value: "text" }),
       option("log", "verified", { value: "result" }),
+      option("log", "command"),
       option("log", "auto"),
       flagOff("log", "auto"),
       option("log", "since", {

@@ -1,11 +1,15 @@
 import type { CommandSpec } from "../command-spec.ts";
 import { EXIT_CODE_NOT_PASSED, EXIT_CODE_NOT_VERIFIED } from "../exit-codes.ts";
-import { argument, commandOf, option } from "./from-contract.ts";
+import { argument, asking, commandOf, option } from "./from-contract.ts";
 
 export const VERIFY_COMMAND: CommandSpec = commandOf("verify", {
   arguments: [argument("verify", "checkpoints", "[checkpoint...]")],
-  usageEnd: "-- <command...>",
+  also: ["verify.set", "verify.forget"],
+  usageEnd: "[-- <command...>]",
   options: [
+    asking("verify.set", "--set <session>"),
+    { flags: "--unset <session>", description: "Remove a session's verify command" },
+    asking("verify.forget", "--forget"),
     option("verify", "session"),
     option("verify", "timeoutMs"),
     option("verify", "concurrency", { short: "n", name: "jobs" }),

@@ -67,6 +67,7 @@ function session(id: string, name: string, head: string): Session {
     address: null,
     memoryBytes: null,
     silence: null,
+    verifyCommand: null,
     filling: false,
     shell: null,
     disk: null,

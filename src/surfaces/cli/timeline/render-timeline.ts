@@ -8,6 +8,7 @@ import { tellAutomatic } from "../tell-automatic.ts";
 import { wrap } from "../text/display-width.ts";
 import { printable } from "../text/printable.ts";
 import { formatDay, formatDuration, formatMinute } from "../text/quantities.ts";
+import { shownCommand } from "../text/secrets.ts";
 import type { Paint } from "../text/style.ts";
 import { verificationMark } from "../text/verification-mark.ts";
 import { describeOperation } from "./describe-operation.ts";
@@ -19,6 +20,9 @@ import { shortenIds } from "./shorten-ids.ts";
 import { titleOf } from "./title.ts";
 
 type Log = OperationOutput<"log">;
+
+/** A command can be a whole script. */
+const VERIFY_LINES_MAX = 2;
 
 /** How the timeline is drawn. */
 export interface TimelineOptions {
@@ -47,10 +51,22 @@ export function renderTimeline(log: Log, options: TimelineOptions): string[] {
   }
   const told = tellAutomatic(log.sessions).flatMap((line) => wrap(line, options.columns));
   return [
+    ...renderVerifyCommands(log, options),
     ...renderTimelineRows(log, options).flatMap(({ lines }) => lines),
     ...renderSkipped(log, options),
     ...told,
   ];
+}
+
+/** Whose verdicts the marks are. */
+function renderVerifyCommands({ sessions }: Log, { columns, paint }: TimelineOptions): string[] {
+  return sessions.flatMap(({ name, verifyCommand }) => {
+    if (verifyCommand === null) return [];
+    const line = `${printable(name)} is verified with ${shownCommand(verifyCommand)}`;
+    return wrap(line, columns)
+      .slice(0, VERIFY_LINES_MAX)
+      .map((each) => paint("dim", each));
+  });
 }
 
 /** Returns the same row by row, to choose a checkpoint from. */

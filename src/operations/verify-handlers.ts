@@ -1,29 +1,61 @@
 import { availableParallelism } from "node:os";
 import { TailOutput } from "../base/index.ts";
 import type { Engine, StreamClient } from "../engine/ports/index.ts";
-import { verifyMany } from "../engine/verify/index.ts";
+import {
+  chooseVerifyCommand,
+  requireVerifyCommand,
+  tellVerifyCommand,
+} from "../engine/session/index.ts";
+import { forgetVerifications, verifyMany } from "../engine/verify/index.ts";
 import { historyOf, resolveCheckpoint, resolveSession } from "../portable/lineage/index.ts";
 import type { CheckpointRow } from "../portable/model/index.ts";
 import { WaypointError } from "../shared/errors/index.ts";
 import type { OperationOutput, OperationParsedInput, Verified } from "../shared/protocol/index.ts";
+import type { HandlersOf } from "./operation-handler.ts";
 import { sendLine } from "./send-line.ts";
+import { withSession } from "./with-session.ts";
 
 type Input = OperationParsedInput<"verify">;
 
 /** What one answer holds of all outputs together; each line before it has its own whole. */
 const ANSWER_OUTPUT_BYTES_MAX = 2 * 1024 * 1024;
 
+/** The handlers of verifying. */
+export const VERIFY_HANDLERS: HandlersOf<"verify" | "verify.set" | "verify.forget"> = {
+  verify,
+
+  "verify.set": (input, engine, client) =>
+    withSession(input.session, engine, client, async (session) => {
+      chooseVerifyCommand(session, input.command, engine);
+      const { id, name, verifyCommand } = resolveSession(session.id, engine.catalog);
+      return { session: id, name, verifyCommand };
+    }),
+
+  "verify.forget": async ({ checkpoints, command }, engine) => {
+    const rows = checkpoints.map((reference) => resolveCheckpoint(reference, engine.catalog));
+    let forgotten = 0;
+    for (const row of rows) {
+      const told = command === undefined ? undefined : tellVerifyCommand(row, command, engine);
+      forgotten += await forgetVerifications(row.id, told, engine);
+    }
+    return { forgotten };
+  },
+};
+
 /** Runs a command against checkpoints; each result is sent as it comes, as one line of JSON. */
-export async function verify(
+async function verify(
   input: Input,
   engine: Engine,
   client: StreamClient,
 ): Promise<OperationOutput<"verify">> {
   const checkpoints = wantedCheckpoints(input, engine);
-  const { command, timeoutMs } = input;
+  const { timeoutMs } = input;
   const results = await verifyMany(
     checkpoints,
-    { command, timeoutMs, signal: client.cancelled, by: "verify" },
+    (checkpoint) => ({
+      command: input.command ?? ownCommand(checkpoint, engine),
+      ...({ timeoutMs, signal: client.cancelled, by: "verify" } as const),
+    }),
     {
       concurrency: input.concurrency ?? availableParallelism(),
       onResult: (verified) => sendLine(client, verified),
@@ -38,6 +70,12 @@ export async function verify(
     failed: results.length - passed - notVerified,
     notVerified,
   };
+}
+
+/** @throws USAGE_INVALID  its session has none, or is not there any more. */
+function ownCommand({ session, sessionName }: CheckpointRow, { catalog }: Engine) {
+  const name = sessionName;
+  return requireVerifyCommand(catalog.session(session) ?? { name, verifyWords: null });
 }
 
 function wantedCheckpoints({ checkpoints, session }: Input, engine: Engine): CheckpointRow[] {

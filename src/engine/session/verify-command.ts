@@ -1,0 +1,44 @@
+import type { SessionRow } from "../../portable/model/index.ts";
+import { WaypointError } from "../../shared/errors/index.ts";
+import type { Engine } from "../ports/index.ts";
+import { quoteCommand } from "./quote-command.ts";
+
+type VerifyColumns = Pick<SessionRow, "verifyWords" | "verifyCommand">;
+
+/** Returns what a new session's row says of its verify command: that of the one it comes from. */
+export function verifyCommandOf(from: VerifyColumns | null): VerifyColumns {
+  return { verifyWords: from?.verifyWords ?? null, verifyCommand: from?.verifyCommand ?? null };
+}
+
+/** Chooses the command that a session is verified with, or none. @throws STORE_FULL */
+export function chooseVerifyCommand(
+  session: SessionRow,
+  words: readonly string[] | null,
+  engine: Engine,
+): void {
+  engine.catalog.updateSession(session.id, {
+    verifyWords: words === null ? null : JSON.stringify(words),
+    verifyCommand: words === null ? null : tellVerifyCommand(session, words, engine),
+  });
+}
+
+/** Returns a command as its verifications tell it: as a line of the session's shell. */
+export function tellVerifyCommand(
+  { base, shell }: Pick<SessionRow, "base" | "shell">,
+  words: readonly string[],
+  { sandbox }: Pick<Engine, "sandbox">,
+): string {
+  return quoteCommand(words, sandbox.checkBase(base, shell).dialect);
+}
+
+/** Returns the command that a session is verified with, as words. @throws USAGE_INVALID */
+export function requireVerifyCommand({
+  name,
+  verifyWords,
+}: Pick<SessionRow, "name" | "verifyWords">): readonly string[] {
+  if (verifyWords !== null) return JSON.parse(verifyWords) as string[];
+  throw new WaypointError("USAGE_INVALID", `Session ${name} has no verify command.`, {
+    hint: `Choose one with \`waypoint verify --set ${name} -- COMMAND\`, or give the command.`,
+    detail: { session: name },
+  });
+}
