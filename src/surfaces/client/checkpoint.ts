@@ -1,7 +1,7 @@
 import type { FullVerification, OperationOutput } from "../../shared/protocol/index.ts";
+import type { Forks } from "./forks.ts";
 import type { CallControl, ForkOptions } from "./options.ts";
 import { requireCount, requireOptions } from "./require-arguments.ts";
-import type { Forks } from "./session.ts";
 import type { VerifyCommand } from "./verify.ts";
 
 /** What a checkpoint needs of the rest of the SDK, handed in because sessions make checkpoints. */

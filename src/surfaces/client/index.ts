@@ -21,6 +21,7 @@ export {
   readPlaces,
 } from "./file-operations.ts";
 export { findSession } from "./find-session.ts";
+export type { Forks } from "./forks.ts";
 export { makeStateDir } from "./make-state-dir.ts";
 export { type OperationStream, openStream, type StreamEvent } from "./operation-stream.ts";
 export type {
@@ -43,7 +44,7 @@ export type {
   VerifyOptions,
 } from "./options.ts";
 export { findPackageRoot } from "./package-root.ts";
-export { type Forks, Session } from "./session.ts";
+export { Session } from "./session.ts";
 export { resolveStateDir } from "./state-dir.ts";
 export type { VerifyCommand } from "./verify.ts";
 export { type OpenOptions, Waypoint } from "./waypoint.ts";

@@ -10,6 +10,7 @@ import type {
 import { callOperation } from "./call-operation.ts";
 import { Checkpoint } from "./checkpoint.ts";
 import { findSession } from "./find-session.ts";
+import { asForks, type Forks } from "./forks.ts";
 import { ForwardedSession } from "./forwarded-session.ts";
 import { type OperationStream, openStream } from "./operation-stream.ts";
 import {
@@ -266,9 +267,6 @@ export class Session extends ForwardedSession implements AsyncDisposable {
   }
 }
 
-/** New sessions, one at least; `await using` removes all of them at the end of its block. */
-export type Forks = [Session, ...Session[]] & AsyncDisposable;
-
 /** Gives a checkpoint's facts the methods of the SDK. */
 export function bindCheckpoint(stateDir: string, info: OperationOutput<"checkpoint">): Checkpoint {
   return new Checkpoint(info, {
@@ -294,14 +292,5 @@ export async function forkCheckpoint(
 ): Promise<Forks> {
   const { control, input } = splitControl(options);
   const { sessions } = await callOperation(stateDir, "fork", { ...input, checkpoint }, control);
-  const forks = sessions.map((session) => new Session(stateDir, session, true));
-  // Not an AsyncDisposableStack: Node has that from 24 on only.
-  const dispose = async () => {
-    const ends = await Promise.allSettled(forks.map((fork) => fork[Symbol.asyncDispose]()));
-    const failed = ends.find((end) => end.status === "rejected");
-    if (failed !== undefined) throw failed.reason;
-  };
-  return Object.defineProperty(forks, Symbol.asyncDispose, {
-    value: dispose,
-  }) as Session[] as Forks;
+  return asForks(sessions.map((session) => new Session(stateDir, session, true)));
 }

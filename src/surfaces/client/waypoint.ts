@@ -20,6 +20,7 @@ import {
   readPlaces,
 } from "./file-operations.ts";
 import { findSession } from "./find-session.ts";
+import type { Forks } from "./forks.ts";
 import {
   type CallControl,
   type CheckpointOptions,
@@ -37,7 +38,7 @@ import {
   requireOptions,
   requireSessionReference,
 } from "./require-arguments.ts";
-import { type Forks, forkCheckpoint, Session } from "./session.ts";
+import { forkCheckpoint, Session } from "./session.ts";
 import { resolveStateDir } from "./state-dir.ts";
 import { type VerifyCommand, verifyCheckpoints } from "./verify.ts";
 
