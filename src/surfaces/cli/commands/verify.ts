@@ -1,4 +1,4 @@
-import { WaypointError } from "../../../shared/errors/index.ts";
+import { hasCode, WaypointError } from "../../../shared/errors/index.ts";
 import type { Verified } from "../../../shared/protocol/index.ts";
 import { eachLine } from "../../client/index.ts";
 import { call, callStream, type Invocation, printResult } from "../context.ts";
@@ -84,6 +84,8 @@ async function verify({
       else await output.lines(renderVerified(verified, output.paint));
     });
     return await stream.result;
+  }).catch((error: unknown) => {
+    throw afterDashes.length === 0 ? withDashesHint(error) : error;
   });
   const { results, passed, failed, notVerified } = summary;
   const [only] = results;
@@ -100,4 +102,13 @@ async function verify({
 function splitWords(words: readonly string[], command: readonly string[]) {
   const checkpoints = words.slice(0, words.length - command.length);
   return { checkpoints, ...(command.length === 0 ? {} : { command: [...command] }) };
+}
+
+/** A word of a command that nothing separates from the checkpoints is taken for one of these. */
+function withDashesHint(error: unknown): unknown {
+  if (!hasCode(error, "CHECKPOINT_NOT_FOUND")) return error;
+  return new WaypointError("USAGE_INVALID", error.message, {
+    hint: "Put -- before the command: `waypoint verify web@ -- npm test`.",
+    detail: error.detail,
+  });
 }
