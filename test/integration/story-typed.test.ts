@@ -149,6 +149,8 @@ test("lines of several rows, interrupted ones and other screens are told as they
   );
   await terminal.type("\u0003");
   await terminal.waitFor(/\^C/);
+  // What is typed before the shell has its terminal back is echoed into the command's output.
+  await terminal.waitFor(PROMPT);
   await terminal.type("printf 'a\\033[?1049hhidden\\033[?1049lb'; printf '1%%\\r2%%\\n'; false\r");
   await terminal.waitFor(/2%/);
   await terminal.waitFor(PROMPT);

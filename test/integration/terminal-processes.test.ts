@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
-import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Driver } from "../support/terminal/driver.ts";
 import { bashProgram, openSandbox, rootProgram } from "../support/terminal/sandbox.ts";
+import { eventually } from "../support/test-waypoint.ts";
 
 const driver = new Driver();
 beforeAll(() => driver.open());
@@ -60,14 +60,13 @@ describe("own processes", () => {
 
   test("orphans are reaped", async () => {
     await driver.spawn(["sh", "-c", "for i in 1 2 3; do (sleep 0.05 &) ; done"]);
-    await delay(300);
+    const count = "grep -l 'State:.Z' /proc/[0-9]*/status | wc -l";
 
-    const { stdout } = await driver.spawn([
-      "sh",
-      "-c",
-      "grep -l 'State:.Z' /proc/[0-9]*/status | wc -l",
-    ]);
-    expect(stdout).toBe("0\n");
+    await eventually(
+      "the end of all",
+      async () => (await driver.spawn(["sh", "-c", `pgrep -x sleep; ${count}`])).stdout,
+      (stdout) => stdout === "0\n",
+    );
   });
 
   test("signals do not end the first process", async () => {
