@@ -75,7 +75,7 @@ export async function releaseEngine(engine: Engine): Promise<void> {
 /** Begins nothing by itself any more, and ends what only this engine can go on with. */
 async function endUnderWay(engine: Engine): Promise<void> {
   await engine.automatic.close();
-  await engine.verifications.stop();
+  await Promise.all([engine.verifier.close(), engine.verifications.stop()]);
   await engine.browses.endAll();
 }
 

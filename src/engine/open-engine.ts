@@ -34,6 +34,7 @@ import { recover } from "./recovery/index.ts";
 import { settleInterrupted } from "./restore/index.ts";
 import { Standbys } from "./standby/index.ts";
 import { STORY_SCRATCH_START, StoryProcess } from "./story/index.ts";
+import { AutomaticVerifier } from "./verify/index.ts";
 
 /** Below it a restore that brings all memory at once answers as soon (docs/performance.md). */
 const LAZY_BYTES_MIN_DEFAULT = 64 * 1024 ** 2;
@@ -152,7 +153,10 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     get browses() {
       return browses;
     },
-    leases: new SerialQueues(() => standbys.refresh()),
+    leases: new SerialQueues(() => {
+      standbys.refresh();
+      verifier.look();
+    }),
     background: new SerialQueues(),
     stories: new StoryQueue(),
     storyBuilder: new StoryProcess({
@@ -164,6 +168,9 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
       reserveBytes: options.standby.reserveBytes,
       availableBytes: availableMemoryBytes,
     }),
+    get verifier() {
+      return verifier;
+    },
     logger,
     newId,
   };
@@ -171,12 +178,14 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   const browses = new Browses(engine);
   const memoryImages = new MemoryImages(engine);
   const automatic = new AutomaticCheckpoints(engine);
+  const verifier = new AutomaticVerifier(engine);
   await criu.warmUp(criuProgram);
   await recover(engine);
   await settleInterrupted(engine).catch((error: unknown) =>
     // A store that cannot be written must not keep a daemon from starting: only it can end sessions.
     logger.error("settle what was interrupted", error),
   );
+  verifier.look();
   return engine;
 }
 

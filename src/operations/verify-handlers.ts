@@ -26,9 +26,10 @@ export const VERIFY_HANDLERS: HandlersOf<"verify" | "verify.set" | "verify.forge
 
   "verify.set": (input, engine, client) =>
     withSession(input.session, engine, client, async (session) => {
-      chooseVerifyCommand(session, input.command, engine);
+      const { command: words, automatic } = input;
+      chooseVerifyCommand(session, { words, automatic }, engine);
       const { id, name, verifyCommand } = resolveSession(session.id, engine.catalog);
-      return { session: id, name, verifyCommand };
+      return { session: id, name, verifyCommand, automatic };
     }),
 
   "verify.forget": async ({ checkpoints, command }, engine) => {

@@ -110,3 +110,38 @@ test("a fork has it, it outlives the daemon, and it can be removed", async () =>
   expect((await waypoint("verify", "--set", "try")).exitCode).toBe(2);
   expect((await fork.info()).verifyCommand).toBeNull();
 });
+
+test("automatic checkpoints are verified when nobody is at work, unless that is turned off", async () => {
+  const quiet = await own.waypoint.new({ name: "quiet", net: "none", auto: "command" });
+  const busy = await own.waypoint.new({ name: "busy", net: "none", auto: "command" });
+  await waypoint("verify", "--set", "quiet", "--no-automatic", "--", ...CHECK);
+  await waypoint("verify", "--set", "busy", "--", ...CHECK);
+  const verdicts = async (of: Session) => {
+    const { checkpoints } = await of.log();
+    return checkpoints.map(({ verification }) => verification?.exitCode ?? null);
+  };
+  const runs = async (line: string) => {
+    for (const of of [quiet, busy]) {
+      const before = (await of.info()).head;
+      await of.exec(line);
+      await eventually(
+        `a checkpoint`,
+        async () => (await of.info()).head,
+        (head) => head !== before,
+      );
+    }
+  };
+
+  await runs("touch /srv/good");
+  await runs("rm /srv/good");
+
+  expect(
+    await eventually(
+      "verdicts",
+      () => verdicts(busy),
+      (all) => !all.includes(null),
+    ),
+  ).toEqual([0, 1]);
+  expect(await verdicts(quiet)).toEqual([null, null]);
+  expect(await quiet.info()).toMatchObject({ verifyAutomatic: false });
+});

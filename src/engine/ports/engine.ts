@@ -15,6 +15,7 @@ import type {
   VerificationRuns,
 } from "../live/index.ts";
 import type { Automatic } from "./automatic.ts";
+import type { BackgroundVerifier } from "./background-verifier.ts";
 import type { BrowseMounts } from "./browse-mounts.ts";
 import type { FileCalls } from "./file-calls.ts";
 import type { StandbyPool, StandbySettings } from "./standby-pool.ts";
@@ -103,6 +104,8 @@ export interface Engine {
   storyBuilder: StoryBuilder;
   /** Commands that are being run against checkpoints. */
   verifications: VerificationRuns;
+  /** Those that nobody has asked for one by one. */
+  verifier: BackgroundVerifier;
   logger: Logger;
   newId: () => string;
 }

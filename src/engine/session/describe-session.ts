@@ -12,7 +12,8 @@ export function describeSession(row: SessionRow, engine: Engine): Session {
   const live = engine.live.get(row.id);
   const { instance, instanceCount: _, memoryLimitBytes, cpuLimit, pidsLimit, ...rest } = row;
   const { diskLimitBytes, ...more } = rest;
-  const { autoPausedAt: _p, autoFailure: _f, autoFailedAt: _a, verifyWords: _v, ...shown } = more;
+  const { autoPausedAt: _p, autoFailure: _f, autoFailedAt: _a, ...kept } = more;
+  const { verifyWords: _v, verifyAutomatic, ...shown } = kept;
   const lastKeyAtMs = engine.typing.lastKeyAtMs(row.id);
   return {
     ...shown,
@@ -21,6 +22,7 @@ export function describeSession(row: SessionRow, engine: Engine): Session {
     limits: limitsOf({ memoryLimitBytes, cpuLimit, pidsLimit, diskLimitBytes }),
     limitsHit: hitsOf(row, engine),
     auto: describeAutomatic(row, engine.settings),
+    verifyAutomatic: verifyAutomatic === null,
     attached: {
       count: engine.live.attachedCount(row.id),
       lastKeyAt: lastKeyAtMs === null ? null : new Date(lastKeyAtMs).toISOString(),

@@ -3,22 +3,27 @@ import { WaypointError } from "../../shared/errors/index.ts";
 import type { Engine } from "../ports/index.ts";
 import { quoteCommand } from "./quote-command.ts";
 
-type VerifyColumns = Pick<SessionRow, "verifyWords" | "verifyCommand">;
+type VerifyColumns = Pick<SessionRow, "verifyWords" | "verifyCommand" | "verifyAutomatic">;
 
 /** Returns what a new session's row says of its verify command: that of the one it comes from. */
 export function verifyCommandOf(from: VerifyColumns | null): VerifyColumns {
-  return { verifyWords: from?.verifyWords ?? null, verifyCommand: from?.verifyCommand ?? null };
+  return {
+    verifyWords: from?.verifyWords ?? null,
+    verifyCommand: from?.verifyCommand ?? null,
+    verifyAutomatic: from?.verifyAutomatic ?? null,
+  };
 }
 
 /** Chooses the command that a session is verified with, or none. @throws STORE_FULL */
 export function chooseVerifyCommand(
   session: SessionRow,
-  words: readonly string[] | null,
+  { words, automatic }: { words: readonly string[] | null; automatic: boolean },
   engine: Engine,
 ): void {
   engine.catalog.updateSession(session.id, {
     verifyWords: words === null ? null : JSON.stringify(words),
     verifyCommand: words === null ? null : tellVerifyCommand(session, words, engine),
+    verifyAutomatic: automatic ? null : "off",
   });
 }
 

@@ -3,6 +3,7 @@
  * bounds of time and memory, and keeping what came of it beside the checkpoint.
  * runInFork is the core, which records nothing.
  */
+export { AutomaticVerifier } from "./automatic-verifier.ts";
 export { forgetVerifications, keepVerification, readVerifications } from "./keep-verification.ts";
 export { runInFork } from "./run-in-fork.ts";
 export { verifyInBackground } from "./verify-checkpoint.ts";

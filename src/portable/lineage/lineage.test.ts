@@ -36,7 +36,7 @@ function session(id: string, facts: Partial<SessionRow> = {}): SessionRow {
     ...{ id, name: `name-${id}`, state: "running", base: "/", net: "nat", user: "root" },
     ...{ cwd: "/", createdAt: id, head: null, forkedFrom: null, instance: null, instanceCount: 0 },
     ...{ binds: [], hostMounts: [], ...UNLIMITED, standby: null },
-    ...{ verifyWords: null, verifyCommand: null },
+    ...{ verifyWords: null, verifyCommand: null, verifyAutomatic: null },
     ...{ auto: null, autoPausedAt: null, autoFailure: null, autoFailedAt: null },
     ...facts,
   };

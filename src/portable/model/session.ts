@@ -30,5 +30,6 @@ export const sessionRecordSchema = sessionSchema.pick(TOLD).extend({
   autoFailedAt: laterText,
   verifyWords: laterText.describe("The command it is verified with, as words in JSON"),
   verifyCommand: laterText.describe("The same as a line of its shell"),
+  verifyAutomatic: laterText.describe("off: automatic checkpoints are not verified by themselves"),
 });
 export type SessionRow = Omit<z.infer<typeof sessionRecordSchema>, keyof ExtraMounts> & ExtraMounts;

@@ -72,6 +72,7 @@ export const sessionSchema = z.object({
     .string()
     .nullable()
     .describe("Its verify command, as a line of its shell; null where none was chosen"),
+  verifyAutomatic: z.boolean().describe("That command is run against automatic checkpoints, too"),
   auto: autoStateSchema.describe("Its automatic checkpoints"),
   attached: z
     .object({

@@ -30,7 +30,10 @@ export const VERIFY_CONTRACT = {
   }),
   "verify.set": describe({
     summary: "Choose the command that a session is verified with",
-    description: "Forks made from then on have it, too. Results that are there stay.",
+    description:
+      "Forks made from then on have it, too. Results that are there stay. Automatic " +
+      "checkpoints are verified in the background: when no operation has ended for some " +
+      "seconds, one at a time, newest first, the newest twenty of a session, each once.",
     errors: ["SESSION_NOT_FOUND", "REFERENCE_AMBIGUOUS", "STORE_FULL"],
     examples: [
       ["waypoint verify --set web -- npm test", "What `checkpoint web --verify` then runs"],
@@ -40,11 +43,16 @@ export const VERIFY_CONTRACT = {
     input: z.strictObject({
       session: sessionRef,
       command: verifyCommand.nullable().describe("The command, as of `verify`; null for none"),
+      automatic: z.boolean().default(true).meta({
+        description: "Also run it against automatic checkpoints, in the background",
+        whenFalse: "Do not run it against automatic checkpoints by itself",
+      }),
     }),
     output: z.object({
       session: z.string(),
       name: z.string(),
       verifyCommand: z.string().nullable().describe("As a line of the session's shell"),
+      automatic: z.boolean().describe("Automatic checkpoints are verified with it by themselves"),
     }),
   }),
   "verify.forget": describe({

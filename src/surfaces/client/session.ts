@@ -180,9 +180,9 @@ export class Session extends ForwardedSession implements AsyncDisposable {
   /** Chooses the command that `checkpoint({ verify: true })` runs and the marks tell; `null`: none. */
   async verifyWith(
     command: VerifyCommand,
-    control: CallControl = {},
+    options: { automatic?: boolean } & CallControl = {},
   ): Promise<OperationOutput<"verify.set">> {
-    return await chooseVerifyCommand(this.#stateDir, this.id, command, control);
+    return await chooseVerifyCommand(this.#stateDir, this.id, command, options);
   }
 
   /** Returns the processes that run in the session. */

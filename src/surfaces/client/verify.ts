@@ -58,10 +58,16 @@ export async function chooseVerifyCommand(
   stateDir: string,
   session: string,
   command: VerifyCommand,
-  control: CallControl,
+  options: { automatic?: boolean } & CallControl,
 ): Promise<OperationOutput<"verify.set">> {
   const words = command === null ? null : requireCommand(command);
-  return await callOperation(stateDir, "verify.set", { session, command: words }, control);
+  const { control, input } = splitControl(options);
+  return await callOperation(
+    stateDir,
+    "verify.set",
+    { ...input, session, command: words },
+    control,
+  );
 }
 
 /** Forgets what verifications said of a checkpoint, or one command alone; returns how many. */

@@ -110,4 +110,6 @@ export const MIGRATIONS: readonly string[] = [
   // The command that a session is verified with: as words in JSON, and as it is told.
   `ALTER TABLE sessions ADD COLUMN verifyWords TEXT;
    ALTER TABLE sessions ADD COLUMN verifyCommand TEXT;`,
+  // "off" where automatic checkpoints are not verified by themselves.
+  "ALTER TABLE sessions ADD COLUMN verifyAutomatic TEXT;",
 ];

@@ -12,6 +12,7 @@ interface VerifyOptions {
   set?: string;
   unset?: string;
   forget?: boolean;
+  automatic: boolean;
 }
 
 /** Runs a command against checkpoints, chooses that of a session, or forgets what one has said. */
@@ -29,7 +30,7 @@ async function chooseCommand({
   rest,
   afterDashes,
   input,
-  options: { set, unset },
+  options: { set, unset, automatic },
 }: Invocation<VerifyOptions, "verify">): Promise<number> {
   const command = set === undefined ? [] : afterDashes;
   const isMixed =
@@ -45,6 +46,7 @@ async function chooseCommand({
   const chosen = await call(context, "verify.set", {
     session,
     command: set === undefined ? null : [...command],
+    automatic,
   });
   await printResult(context, chosen, ({ name, verifyCommand }) => [
     verifyCommand === null

@@ -9,6 +9,7 @@ export const VERIFY_COMMAND: CommandSpec = commandOf("verify", {
   options: [
     asking("verify.set", "--set <session>"),
     { flags: "--unset <session>", description: "Remove a session's verify command" },
+    option("verify.set", "automatic"),
     asking("verify.forget", "--forget"),
     option("verify", "session"),
     option("verify", "timeoutMs"),

@@ -68,6 +68,7 @@ function session(id: string, name: string, head: string): Session {
     memoryBytes: null,
     silence: null,
     verifyCommand: null,
+    verifyAutomatic: true,
     filling: false,
     shell: null,
     disk: null,
