@@ -17,15 +17,15 @@ function verifying(
   }: { change?: Partial<CheckpointRow>; run?: () => Promise<void> } = {},
 ) {
   const ran: string[] = [];
-  let atOnce = 0;
-  let atOnceMax = 0;
+  let concurrency = 0;
+  let concurrencyMax = 0;
   const verifications = {
     run: async ({ id }: CheckpointRow) => {
       ran.push(id);
-      atOnce += 1;
-      atOnceMax = Math.max(atOnceMax, atOnce);
+      concurrency += 1;
+      concurrencyMax = Math.max(concurrencyMax, concurrency);
       await run().finally(() => {
-        atOnce -= 1;
+        concurrency -= 1;
       });
       const facts = { exitCode: 0, durationMs: 1, at: "2026-01-01T00:00:00.000Z", timedOut: false };
       return { command: "npm test", ...facts, by: "verify", output: "", outputBytes: 0 };
@@ -40,7 +40,7 @@ function verifying(
     engine.catalog.insertCheckpoint(row);
   }
   const verifier = new AutomaticVerifier(engine, 0);
-  return { engine, verifier, ran, logged, atOnceMax: () => atOnceMax };
+  return { engine, verifier, ran, logged, concurrencyMax: () => concurrencyMax };
 }
 
 /** Resolves when nothing has begun for a while. */
@@ -52,7 +52,7 @@ async function settled(ran: readonly string[]): Promise<void> {
 }
 
 test("automatic checkpoints are verified newest first, one at a time, each once", async () => {
-  const { verifier, ran, atOnceMax, engine } = verifying({}, 4);
+  const { verifier, ran, concurrencyMax, engine } = verifying({}, 4);
 
   verifier.look();
   verifier.look();
@@ -61,7 +61,7 @@ test("automatic checkpoints are verified newest first, one at a time, each once"
   await settled(ran);
 
   expect(ran).toEqual(["c4", "c3", "c2", "c1"]);
-  expect(atOnceMax()).toBe(1);
+  expect(concurrencyMax()).toBe(1);
   expect(engine.catalog.verifications.verdicts().get("c2")?.exitCode).toBe(0);
   await verifier.close();
 });
