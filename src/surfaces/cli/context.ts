@@ -6,7 +6,7 @@ import type {
 import type { CallOptions } from "../client/index.ts";
 import { callOperation, type OperationStream, openStream } from "../client/index.ts";
 import { endedBySignals } from "./leaving.ts";
-import type { Output } from "./output.ts";
+import type { Output, PagedOptions } from "./output.ts";
 import { printable } from "./text/printable.ts";
 
 /** What every command gets besides its own arguments. */
@@ -97,7 +97,8 @@ export async function printLong<T>(
   context: CommandContext,
   result: T,
   render: (result: T) => readonly string[],
+  options?: PagedOptions,
 ): Promise<void> {
   if (context.isJson) await context.output.json(result);
-  else await context.output.paged(render(result));
+  else await context.output.paged(render(result), options);
 }

@@ -1,11 +1,17 @@
 import { isSystemError } from "../../base/index.ts";
 import { WaypointError } from "../../shared/errors/index.ts";
-import { choosePager, isLongerThan, showInPager } from "./pager.ts";
+import { choosePager, isLongerThan, openAtEnd, showInPager } from "./pager.ts";
 import type { Paint } from "./text/style.ts";
 import { paintFor, plain } from "./text/style.ts";
 
 /** Thrown when the reader of the output has gone, for instance `| head`. */
 export class OutputClosed extends Error {}
+
+/** How long text is shown. */
+export interface PagedOptions {
+  /** What is newest stands last: the pager opens there. */
+  isNewestLast?: boolean;
+}
 
 /** Where a command prints. */
 export interface Output {
@@ -19,7 +25,7 @@ export interface Output {
   /** Prints lines for people. */
   lines(lines: readonly string[]): Promise<void>;
   /** Prints lines for people, in a pager where they are more than the terminal shows. */
-  paged(lines: readonly string[]): Promise<void>;
+  paged(lines: readonly string[], options?: PagedOptions): Promise<void>;
   /** Prints the result for programs, as one line. */
   json(value: unknown): Promise<void>;
   /** Passes bytes of a program on; resolves when more can be taken. */
@@ -64,7 +70,8 @@ export function processOutput({ hasColor, hasPager }: OutputOptions): Output {
     paint: hasColor ? paintFor(stdout, process.env) : plain,
     text: (text) => print(text),
     lines: (lines) => print(textOf(lines)),
-    paged: (lines) => printPaged(lines, hasPager ? choosePager(process.env) : null),
+    paged: (lines, options) =>
+      printPaged(lines, hasPager ? choosePager(process.env) : null, options),
     json: (value) => print(`${JSON.stringify(value)}\n`),
     bytes: (stream, bytes) => (stream === "stdout" ? print(bytes) : remark(bytes)),
     note: (text) => void stderr.write(`${text}\n`),
@@ -77,7 +84,12 @@ function textOf(lines: readonly string[]): string {
   return lines.map((line) => `${line}\n`).join("");
 }
 
-async function printPaged(lines: readonly string[], pager: string | null): Promise<void> {
+async function printPaged(
+  lines: readonly string[],
+  chosen: string | null,
+  { isNewestLast = false }: PagedOptions = {},
+): Promise<void> {
+  const pager = chosen !== null && isNewestLast ? openAtEnd(chosen) : chosen;
   const { isTTY, columns, rows } = process.stdout;
   const isLong = isTTY && columns > 0 && isLongerThan(lines, { columns, rows });
   const isShown = isLong && pager !== null && (await showInPager(pager, textOf(lines)));

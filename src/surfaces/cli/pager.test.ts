@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { choosePager, isLongerThan } from "./pager.ts";
+import { choosePager, isLongerThan, openAtEnd } from "./pager.ts";
 
 test("the pager is Waypoint's own, else everybody's, else less", () => {
   expect(choosePager({ WAYPOINT_PAGER: "most", PAGER: "more" })).toBe("most");
@@ -20,4 +20,12 @@ test("long lines take several rows, and the prompt has one", () => {
   expect(isLongerThan(["a", "b".repeat(11), "c"], screen)).toBe(true);
   expect(isLongerThan([`\u001b[31m${"b".repeat(10)}\u001b[39m`, "", ""], screen)).toBe(false);
   expect(isLongerThan([], screen)).toBe(false);
+});
+
+test("less opens at the newest; any other pager is run as it was written", () => {
+  expect(openAtEnd("less -FRX")).toBe("less -FRX +G");
+  expect(openAtEnd("/usr/bin/less")).toBe("/usr/bin/less +G");
+  for (const own of ["most", "less -R | tee seen", "cat > less", "less -R +F"]) {
+    expect(openAtEnd(own)).toBe(own);
+  }
 });

@@ -4,6 +4,8 @@ import { displayWidth } from "./text/display-width.ts";
 
 /** Leaves at once what fits, passes colours on, and leaves the screen as it was. */
 const PAGER_DEFAULT = "less -FRX";
+/** Less with nothing but options: more of a shell's line is not ours to add to. */
+const PLAIN_LESS = /^(?:\S*\/)?less(?:\s+-\S+)*$/;
 /** Exit codes of the shell when it does not find the program, or may not run it. */
 const EXIT_CODES_NOT_RUN = [126, 127];
 
@@ -11,6 +13,11 @@ const EXIT_CODES_NOT_RUN = [126, 127];
 export function choosePager(env: NodeJS.ProcessEnv): string | null {
   const chosen = env["WAYPOINT_PAGER"] ?? env["PAGER"] ?? PAGER_DEFAULT;
   return chosen.trim() === "" || chosen.trim() === "cat" ? null : chosen;
+}
+
+/** Returns the command that opens text at its end, where it is known how; else the command itself. */
+export function openAtEnd(pager: string): string {
+  return PLAIN_LESS.test(pager.trim()) ? `${pager.trim()} +G` : pager;
 }
 
 /** Tells whether lines take more than a terminal's screen, where long ones take several rows. */

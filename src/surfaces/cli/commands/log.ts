@@ -5,7 +5,7 @@ import { renderTimeline } from "../timeline/render-timeline.ts";
 export async function run({ context, input }: Invocation<object, "log">): Promise<undefined> {
   const log = await call(context, "log", input);
   const { columns, paint } = context.output;
-  await printLong(context, log, (shown) =>
-    renderTimeline(shown, { nowMs: context.nowMs, columns, paint }),
-  );
+  const render = (shown: typeof log) =>
+    renderTimeline(shown, { nowMs: context.nowMs, columns, paint });
+  await printLong(context, log, render, { isNewestLast: true });
 }

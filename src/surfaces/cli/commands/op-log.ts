@@ -6,7 +6,7 @@ export async function run({ context, args }: Invocation): Promise<undefined> {
   const [session] = args;
   const log = await call(context, "op.log", session === undefined ? {} : { session });
   const { paint } = context.output;
-  await printLong(context, log, ({ operations }) =>
-    renderOperations(operations, { nowMs: context.nowMs, paint }),
-  );
+  const render = ({ operations }: typeof log) =>
+    renderOperations(operations, { nowMs: context.nowMs, paint });
+  await printLong(context, log, render, { isNewestLast: true });
 }
