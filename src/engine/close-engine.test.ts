@@ -17,6 +17,7 @@ function fakeEngine({ failing = "" } = {}) {
       info: () => {},
     },
     automatic: { close: part("automatic") },
+    verifier: { close: part("verifier") },
     verifications: { stop: part("verifications") },
     browses: { endAll: part("browses") },
     leases: { idle: part("leases") },
@@ -46,7 +47,7 @@ function fakeEngine({ failing = "" } = {}) {
   return { engine: engine as unknown as Engine, done, logged };
 }
 
-const UNDER_WAY = ["automatic", "verifications", "browses"];
+const UNDER_WAY = ["automatic", "verifier", "verifications", "browses"];
 const BACKGROUND = ["background", "stories", "builder"];
 
 test("an engine that is closed finishes what is under way, then ends its parts, the catalog last", async () => {

@@ -5,7 +5,7 @@ import type { CheckpointRow } from "../portable/model/index.ts";
 import type { Checkpoint } from "../shared/protocol/index.ts";
 
 /** What of a checkpoint are words, which may be said later; what was captured never changes. */
-type Words = Partial<Pick<CheckpointRow, "name" | "intent">>;
+type Words = Partial<Pick<CheckpointRow, "name" | "intent" | "tags">>;
 
 /**
  * Changes what is said of a checkpoint, in the catalog and in the manifest beside it.
@@ -32,7 +32,7 @@ export async function changeWords(
       // What is held has no manifest yet; its dump writes one with these words.
       if (row.heldBy === null) await store.writeManifest(id, toManifest(changed));
     } catch (error) {
-      catalog.updateCheckpoint(id, { name: row.name, intent: row.intent });
+      catalog.updateCheckpoint(id, { name: row.name, intent: row.intent, tags: row.tags });
       throw error;
     }
     return describeCheckpoints([changed], engine)[0] as Checkpoint;

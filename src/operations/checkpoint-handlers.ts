@@ -2,6 +2,9 @@ import { forkCheckpoint } from "../engine/checkpoint/index.ts";
 import { removeSession, requireUsablePids, requireValidName } from "../engine/session/index.ts";
 import { describeStandby } from "../engine/standby/index.ts";
 import { resolveCheckpoint, resolveSession } from "../portable/lineage/index.ts";
+import { type CheckpointRow, tagsOf } from "../portable/model/index.ts";
+import { WaypointError } from "../shared/errors/index.ts";
+import { TAGS_MAX } from "../shared/protocol/index.ts";
 import { changeWords } from "./change-words.ts";
 import type { HandlersOf } from "./operation-handler.ts";
 import { requireFreeCheckpointName, takeCheckpoint } from "./take-checkpoint.ts";
@@ -10,7 +13,7 @@ import { withSession } from "./with-session.ts";
 
 /** The handlers of making checkpoints, and sessions from them. */
 export const CHECKPOINT_HANDLERS: HandlersOf<
-  "checkpoint" | "name" | "describe" | "fork" | "standby"
+  "checkpoint" | "name" | "describe" | "tag" | "fork" | "standby"
 > = {
   checkpoint: takeCheckpoint,
 
@@ -24,6 +27,15 @@ export const CHECKPOINT_HANDLERS: HandlersOf<
 
   describe: (input, engine, client) =>
     changeWords(input.checkpoint, engine, client, () => ({ intent: input.intent })),
+
+  tag: ({ checkpoint, add, remove }, engine, client) =>
+    changeWords(checkpoint, engine, client, (row) => {
+      for (const tag of add) requireValidName(tag);
+      const kept = [...tagsOf(row), ...add].filter((tag) => !remove.includes(tag));
+      const tags = [...new Set(kept)].toSorted();
+      if (tags.length > TAGS_MAX) throw tooManyTags(row);
+      return { tags: tags.length === 0 ? null : JSON.stringify(tags) };
+    }),
 
   fork: async (input, engine, client) => {
     const checkpoint = resolveCheckpoint(input.checkpoint, engine.catalog);
@@ -51,3 +63,13 @@ export const CHECKPOINT_HANDLERS: HandlersOf<
       return describeStandby(resolveSession(session.id, engine.catalog), engine);
     }),
 };
+
+function tooManyTags({ id }: CheckpointRow): WaypointError {
+  return new WaypointError(
+    "NAME_INVALID",
+    `Checkpoint ${id} would have more than ${TAGS_MAX} tags.`,
+    {
+      hint: `Take some away first: \`waypoint tag ${id} --remove TAG\`.`,
+    },
+  );
+}

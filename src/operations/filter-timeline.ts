@@ -3,7 +3,7 @@ import { type Checkpoint, type OperationParsedInput, verdictOf } from "../shared
 
 type Asked = Pick<
   OperationParsedInput<"log">,
-  "path" | "package" | "grep" | "verified" | "command"
+  "path" | "package" | "grep" | "verified" | "command" | "tag"
 >;
 
 /** Who fits one question, and of whom nobody can say. */
@@ -76,7 +76,12 @@ const byVerification: Question = async ({ verified, command }) => {
   return { fits, isUnknown: () => false };
 };
 
-const ANSWERS: readonly Question[] = [byPath, byPackage, byText, byVerification];
+const byTag: Question = async ({ tag }) => {
+  if (tag === undefined) return null;
+  return { fits: ({ tags }) => tags.includes(tag), isUnknown: () => false };
+};
+
+const ANSWERS: readonly Question[] = [byPath, byPackage, byText, byVerification, byTag];
 
 function among(
   found: ReadonlySet<string>,

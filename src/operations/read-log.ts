@@ -67,8 +67,8 @@ function isOfKind(trigger: Checkpoint["trigger"], { auto }: LogInput): boolean {
 }
 
 function asksStories(input: LogInput): boolean {
-  const { path, package: packageName, grep, verified, command } = input;
-  return [path, packageName, grep, verified, command].some((asked) => asked !== undefined);
+  const { path, package: packageName, grep, verified, command, tag } = input;
+  return [path, packageName, grep, verified, command, tag].some((asked) => asked !== undefined);
 }
 
 function isWithin(instant: string, { since, until }: LogInput): boolean {

@@ -47,3 +47,30 @@ test("a checkpoint is named and described later, and keeps that without the cata
   expect([later.intent, name]).toEqual(["the very last", "greener"]);
   expect((await failureOf(own, ["show", "other"])).error.code).toBe("CHECKPOINT_NOT_FOUND");
 });
+
+test("tags are shared, filtered by, taken away, and kept without the catalog", async () => {
+  const session = await own.waypoint.new({ name: "tags", net: "none" });
+  const first = await session.checkpoint({ name: "first", durable: true });
+  await session.exec("touch /srv/more");
+  await session.checkpoint({ name: "second" });
+
+  const given = await cli("tag", "first", "good", "demo");
+  await cli("tag", "second", "good");
+  const wrong = await cli("tag", "first", "a b");
+  const nothing = await cli("tag", "first");
+  const { tags } = await first.tag({ remove: ["demo"], add: ["kept"] });
+  const log = await cli("log", "tags");
+  const filtered = await cli("log", "tags", "--tag", "kept", "--json");
+  await callOperation(own.stateDir, "daemon.stop", {});
+  for (const end of ["", "-wal", "-shm"]) {
+    rmSync(path.join(own.stateDir, `catalog.sqlite${end}`), { force: true });
+  }
+
+  expect(given.stdout).toMatch(/is tagged demo, good\.\n$/);
+  expect([wrong.exitCode, nothing.exitCode]).toEqual([2, 2]);
+  expect(tags).toEqual(["good", "kept"]);
+  expect(log.stdout).toContain("first #good #kept");
+  const { checkpoints } = JSON.parse(filtered.stdout) as { checkpoints: { name: string }[] };
+  expect(checkpoints.map(({ name }) => name)).toEqual(["first"]);
+  expect((await own.waypoint.show("first")).tags).toEqual(["good", "kept"]);
+});

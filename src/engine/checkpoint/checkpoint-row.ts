@@ -36,6 +36,7 @@ export function checkpointRow(
     name: options.name,
     intent: options.intent,
     agentSaid: options.agentSaid ?? null,
+    tags: null,
     trigger: options.trigger,
     autoCause: options.autoCause ?? null,
     content: live === undefined ? "files" : "full",

@@ -1,6 +1,11 @@
 import type { ImageProcess } from "../../linux/criu/index.ts";
 import type { VerificationRow } from "../../portable/catalog/index.ts";
-import type { CheckpointRow, StoryRow, TimelineRow } from "../../portable/model/index.ts";
+import {
+  type CheckpointRow,
+  type StoryRow,
+  type TimelineRow,
+  tagsOf,
+} from "../../portable/model/index.ts";
 import { hasCode } from "../../shared/errors/index.ts";
 import type { Checkpoint, Intent, OperationOutput } from "../../shared/protocol/index.ts";
 import type { Engine } from "../ports/index.ts";
@@ -29,6 +34,7 @@ export function describeCheckpoint(
   return {
     ...{ id, session, sessionName, parent, name, intent, trigger, content, autoCause },
     ...{ createdAt, unchangedSince, pauseMs, totalMs, memoryBytes, stage },
+    tags: tagsOf(row),
     derivedIntent: derivedIntentOf(row, story),
     verification: verification === undefined ? null : describeVerification(verification),
     changes: { summary: summaryOf(row, story?.summary ?? "") },

@@ -9,6 +9,7 @@ const ROW: CheckpointRow = {
   parent: null,
   name: "first",
   intent: "before\n\u001b[31mthe storm",
+  tags: null,
   agentSaid: "Ran the tests",
   trigger: "manual",
   autoCause: null,

@@ -46,7 +46,16 @@ function session(id: string, facts: Partial<SessionRow> = {}): SessionRow {
 
 function checkpoint(id: string, of: string, parent: string | null, name: string | null = null) {
   const row: CheckpointRow = {
-    ...{ id, session: of, sessionName: `name-${of}`, parent, name, intent: null, agentSaid: null },
+    ...{
+      id,
+      session: of,
+      sessionName: `name-${of}`,
+      parent,
+      name,
+      intent: null,
+      tags: null,
+      agentSaid: null,
+    },
     ...{ trigger: "manual", autoCause: null, content: "full", createdAt: id },
     ...{ pauseMs: 0, totalMs: 0 },
     ...{ memoryBytes: 0, stage: "durable", base: "/", net: "nat", user: "root", cwd: "/" },

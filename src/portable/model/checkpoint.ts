@@ -38,6 +38,9 @@ export const checkpointRecordSchema = checkpointSchema.pick(TOLD).extend({
   heldBy: laterText.describe("The frozen instance that is this checkpoint until it was dumped"),
   heldWhy: laterText.describe("Why it could not be dumped; null before it was tried"),
   agentSaid: laterText.describe("The agent's last message or tool call, as it was handed over"),
+  tags: laterText.describe(
+    "Labels that it may share with others, as a list in JSON; null for none",
+  ),
 });
 export type CheckpointRow = Omit<z.infer<typeof checkpointRecordSchema>, keyof ExtraMounts> &
   ExtraMounts;
@@ -47,6 +50,16 @@ export const TIMELINE_COLUMNS = [
   ...(["id", "session", "sessionName", "parent", "name", "intent", "trigger", "content"] as const),
   "autoCause",
   ...(["createdAt", "unchangedSince", "pauseMs", "totalMs", "memoryBytes", "stage"] as const),
-  "heldWhy",
+  ...(["heldWhy", "tags"] as const),
 ] satisfies (keyof CheckpointRow)[];
 export type TimelineRow = Pick<CheckpointRow, (typeof TIMELINE_COLUMNS)[number]>;
+
+/** Returns the labels of a checkpoint; none where a manifest has something else in their place. */
+export function tagsOf({ tags }: Pick<CheckpointRow, "tags">): string[] {
+  if (tags === null) return [];
+  try {
+    return z.array(z.string()).catch([]).parse(JSON.parse(tags));
+  } catch {
+    return [];
+  }
+}

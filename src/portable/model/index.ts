@@ -8,6 +8,7 @@ export {
   checkpointRecordSchema,
   TIMELINE_COLUMNS,
   type TimelineRow,
+  tagsOf,
 } from "./checkpoint.ts";
 export type { ExtraMounts } from "./extra-mounts.ts";
 export type { ForwardRow } from "./forward.ts";

@@ -7,6 +7,9 @@ import { bindsLeftOut } from "./outputs.ts";
 import { standbyPolicySchema } from "./session.ts";
 import { checkpointVerifyInput, verifyErrorSchema } from "./verification.ts";
 
+/** Labels of one checkpoint. */
+export const TAGS_MAX = 20;
+
 /** The operations that make checkpoints and start sessions from them. */
 export const CHECKPOINT_CONTRACT = {
   checkpoint: describe({
@@ -65,6 +68,21 @@ export const CHECKPOINT_CONTRACT = {
     input: z.strictObject({
       checkpoint: checkpointRef,
       intent: z.string().max(10_000).describe("What that moment is, in your words"),
+    }),
+    output: checkpointSchema,
+  }),
+  tag: describe({
+    summary: "Give a checkpoint labels that others may have, too, or take them away",
+    errors: ["CHECKPOINT_NOT_FOUND", "REFERENCE_AMBIGUOUS", "NAME_INVALID"],
+    examples: [
+      ["waypoint tag web@ good demo", "`log --tag good` finds it"],
+      ["waypoint tag green --remove demo", "One label less"],
+    ],
+    effect: "write",
+    input: z.strictObject({
+      checkpoint: checkpointRef,
+      add: z.array(z.string()).max(TAGS_MAX).default([]).describe("Labels to give"),
+      remove: z.array(z.string()).max(TAGS_MAX).default([]).describe("Labels to take away"),
     }),
     output: checkpointSchema,
   }),

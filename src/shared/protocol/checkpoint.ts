@@ -29,6 +29,7 @@ export const checkpointSchema = z.object({
     .nullable()
     .describe("Checkpoint that the session stood on; null for its first"),
   name: z.string().nullable().describe("Its own name, where it was given one"),
+  tags: z.array(z.string()).describe("Its labels, which other checkpoints may have, too"),
   intent: z.string().nullable().describe("What was meant, in the user's words"),
   derivedIntent: intentSchema
     .nullable()

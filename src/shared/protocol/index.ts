@@ -9,6 +9,7 @@ export { AUTO_POLICY_WORDS, type AutoPolicy, parseAutoPolicy } from "./auto-poli
 export type { BisectBegin, BisectEvent, BisectRound, BisectTest } from "./bisect-operations.ts";
 export type { CheckpointContent, CheckpointStage, CheckpointTrigger } from "./checkpoint.ts";
 export { checkpointSchema } from "./checkpoint.ts";
+export { TAGS_MAX } from "./checkpoint-operations.ts";
 export {
   CONTRACT,
   type OperationInput,

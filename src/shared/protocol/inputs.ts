@@ -180,6 +180,7 @@ export const logInput = z.strictObject({
     .max(1024 * 1024)
     .optional()
     .describe("Mark and filter by what this command said, not by each one's own"),
+  tag: z.string().max(1024).optional().describe("With this label"),
   auto: z.boolean().optional().meta({
     description: "Only automatic checkpoints",
     whenFalse: "Without the automatic checkpoints",

@@ -32,8 +32,8 @@ export const VERIFY_CONTRACT = {
     summary: "Choose the command that a session is verified with",
     description:
       "Forks made from then on have it, too. Results that are there stay. Automatic " +
-      "checkpoints are verified in the background: when no operation has ended for some " +
-      "seconds, one at a time, newest first, the newest twenty of a session, each once.",
+      "checkpoints are verified in the background, when no operation has ended for some " +
+      "seconds. Of each session the newest twenty, newest first, one at a time, each once.",
     errors: ["SESSION_NOT_FOUND", "REFERENCE_AMBIGUOUS", "STORE_FULL"],
     examples: [
       ["waypoint verify --set web -- npm test", "What `checkpoint web --verify` then runs"],

@@ -98,6 +98,6 @@ export function collectBind(text: string, previous: Bind[] | undefined): Bind[] 
 }
 
 /** Adds one path to those given before. */
-export function collectPath(text: string, previous: string[] | undefined): string[] {
+export function collect(text: string, previous: string[] | undefined): string[] {
   return [...(previous ?? []), text];
 }

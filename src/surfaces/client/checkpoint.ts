@@ -15,7 +15,7 @@ export interface CheckpointActions {
   forget: (checkpoint: string, command: VerifyCommand, control: CallControl) => Promise<number>;
   say: (
     checkpoint: string,
-    words: { name: string | null } | { intent: string },
+    words: { name: string | null } | { intent: string } | { add: string[]; remove: string[] },
     control: CallControl,
   ) => Promise<OperationOutput<"name">>;
   show: (checkpoint: string, control: CallControl) => Promise<OperationOutput<"show">>;
@@ -68,6 +68,14 @@ export class Checkpoint {
   /** Gives it another name, or none; returns its facts from then on. @throws NAME_IN_USE | NAME_INVALID */
   async setName(name: string | null, control: CallControl = {}): Promise<OperationOutput<"name">> {
     return await this.#actions.say(this.id, { name }, control);
+  }
+
+  /** Gives it labels that others may have, too, and takes some away; returns its facts. */
+  async tag(
+    { add = [], remove = [] }: { add?: string[]; remove?: string[] },
+    control: CallControl = {},
+  ): Promise<OperationOutput<"tag">> {
+    return await this.#actions.say(this.id, { add, remove }, control);
   }
 
   /** Says what it is, in place of what was said when it was taken; returns its facts. */

@@ -277,6 +277,7 @@ export function bindCheckpoint(stateDir: string, info: OperationOutput<"checkpoi
       if ("intent" in words) {
         return callOperation(stateDir, "describe", { checkpoint, ...words }, control);
       }
+      if ("add" in words) return callOperation(stateDir, "tag", { checkpoint, ...words }, control);
       const name = words.name === null ? {} : { name: words.name };
       return callOperation(stateDir, "name", { checkpoint, ...name }, control);
     },

@@ -112,4 +112,6 @@ export const MIGRATIONS: readonly string[] = [
    ALTER TABLE sessions ADD COLUMN verifyCommand TEXT;`,
   // "off" where automatic checkpoints are not verified by themselves.
   "ALTER TABLE sessions ADD COLUMN verifyAutomatic TEXT;",
+  // Labels that several checkpoints may share, as a list in JSON.
+  "ALTER TABLE checkpoints ADD COLUMN tags TEXT;",
 ];

@@ -9,6 +9,7 @@ const SHOWN = {
   ...{ unchangedSince: null, pauseMs: 1, totalMs: 2, memoryBytes: 1, verification: null },
   ...{ verifications: [], processes: [], binds: [], diskPath: "/state/store/checkpoints/bb" },
   ...{ host: { kernel: "6.1", arch: "x64", criu: "4.2" } },
+  tags: [],
   limits: { memoryBytes: null, cpus: null, pids: null, diskBytes: null },
   changes: {
     ...{ summary: "", files: [], packages: [], processes: null, ports: null, connections: null },

@@ -55,6 +55,9 @@ export function renderCheckpoint(
   const fields: [string, string][] = [
     ["Checkpoint", shown.id],
     ["Name", shown.name === null ? "-" : printable(shown.name)],
+    ...(shown.tags.length === 0
+      ? []
+      : [["Tags", shown.tags.map(printable).join(", ")] satisfies [string, string]]),
     [
       "Session",
       `${printable(shown.sessionName)} (${shown.session}${isRemoved ? ", removed" : ""})`,

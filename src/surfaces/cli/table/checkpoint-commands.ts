@@ -1,6 +1,6 @@
 import type { CommandSpec } from "../command-spec.ts";
 import { EXIT_CODE_NOT_PASSED, EXIT_CODE_NOT_VERIFIED } from "../exit-codes.ts";
-import { parsePolicy, parseText } from "../parse-values.ts";
+import { collect, parsePolicy, parseText } from "../parse-values.ts";
 import { argument, commandOf, option } from "./from-contract.ts";
 import { CHECKPOINT, SESSION } from "./references.ts";
 
@@ -39,6 +39,11 @@ export const WORDS_COMMANDS: readonly CommandSpec[] = [
   commandOf("describe", {
     arguments: [CHECKPOINT, argument("describe", "intent", "<text>")],
     load: () => import("../commands/describe.ts"),
+  }),
+  commandOf("tag", {
+    arguments: [CHECKPOINT, argument("tag", "add", "[tag...]")],
+    options: [option("tag", "remove", { value: "tag", form: "may be repeated", parse: collect })],
+    load: () => import("../commands/tag.ts"),
   }),
 ];
 

@@ -1,7 +1,7 @@
 import { ERROR_REGISTRY } from "../../../shared/errors/index.ts";
 import type { CommandSpec, OptionSpec } from "../command-spec.ts";
 import { EXIT_CODE_LEFT_CHANGED, type ExitCodeMeaning } from "../exit-codes.ts";
-import { collectPath } from "../parse-values.ts";
+import { collect } from "../parse-values.ts";
 import { argument, asking, commandOf, option } from "./from-contract.ts";
 import { CHECKPOINT, LOSS_OPTIONS, NO_CHECK, SESSION, YES } from "./references.ts";
 
@@ -10,7 +10,7 @@ const WOULD_BE_REFUSED: ExitCodeMeaning = {
   meaning: "with --dry-run: it would be refused",
 };
 
-const SOME_PATHS = { value: "path", form: "may be repeated", parse: collectPath } as const;
+const SOME_PATHS = { value: "path", form: "may be repeated", parse: collect } as const;
 const EXCEPT: OptionSpec = option("restore", "except", SOME_PATHS);
 
 const OP_LOG = {

@@ -20,6 +20,7 @@ export const STORY_COMMANDS: readonly CommandSpec[] = [
       option("log", "grep", { value: "text" }),
       option("log", "verified", { value: "result" }),
       option("log", "command"),
+      option("log", "tag", { value: "tag" }),
       option("log", "auto"),
       flagOff("log", "auto"),
       option("log", "since", {

@@ -7,7 +7,14 @@ const OPTIONS = { nowMs: Date.parse("2026-03-04T15:00:00.000Z"), columns: 100, p
 
 function checkpoint(id: string, parent: string | null, minute: number): Checkpoint {
   return {
-    ...{ id: `${id}00000000`, session: "s", name: null, derivedIntent: null, trigger: "manual" },
+    ...{
+      id: `${id}00000000`,
+      session: "s",
+      name: null,
+      tags: [],
+      derivedIntent: null,
+      trigger: "manual",
+    },
     ...{ parent: parent === null ? null : `${parent}00000000`, intent: `made ${id}`, pauseMs: 1 },
     createdAt: new Date(OPTIONS.nowMs + minute * 60_000).toISOString(),
     ...{ content: "full", verification: null, changes: { summary: "" } },

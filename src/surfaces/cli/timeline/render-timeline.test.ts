@@ -32,6 +32,7 @@ function checkpoint(minute: number, id: string, facts: Partial<Checkpoint> = {})
     sessionName: "web",
     parent: null,
     name: null,
+    tags: [],
     intent: null,
     derivedIntent: null,
     trigger: "manual",

@@ -3,7 +3,13 @@ import type { Checkpoint } from "../../../shared/protocol/index.ts";
 import { type Paint, plain } from "../text/style.ts";
 import { titleOf } from "./title.ts";
 
-const NONE = { name: null, intent: null, derivedIntent: null, trigger: "manual" } as const;
+const NONE = {
+  name: null,
+  tags: [],
+  intent: null,
+  derivedIntent: null,
+  trigger: "manual",
+} satisfies Partial<Checkpoint>;
 const tagged: Paint = (format, text) => `<${String(format)}>${text}</>`;
 
 function title(facts: Partial<Checkpoint>, paint: Paint = plain, from: string | null = null) {

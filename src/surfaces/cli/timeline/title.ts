@@ -26,9 +26,10 @@ export function wholeTitle(checkpoint: Checkpoint, paint: Paint): string {
 
 /** Returns what a checkpoint is in the timeline: its name, what was meant, what it comes from. */
 export function titleOf(checkpoint: Checkpoint, from: string | null, paint: Paint): Title {
-  const { name, intent, derivedIntent } = checkpoint;
+  const { name, intent, derivedIntent, tags } = checkpoint;
   const title = [
     name === null ? "" : paint("bold", printable(name)),
+    tags.length === 0 ? "" : paint("green", tags.map((tag) => `#${printable(tag)}`).join(" ")),
     meantBy(checkpoint, paint),
     from === null ? "" : paint("dim", `(from ${from})`),
   ]
