@@ -1,14 +1,18 @@
 // Runs the walks of examples/ and writes what they print into their documents. It needs root, and takes
 // a minute.
 //
-//   node scripts/walk.mjs [NAME]            writes them, or one: going-back, afternoon
+//   node scripts/walk.mjs [NAME]            writes them, or one: first-hour, going-back, afternoon
 //   node scripts/walk.mjs [NAME] --check    exits 1 if a document tells something else
 import { readFileSync, writeFileSync } from "node:fs";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { blocksOf, fillIn, runWalk } from "./docs/transcripts.ts";
 
-const DOCUMENTS = { "going-back": "docs/going-back.md", afternoon: "docs/timeline.md" };
+const DOCUMENTS = {
+  "first-hour": "docs/first-hour.md",
+  "going-back": "docs/going-back.md",
+  afternoon: "docs/timeline.md",
+};
 
 const isCheck = process.argv.includes("--check");
 const wanted = process.argv.slice(2).filter((word) => word !== "--check");

@@ -9,6 +9,7 @@ const SCRIPT = fileURLToPath(new URL("../../scripts/walk.mjs", import.meta.url))
 const TIMELINE = fileURLToPath(new URL("../../docs/timeline.md", import.meta.url));
 
 test.each([
+  ["docs/first-hour.md", "first-hour"],
   ["docs/going-back.md", "going-back"],
   ["docs/timeline.md", "afternoon"],
 ])("%s tells what the product prints", async (_document, name) => {
