@@ -7,8 +7,10 @@ import { NOT_REACHED, NOT_THROWN } from "./unreached-codes.ts";
 const CODES = Object.keys(ERROR_REGISTRY) as ErrorCode[];
 const SOURCE = [".ts", ".mjs", ".c", ".h"];
 
-/** Where codes are listed, not thrown: the registry, and the help of the command line. */
-const NAMES_CODES_ONLY = ["src/shared/errors/registry.ts", "src/surfaces/cli/table/"];
+/** Where codes are listed, not thrown: the registry, the contracts, and the help of the command line. */
+const NAMES_CODES_ONLY = [
+  ...["src/shared/errors/registry.ts", "src/shared/protocol/", "src/surfaces/cli/table/"],
+];
 
 function textOf(files: readonly string[]): string {
   return files.map((file) => readText(file) ?? "").join("\n");
