@@ -13,13 +13,17 @@ export class TestTerminal implements AsyncDisposable {
   readonly #chunks: Uint8Array[] = [];
   readonly #ended: Promise<void>;
   readonly #waitMs: number;
+  #end = "";
 
   private constructor(stream: Awaited<ReturnType<Session["attach"]>>, waitMs: number) {
     this.#stream = stream;
     this.#waitMs = waitMs;
     this.#ended = this.#show();
-    // The owner of the stream reads the reason from `result`; here an end is no failure.
-    this.#ended.catch(() => {});
+    // An end is no failure by itself; whoever waits for a line is told of it.
+    this.#ended.then(
+      () => (this.#end = "\nThe attachment has ended."),
+      (error: unknown) => (this.#end = `\nThe attachment has ended: ${error}`),
+    );
   }
 
   /** @param waitMs  how long it waits for what is to appear */
@@ -53,7 +57,7 @@ export class TestTerminal implements AsyncDisposable {
       return matches.find((match) => match !== null) ?? null;
     };
     const show = () =>
-      new Error(`no ${pattern} on the screen:\n${this.screen().join("\n").trim()}`);
+      new Error(`no ${pattern} on the screen:\n${this.screen().join("\n").trim()}${this.#end}`);
     try {
       await eventually("a line", find, (match) => match !== null, this.#waitMs);
     } catch {

@@ -1,4 +1,3 @@
-import { setTimeout as delay } from "node:timers/promises";
 import type {
   RunInShellOptions,
   TerminalReader,
@@ -7,12 +6,13 @@ import type {
 import type { SessionRow } from "../../portable/model/index.ts";
 import { hasCode, WaypointError } from "../../shared/errors/index.ts";
 import type { OperationOutput, OperationParsedInput } from "../../shared/protocol/index.ts";
-import type { LiveInstance, TerminalSize } from "../live/index.ts";
+import type { LiveInstance } from "../live/index.ts";
 import type { Engine, StreamClient } from "../ports/index.ts";
 import { requireLive } from "./describe-session.ts";
 import { keepShellAlive } from "./keep-shell-alive.ts";
 import { quoteCommand } from "./quote-command.ts";
 import { sessionShell } from "./shell.ts";
+import { TerminalFit } from "./terminal-fit.ts";
 import { TypedLines } from "./typed-lines.ts";
 
 type AttachInput = OperationParsedInput<"attach">;
@@ -26,8 +26,6 @@ const SCREEN_RESET =
   "\u001b[?1049l\u001b[?1000l\u001b[?1002l\u001b[?1003l\u001b[?1006l\u001b[?2004l\u001b[?1l\u001b>" +
   "\u001b[!p\u001b[r\u001b[H\u001b[2J";
 const SWAP_GRACE_MS = 30_000;
-/** Within this time a program notices that its terminal has another size. */
-const SIZE_NOTICED_MS = 100;
 
 /**
  * Connects a client's terminal to a session's until it detaches or the shell ends.
@@ -71,32 +69,31 @@ class Attachment {
   readonly #client: StreamClient;
   readonly #engine: Engine;
   readonly #detached = Promise.withResolvers<AttachOutput>();
-  #size: TerminalSize;
+  readonly #fit: TerminalFit;
   /** The instance whose picture the client has, and whose terminal takes its size. */
   #live: LiveInstance | undefined;
   #lines: TypedLines | undefined;
   #fitting: Promise<void> = Promise.resolve();
   #hasDrawn = false;
-  #hasLeft = false;
   #hasStartedCommand = false;
-  /** Settled while an instance is followed; keys typed before it wait for it. */
-  #followed = Promise.withResolvers<LiveInstance>();
+  /** Settled while a fitted instance is followed; keys typed before it wait for it. */
+  #typable = Promise.withResolvers<LiveInstance>();
+  #isTypable = false;
 
   constructor(session: SessionRow, input: AttachInput, client: StreamClient, engine: Engine) {
     this.#session = session;
     this.#input = input;
     this.#client = client;
     this.#engine = engine;
-    this.#size = { columns: input.columns, rows: input.rows };
+    this.#fit = new TerminalFit(session.id, { columns: input.columns, rows: input.rows }, engine);
     const detach = () => this.#detached.resolve({ reason: "detached", exitCode: null });
     client.gone.addEventListener("abort", detach, { once: true });
     client.listen({
       onControl: (message) => {
         if (message.control === "detach") detach();
         if (message.control === "resize") {
-          this.#size = { columns: message.columns, rows: message.rows };
-          const live = this.#live;
-          if (live !== undefined) void this.#applySize(live);
+          const { columns, rows } = message;
+          void this.#fit.change({ columns, rows }, this.#live);
         }
       },
       onInput: (bytes) => this.#type(bytes),
@@ -105,9 +102,8 @@ class Attachment {
 
   /** Shows one instance until it ends, is swapped, or the client leaves. */
   async follow(live: LiveInstance): Promise<AttachOutput | "swapped"> {
-    this.#followed.resolve(live);
     const swapped = this.#engine.live.changed(live.sessionId).then(() => "swapped" as const);
-    this.#commonSize();
+    this.#fit.join();
     using lines = new TypedLines(live, this.#engine);
     this.#lines = lines;
     const reader = live.link.readTerminal(live.terminalId, 0);
@@ -116,17 +112,16 @@ class Attachment {
     } finally {
       reader.close();
       this.#live = undefined;
-      this.#followed = Promise.withResolvers();
+      // Keys that still wait were typed to what comes next.
+      if (this.#isTypable) this.#typable = Promise.withResolvers();
+      this.#isTypable = false;
     }
   }
 
-  /** Those who stay attached may have had to make do with less than they can show. */
   async leave(): Promise<void> {
-    this.#hasLeft = true;
+    this.#fit.hurry();
     await this.#fitting;
-    const size = this.#engine.live.commonSize(this.#session.id, this, null);
-    const live = this.#engine.live.get(this.#session.id);
-    if (size !== null && live !== undefined) await this.#resize(live, size);
+    await this.#fit.leave();
   }
 
   /** Waits for the instance after `before`; `undefined` when the session ended for good. */
@@ -150,7 +145,7 @@ class Attachment {
     try {
       const drawing = await this.#draw(live, reader);
       this.#live = live;
-      this.#fitting = this.#fit(live, drawing);
+      this.#fitting = this.#makeTypable(live, drawing);
       const output = this.#forward(live, reader);
       const command = this.#fitting.then(() => this.#runCommand(live) ?? output);
       return await Promise.race([output, command]);
@@ -161,8 +156,16 @@ class Attachment {
     }
   }
 
+  async #makeTypable(live: LiveInstance, { terminal, isFullScreen }: Drawing): Promise<void> {
+    await this.#fit.fit(live, terminal, isFullScreen);
+    if (this.#live !== live) return;
+    this.#isTypable = true;
+    this.#typable.resolve(live);
+  }
+
   async #forward(live: LiveInstance, reader: TerminalReader): Promise<AttachOutput> {
     for await (const { bytes } of reader) {
+      this.#fit.printed();
       await this.#client.send("stdout", bytes);
       this.#lines?.printed();
     }
@@ -197,7 +200,7 @@ class Attachment {
     }
     const hasLostBytes = terminal.startOffset > 0n && terminal.foreground !== terminal.pid;
     const isFullScreen = screen.isAlternate() || hasLostBytes;
-    await screen.resize(this.#size.columns, this.#size.rows);
+    await screen.resize(this.#fit.size.columns, this.#fit.size.rows);
     const picture = Buffer.from(this.#emptyScreen() + screen.serialize());
     screen.dispose();
     await this.#client.send("stdout", Buffer.concat([picture, newer]));
@@ -206,7 +209,7 @@ class Attachment {
 
   /** What is on the client's screen is pushed up into its history first, at the first drawing. */
   #emptyScreen(): string {
-    const pushUp = this.#hasDrawn ? "" : "\r\n".repeat(this.#size.rows);
+    const pushUp = this.#hasDrawn ? "" : "\r\n".repeat(this.#fit.size.rows);
     this.#hasDrawn = true;
     return pushUp + SCREEN_RESET;
   }
@@ -252,7 +255,7 @@ class Attachment {
   async #type(bytes: Uint8Array): Promise<void> {
     if (bytes.length === 0) return;
     this.#engine.typing.note(this.#session.id, bytes);
-    const live = await this.#followed.promise;
+    const live = await this.#typable.promise;
     this.#lines?.typed(bytes);
     try {
       await live.link.write(live.terminalId, bytes);
@@ -264,36 +267,5 @@ class Attachment {
 
   #isCurrent(live: LiveInstance): boolean {
     return this.#engine.live.get(live.sessionId)?.instanceId === live.instanceId;
-  }
-
-  /**
-   * Gives the terminal the size that all attached can show. A full-screen program then draws itself
-   * anew; where the size stays, it is changed for a moment, so that it does so, too.
-   */
-  async #fit(live: LiveInstance, { terminal, isFullScreen }: Drawing): Promise<void> {
-    if (this.#hasLeft) return;
-    const { columns, rows } = this.#commonSize();
-    if (isFullScreen && terminal.cols === columns && terminal.rows === rows) {
-      await this.#resize(live, { columns, rows: rows > 1 ? rows - 1 : rows + 1 });
-      await delay(SIZE_NOTICED_MS);
-    }
-    await this.#applySize(live);
-  }
-
-  async #applySize(live: LiveInstance): Promise<void> {
-    await this.#resize(live, this.#commonSize());
-  }
-
-  #commonSize(): TerminalSize {
-    return this.#engine.live.commonSize(this.#session.id, this, this.#size) ?? this.#size;
-  }
-
-  async #resize(live: LiveInstance, { columns, rows }: TerminalSize): Promise<void> {
-    try {
-      await live.link.resize(live.terminalId, columns, rows);
-    } catch (error) {
-      // A terminal that is gone needs no size; whoever reads from it learns of the end.
-      if (this.#isCurrent(live) && !hasCode(error, "SESSION_ENDED")) throw error;
-    }
   }
 }
