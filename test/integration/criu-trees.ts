@@ -91,7 +91,7 @@ export class CriuTrees {
       stdio: "ignore",
       detached: true,
     });
-    const pid = await pollUntil("the first process", { timeoutMs: 10_000 }, () => {
+    const pid = await pollUntil("the first process", { timeoutMs: 60_000 }, () => {
       if (!existsSync(`${ownDir}/ready`)) return undefined;
       const children = readFileSync(`/proc/${launcher.pid}/task/${launcher.pid}/children`, "utf8");
       return Number(children.split(" ")[0]) || undefined;
@@ -182,7 +182,7 @@ export class CriuTrees {
   /** Ends every tree. */
   async endAll(): Promise<void> {
     for (const pid of this.#pids.splice(0)) killProcess(pid);
-    await pollUntil("the processes to end", { timeoutMs: 5000 }, () =>
+    await pollUntil("the processes to end", { timeoutMs: 60_000 }, () =>
       treeProcesses().length === 0 ? true : undefined,
     );
   }

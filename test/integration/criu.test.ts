@@ -26,7 +26,7 @@ inPrivateNamespace(import.meta.filename, { title, network: false }, () => {
     expect(result.durationMs).toBeGreaterThan(result.pauseMs);
     expect(result.memoryBytes).toBe(result.pagesWritten * 4096);
     for (const running of [tree, ...copies]) {
-      await pollUntil("the count to go on", { timeoutMs: 5000 }, () =>
+      await pollUntil("the count to go on", { timeoutMs: 60_000 }, () =>
         countOf(running) > counted ? true : undefined,
       );
     }
@@ -62,7 +62,7 @@ inPrivateNamespace(import.meta.filename, { title, network: false }, () => {
     });
 
     expect(new Set(counts)).toEqual(new Set([counted]));
-    await pollUntil("the count to go on", { timeoutMs: 5000 }, () =>
+    await pollUntil("the count to go on", { timeoutMs: 60_000 }, () =>
       countOf(restored) > counted ? true : undefined,
     );
   });

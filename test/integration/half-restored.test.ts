@@ -57,7 +57,7 @@ inPrivateNamespace(import.meta.filename, { title, network: false }, () => {
     for (let round = 0; round < ROUNDS / 6; ) {
       let ended: unknown;
       const restoring = restored().then((outcome) => (ended = outcome));
-      await pollUntil("a process of the tree", { timeoutMs: 5000, intervalMs: 0 }, () =>
+      await pollUntil("a process of the tree", { timeoutMs: 60_000, intervalMs: 0 }, () =>
         ended !== undefined || running().length > 1 ? true : undefined,
       );
       for (const { pid } of running().filter(isCriu)) killProcess(pid);

@@ -51,7 +51,7 @@ inPrivateNamespace(import.meta.filename, { title, network: true }, () => {
       ip -n world address add ${WORLD}/64 dev eth0 nodad; ip -n world link set eth0 up
       ip -6 route add default via ${WORLD}`);
     world = spawn("ip", ["netns", "exec", "world", "/usr/bin/python3", "-c", NAME_SERVER + SERVER]);
-    await pollUntil("the world", { timeoutMs: 10_000 }, () =>
+    await pollUntil("the world", { timeoutMs: 60_000 }, () =>
       reach6(HOST_NAMESPACE, WORLD) === "" ? undefined : true,
     );
   });
@@ -91,7 +91,7 @@ inPrivateNamespace(import.meta.filename, { title, network: true }, () => {
     const [first, second] = [await host.create("i1", "nat"), await host.create("i2", "nat")];
     processes.push(spawn("nsenter", [...enter(second), "/usr/bin/python3", "-c", SERVER]));
     const address = /inet6 (fd\S+)\/126/.exec(run(second, "ip -6 -o address show dev eth0"))?.[1];
-    await pollUntil("the server", { timeoutMs: 10_000 }, () =>
+    await pollUntil("the server", { timeoutMs: 60_000 }, () =>
       reach6(HOST_NAMESPACE, address ?? "") === "" ? undefined : true,
     );
 

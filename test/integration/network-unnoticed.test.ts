@@ -32,7 +32,7 @@ inPrivateNamespace(import.meta.filename, { title, network: true }, () => {
       ip link add wan0 type veth peer name eth0 netns world
       ip address add ${HOST_ADDRESS}/24 dev wan0; ip link set wan0 up`);
     server = spawn("/usr/bin/python3", ["-c", ECHO_SERVER]);
-    await pollUntil("the host's server", { timeoutMs: 10_000 }, () =>
+    await pollUntil("the host's server", { timeoutMs: 60_000 }, () =>
       reach(HOST_NAMESPACE, HOST_ADDRESS) === "" ? undefined : true,
     );
     own = await openTestWaypoint();

@@ -45,7 +45,7 @@ inPrivateNamespace(import.meta.filename, { title, network: true }, () => {
       "-c",
       NAME_SERVER + ECHO_SERVER,
     ]);
-    await pollUntil("the world", { timeoutMs: 10_000 }, () =>
+    await pollUntil("the world", { timeoutMs: 60_000 }, () =>
       reach(HOST_NAMESPACE, WORLD_ADDRESS) === "" ? undefined : true,
     );
   });
@@ -68,7 +68,7 @@ inPrivateNamespace(import.meta.filename, { title, network: true }, () => {
   /** Starts a server inside a session and waits until the session itself reaches it. */
   async function serveIn(session: SessionNetwork): Promise<void> {
     processes.push(spawn("nsenter", [...enter(session), "/usr/bin/python3", "-c", ECHO_SERVER]));
-    await pollUntil("the server", { timeoutMs: 10_000 }, () =>
+    await pollUntil("the server", { timeoutMs: 60_000 }, () =>
       reach(session, "127.0.0.1") === "" ? undefined : true,
     );
   }
@@ -97,11 +97,13 @@ inPrivateNamespace(import.meta.filename, { title, network: true }, () => {
     client.stdout?.on("data", (chunk: Buffer) => {
       said += chunk.toString();
     });
-    await pollUntil("the connection", { timeoutMs: 5000 }, () => (said === "" ? undefined : true));
+    await pollUntil("the connection", { timeoutMs: 60_000 }, () =>
+      said === "" ? undefined : true,
+    );
 
     const connections = run(session, "ss -Htn state established");
     client.stdin?.write("\n");
-    await pollUntil("the echo", { timeoutMs: 5000 }, () =>
+    await pollUntil("the echo", { timeoutMs: 60_000 }, () =>
       said === "up\nagain\n" ? true : undefined,
     );
 
@@ -160,7 +162,7 @@ inPrivateNamespace(import.meta.filename, { title, network: true }, () => {
     sendFrame(session, "127.0.0.1", 4001);
     sendFrame(session, gateway, 4001);
     // What was sent last has arrived.
-    await pollUntil("a packet", { timeoutMs: 5000 }, () => heard.includes(gateway) || undefined);
+    await pollUntil("a packet", { timeoutMs: 60_000 }, () => heard.includes(gateway) || undefined);
     for (const server of servers) server.close();
 
     expect(heard).toEqual([gateway]);

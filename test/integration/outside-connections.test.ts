@@ -59,7 +59,7 @@ inPrivateNamespace(import.meta.filename, { title, network: true }, () => {
         chain input { type filter hook input priority 0
           tcp dport 8000 counter name asked; }; }'`);
     world = spawn("ip", ["netns", "exec", "world", "/usr/bin/python3", "-c", ECHO_SERVER]);
-    await pollUntil("the world", { timeoutMs: 10_000 }, () =>
+    await pollUntil("the world", { timeoutMs: 60_000 }, () =>
       reach(HOST_NAMESPACE, WORLD_ADDRESS) === "" ? undefined : true,
     );
     own = await openTestWaypoint();
@@ -168,7 +168,7 @@ inPrivateNamespace(import.meta.filename, { title, network: true }, () => {
 
 /** Tells the program what to send. */
 async function ask(session: Session, line: string): Promise<void> {
-  const done = await session.exec(`echo ${line} > /root/ask`, { shell: "own", timeoutMs: 10_000 });
+  const done = await session.exec(`echo ${line} > /root/ask`, { shell: "own", timeoutMs: 60_000 });
   expect(done.exitCode).toBe(0);
 }
 

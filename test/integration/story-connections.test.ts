@@ -38,7 +38,7 @@ inPrivateNamespace(import.meta.filename, { title, network: true }, () => {
       ip address add ${HOST_ADDRESS}/24 dev wan0; ip link set wan0 up
       ip -n world address add ${WORLD_ADDRESS}/24 dev eth0; ip -n world link set eth0 up`);
     world = spawn("ip", ["netns", "exec", "world", "/usr/bin/python3", "-c", ECHO_SERVER]);
-    await pollUntil("the world", { timeoutMs: 10_000 }, () =>
+    await pollUntil("the world", { timeoutMs: 60_000 }, () =>
       reach(HOST_NAMESPACE, WORLD_ADDRESS) === "" ? undefined : true,
     );
     own = await openTestWaypoint();

@@ -4,7 +4,7 @@ import { eventually } from "./test-waypoint.ts";
 
 const COLUMNS = 100;
 const ROWS = 30;
-const WAIT_MS = 15_000;
+const WAIT_MS = 60_000;
 
 /** An attached terminal with a screen, and hands that type. */
 export class TestTerminal implements AsyncDisposable {

@@ -71,7 +71,7 @@ export function setStandby({ policy = "off", budgetBytes, reserveBytes }: TestSt
 async function close(stateDir: string): Promise<void> {
   const { pid } = await callOperation(stateDir, "daemon.status", {});
   await callOperation(stateDir, "daemon.stop", { sessions: true });
-  for (let tries = 0; existsSync(`/proc/${pid}`) && tries < 500; tries += 1) await delay(10);
+  for (let tries = 0; existsSync(`/proc/${pid}`) && tries < 3_000; tries += 1) await delay(10);
   const left = mountsBelow(stateDir);
   if (left.length > 0) throw new Error(`mounts left behind: ${left.join(", ")}`);
   rmSync(stateDir, { recursive: true });
@@ -89,7 +89,7 @@ export async function eventually<T>(
   what: string,
   read: () => T | Promise<T>,
   accept: (value: T) => boolean,
-  timeoutMs = 30_000,
+  timeoutMs = 60_000,
 ): Promise<T> {
   const endsAtMs = performance.now() + timeoutMs;
   for (;;) {

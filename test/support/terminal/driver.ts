@@ -105,7 +105,7 @@ export class Driver {
 
 /** Reads again and again until `accept` likes it. */
 export async function until<T>(read: () => Promise<T>, accept: (value: T) => boolean): Promise<T> {
-  for (let tries = 0; tries < 500; tries += 1) {
+  for (let tries = 0; tries < 3_000; tries += 1) {
     const value = await read();
     if (accept(value)) return value;
     await delay(20);
