@@ -1,8 +1,10 @@
 import type { LiveInstance } from "../live/index.ts";
 import type { Engine } from "../ports/index.ts";
 
-/** A shell that has printed nothing for this long has come to its prompt, if it is about to. */
+/** A shell that has printed nothing for this long has come to its prompt, as a rule. */
 const PRINTED_MS = 100;
+/** On a busy machine it may wait for its turn with the prompt printed: each look waits twice as long. */
+const LOOK_MS_MAX = 8_000;
 const LINE_ENDS = [0x0d, 0x0a];
 
 /**
@@ -30,8 +32,7 @@ export class TypedLines implements Disposable {
   /** Notes that the terminal has printed something. */
   printed(): void {
     if (!this.#isOpen) return;
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => void this.#look(), PRINTED_MS);
+    this.#lookIn(PRINTED_MS);
   }
 
   [Symbol.dispose](): void {
@@ -39,12 +40,22 @@ export class TypedLines implements Disposable {
     this.#isOpen = false;
   }
 
-  async #look(): Promise<void> {
+  #lookIn(ms: number): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => void this.#look(ms), ms);
+  }
+
+  async #look(afterMs: number): Promise<void> {
     const { link, terminalId, sessionId: session, instanceId: instance } = this.#live;
+    const timer = this.#timer;
     try {
       const { terminals } = await link.list();
       const isAtPrompt = terminals.find(({ id }) => id === terminalId)?.isAtPrompt === true;
-      if (!isAtPrompt || !this.#isOpen) return;
+      if (!this.#isOpen || timer !== this.#timer) return;
+      if (!isAtPrompt) {
+        if (afterMs < LOOK_MS_MAX) this.#lookIn(2 * afterMs);
+        return;
+      }
       this.#isOpen = false;
       this.#engine.automatic.commandEnded({ session, instance, liveShellLine: null });
     } catch {
