@@ -15,8 +15,8 @@ import { renderDescribed } from "./docs/render-described.ts";
 import { renderOperationTypes } from "./docs/render-operation-types.ts";
 
 const ROOT = new URL("../", import.meta.url);
-const DESCRIBED = "src/shared/protocol/described.ts";
-const OPERATION_TYPES = "src/shared/protocol/operation-types.ts";
+const DESCRIBED = "src/shared/protocol/generated/described.ts";
+const OPERATION_TYPES = "src/shared/protocol/generated/operation-types.ts";
 const COMPATIBILITY = "docs/compatibility.md";
 const PERFORMANCE = "docs/performance.md";
 const AS_SHOWN = { stdio: "inherit" };

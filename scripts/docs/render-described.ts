@@ -22,7 +22,7 @@ type Schema = Record<string, unknown> & {
 };
 
 /**
- * Returns src/shared/protocol/described.ts: what the contract says of its operations as plain data, so
+ * Returns src/shared/protocol/generated/described.ts: what the contract says of its operations as plain data, so
  * that the command line, which starts for every step of an agent, need not load the schemas.
  */
 export function renderDescribed(): string {

@@ -8,7 +8,7 @@ const PROTOCOL = new URL("../../src/shared/protocol/", import.meta.url);
 const NAMED_FIELDS_MIN = 3;
 
 /**
- * Returns src/shared/protocol/operation-types.ts: the types of the contract's schemas, with what each
+ * Returns src/shared/protocol/generated/operation-types.ts: the types of the contract's schemas, with what each
  * field is as its comment, so that an editor tells it. What TypeScript infers has no comments.
  */
 export async function renderOperationTypes(): Promise<string> {

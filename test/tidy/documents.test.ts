@@ -14,13 +14,13 @@ describe("documents", () => {
   });
 
   test("what the command line knows of the contract is what it says", () => {
-    expect(readText("src/shared/protocol/described.ts")).toBe(renderDescribed());
+    expect(readText("src/shared/protocol/generated/described.ts")).toBe(renderDescribed());
   });
 
   test("the types of operations are those of the contract's schemas", async () => {
     const types = await renderOperationTypes();
 
-    expect(readText("src/shared/protocol/operation-types.ts")).toBe(types);
+    expect(readText("src/shared/protocol/generated/operation-types.ts")).toBe(types);
   });
 
   test("docs/ARCHITECTURE.md draws the tree of src as it is", () => {

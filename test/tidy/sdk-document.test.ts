@@ -67,7 +67,7 @@ test("the options in the tables of docs/sdk.md are ones of its methods", () => {
 });
 
 test("each field of a session and of a checkpoint is documented in the SDK's types", () => {
-  const types = readText("src/shared/protocol/operation-types.ts") ?? "";
+  const types = readText("src/shared/protocol/generated/operation-types.ts") ?? "";
   const bare = ["Session", "Checkpoint"].flatMap((name) => {
     const [, fields = ""] =
       new RegExp(`^export type ${name} = \\{ (.*) \\};$`, "m").exec(types) ?? [];

@@ -17,7 +17,6 @@ export {
   type OperationOutput,
   type OperationParsedInput,
 } from "./contract.ts";
-export { DESCRIBED } from "./described.ts";
 export { type FileType, fileTypeSchema } from "./file-change.ts";
 export type { Place } from "./file-operations.ts";
 export {
@@ -31,10 +30,7 @@ export {
   type NoticeMessage,
   type RequestMessage,
 } from "./frames.ts";
-export { ID_LENGTH, isValidName, NAME_LENGTH_MAX } from "./ids.ts";
-export type { IntentSource } from "./intent.ts";
-export type { Applied, PlanOutput } from "./merge-operations.ts";
-export type { OperationContract } from "./operation-contract.ts";
+export { DESCRIBED } from "./generated/described.ts";
 export type {
   AutoState,
   Bind,
@@ -68,7 +64,11 @@ export type {
   StoryProcess,
   Verification,
   Verified,
-} from "./operation-types.ts";
+} from "./generated/operation-types.ts";
+export { ID_LENGTH, isValidName, NAME_LENGTH_MAX } from "./ids.ts";
+export type { IntentSource } from "./intent.ts";
+export type { Applied, PlanOutput } from "./merge-operations.ts";
+export type { OperationContract } from "./operation-contract.ts";
 export { PIDS_MAX, PIDS_MIN } from "./pids.ts";
 export type { FilesPut } from "./restore-operations.ts";
 export type { RestoreParts } from "./restore-parts.ts";
