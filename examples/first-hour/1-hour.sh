@@ -28,7 +28,7 @@ begin verify
 
 quietly exec work "sed -i 's/pears 4/pears 5/' prices && sed -i 's/qx 7/qx 8/' test.sh"
 quietly checkpoint work --verify
-quietly exec work "sed -i 's/port\": 3000/port\": /' config.json; pkill -f server.py"
+quietly exec work "sed -i 's/port\": 3000/port\": /' config.json; pkill -f server.py; sleep 1"
 quietly checkpoint work --verify
 quietly exec work 'rm prices; python3 server.py'
 quietly checkpoint work --verify
@@ -48,7 +48,7 @@ begin fork
 {
   show fork work -n 2 --name try
   show exec try-1 'echo "plums 2" >> prices && sed -i "s/qx 8/qx 10/" test.sh && sh test.sh'
-  show exec try-2 'pkill -f server.py; sh test.sh'
+  show exec try-2 'pkill -f server.py; sleep 1; sh test.sh'
   show checkpoint try-1 -m 'Plums' --verify
 } | shown
 

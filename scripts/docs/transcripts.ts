@@ -58,6 +58,7 @@ export function whatItSays(transcript: string): string {
       .replaceAll(/\b[a-z0-9]{10}\b|(?<=[●○] .{0,4})\b[a-z0-9]{6}\b|(?<=index )[0-9a-f.]+/g, "ID")
       .replaceAll(/\d\d:\d\d(:\d\d)?/g, "TIME")
       .replaceAll(/\b[\d.,]+ (ms|s|KiB|MiB)\b/g, "AMOUNT")
+      .replaceAll(/\b\d+[smh] (old|ago)\b/g, "AGE $1")
       .replaceAll(/\b(process |:8123 +)\d+/g, "$1PID")
       .replaceAll(/[ │…]+/g, " ")
   );

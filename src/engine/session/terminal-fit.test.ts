@@ -59,6 +59,15 @@ test("two clients get what both can show; the one who stays gets all when the ot
   expect(steps.all).toEqual(["link.resize 1 60 24", "link.resize 1 80 24"]);
 });
 
+test("a client that leaves while a program is waited for is attached no longer", async () => {
+  const { engine, fit, fitted } = attached();
+  const done = fitted(true);
+  fit.hurry();
+  await fit.leave();
+  await done;
+  expect(engine.live.attachedCount("s1")).toBe(0);
+});
+
 test("a terminal that is gone needs no size; any other failure is told", async () => {
   const gone = attached();
   gone.steps.fail("link.resize", new WaypointError("SESSION_ENDED", "The terminal is gone."));

@@ -23,6 +23,7 @@ export class TerminalFit {
   #size: TerminalSize;
   #onPrinted: (() => void) | undefined;
   readonly #leaving = new AbortController();
+  #hasLeft = false;
 
   constructor(sessionId: string, size: TerminalSize, engine: Engine) {
     this.#sessionId = sessionId;
@@ -37,6 +38,8 @@ export class TerminalFit {
 
   /** Takes part in the size that all can show, and returns that. */
   join(): TerminalSize {
+    // A fit of an instance that was put back meanwhile may end after the client has left.
+    if (this.#hasLeft) return this.#size;
     return this.#engine.live.commonSize(this.#sessionId, this, this.#size) ?? this.#size;
   }
 
@@ -47,6 +50,7 @@ export class TerminalFit {
 
   /** Those who stay attached may have had to make do with less than they can show. */
   async leave(): Promise<void> {
+    this.#hasLeft = true;
     const size = this.#engine.live.commonSize(this.#sessionId, this, null);
     const live = this.#engine.live.get(this.#sessionId);
     if (size !== null && live !== undefined) await this.#resize(live, size);
