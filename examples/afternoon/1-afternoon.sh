@@ -26,7 +26,9 @@ did 'rm data/shop.db'
 did 'mv cart.py basket.py'
 did 'sh test.sh'
 did 'echo "{\"port\": }" > config.json'
-did 'pkill -f server.py'
+quietly exec shop 'pkill -f server.py'
+gone shop server.py
+quietly checkpoint shop
 did 'python3 server.py'
 did 'export DEBUG=1; cd /srv/shop/data'
 did 'git -C /srv/shop log --oneline; ls'

@@ -28,7 +28,8 @@ begin verify
 
 quietly exec work "sed -i 's/pears 4/pears 5/' prices && sed -i 's/qx 7/qx 8/' test.sh"
 quietly checkpoint work --verify
-quietly exec work "sed -i 's/port\": 3000/port\": /' config.json; pkill -f server.py; sleep 1"
+quietly exec work "sed -i 's/port\": 3000/port\": /' config.json; pkill -f server.py"
+gone work server.py
 quietly checkpoint work --verify
 quietly exec work 'rm prices; python3 server.py'
 quietly checkpoint work --verify

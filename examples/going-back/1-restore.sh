@@ -10,6 +10,7 @@ quietly checkpoint web --name green
 quietly fork green --name try
 quietly exec web 'echo "port: 81" > app.yaml; rm notes; sed -i s/2/two/ list; mkdir data; echo row > data/rows'
 quietly exec web 'pkill -f http.server; (sleep 1000 &)'
+gone web http.server
 quietly checkpoint web --name red
 
 begin plan

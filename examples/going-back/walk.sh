@@ -36,3 +36,8 @@ host() {
   printf '$ %s\n' "$1"
   eval "$1"
 }
+
+# A process that was told to end may take a moment: waits until a session has none like this.
+gone() {
+  while waypoint ps "$1" | grep -q "$2"; do sleep 0.1; done
+}
