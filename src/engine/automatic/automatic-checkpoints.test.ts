@@ -56,6 +56,26 @@ test("after a command the prompt is waited for, the changes are looked at, and a
   expect(logged).toEqual([]);
 });
 
+test("what a shell does until its first prompt is no change; what comes later is one", async () => {
+  const { automatic, steps, engine, served, taken } = follow("hybrid");
+  steps.answer("store.hasChangedFiles", async () => false);
+  const runs = (processes: string) =>
+    steps.answer("sandbox.treeFingerprint", () => ({ processes, ranTicks: 1 }));
+  const live = engine.live.get("s1");
+  if (live === undefined) throw new Error("no session");
+
+  runs("2 bash /root");
+  automatic.started(live);
+  automatic.commandEnded(COMMAND);
+  await served();
+  expect(taken()).toEqual([]);
+
+  runs("2 bash /root\n9 redis /");
+  automatic.commandEnded(COMMAND);
+  await served();
+  expect(taken()).toHaveLength(1);
+});
+
 test("a checkpoint waits while the shell is not at its prompt, and while the session is in use", async () => {
   const { automatic, engine, steps, served, taken } = follow("command");
   const lease = Promise.withResolvers<void>();

@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { SessionRow } from "../../portable/model/index.ts";
 import { toWaypointError } from "../../shared/errors/index.ts";
 import type { OperationOutput } from "../../shared/protocol/index.ts";
-import { createCheckpoint, noteStartState } from "../checkpoint/index.ts";
+import { createCheckpoint, noteStartAgain, noteStartState } from "../checkpoint/index.ts";
 import type { LiveInstance } from "../live/index.ts";
 import type { Automatic, CommandEnd, Engine } from "../ports/index.ts";
 import { autoPolicyOf, describeAutomatic } from "../session/index.ts";
@@ -48,6 +48,14 @@ export class AutomaticCheckpoints implements Automatic {
     } catch (error) {
       // Where none was noted, all counts as changed.
       this.#engine.logger.error("follow a session", error, { sessionId: live.sessionId });
+    }
+  }
+
+  started(live: LiveInstance): void {
+    try {
+      noteStartAgain(live, this.#engine);
+    } catch (error) {
+      this.#engine.logger.error("note a session's start", error, { sessionId: live.sessionId });
     }
   }
 

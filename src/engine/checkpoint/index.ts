@@ -19,6 +19,11 @@ export {
 export { makeDurable, removeCheckpoints, scheduleDurable } from "./make-durable.ts";
 export { fromManifest, shownOfNewer, toManifest } from "./manifest.ts";
 export { MemoryImages } from "./memory-images.ts";
-export { noteStartState, quickChanges, touchedSinceNoted } from "./quick-change-check.ts";
+export {
+  noteStartAgain,
+  noteStartState,
+  quickChanges,
+  touchedSinceNoted,
+} from "./quick-change-check.ts";
 export { syncSoon } from "./sync-soon.ts";
 export { openThrowawayFork, type ThrowawayFork } from "./throwaway-fork.ts";

@@ -69,6 +69,13 @@ export function noteStartState(live: LiveInstance, engine: Engine): void {
   });
 }
 
+/** Notes a session that was noted as it began as it is now, where its shell has come to its prompt. */
+export function noteStartAgain(live: LiveInstance, engine: Engine): void {
+  if (quickStates.get(live)?.isOfStart !== true) return;
+  quickStates.delete(live);
+  noteStartState(live, engine);
+}
+
 /** Returns what has become of a session since it was noted; all, where it never was. */
 export async function quickChanges(live: LiveInstance, engine: Engine): Promise<QuickChanges> {
   const noted = quickStates.get(live);

@@ -14,6 +14,8 @@ export interface CommandEnd {
 export interface Automatic {
   /** Follows a session from now on; what it is now counts as captured. Never throws. */
   begin(live: LiveInstance): void;
+  /** A new session's shell has come to its prompt, and nobody has used it: its start is no change. */
+  started(live: LiveInstance): void;
   /** Notes that a command has ended: in exec, in run, or typed at a terminal. */
   commandEnded(end: CommandEnd): void;
   /** Notes that a task has ended. */

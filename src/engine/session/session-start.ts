@@ -48,6 +48,7 @@ export async function noteStart(
     const start = await withDeadline("a shell's start", TIMEOUT_MS, readStart(live, engine));
     // Nothing is awaited from here on: whatever was asked for later comes after what was read.
     const isUnused = link.actionCount === unusedAt;
+    if (isUnused) engine.automatic.started(live);
     const isThere = engine.catalog.session(sessionId) !== undefined;
     if (start !== null && isUnused && isThere) engine.store.sessions.writeStart(sessionId, start);
   } catch (error) {
