@@ -1,7 +1,7 @@
 import { isAtOrBelow, type RawPath } from "../../../base/index.ts";
 import type { IndexEntry } from "../../../formats/git/index.ts";
 import type { Pace, RawChange } from "../../moment/index.ts";
-import type { GitRepository } from "./git-repository.ts";
+import type { GitRepository } from "../../repository/index.ts";
 import { WorkTree } from "./work-tree.ts";
 
 /** A repository at two moments, and what is known to have changed around it. */

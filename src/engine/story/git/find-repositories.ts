@@ -1,7 +1,7 @@
 import path from "node:path";
 import { fromText, joinRaw, type RawPath } from "../../../base/index.ts";
 import type { BothFiles, Pace, RawChange } from "../../moment/index.ts";
-import { findGitPlaces, findWorktree } from "./git-places.ts";
+import { findGitPlaces, findWorktree } from "../../repository/index.ts";
 
 const IN_REPOSITORY = /^(.*?)\/\.git(?:\/(?:worktrees\/([^/]+)\/)?|$)/;
 /** More repositories are not looked at. */

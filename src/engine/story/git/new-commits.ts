@@ -1,6 +1,6 @@
 import type { GitCommit } from "../../../formats/git/index.ts";
 import type { Pace } from "../../moment/index.ts";
-import type { GitRepository } from "./git-repository.ts";
+import type { GitRepository } from "../../repository/index.ts";
 
 /** More commits than this are not told one by one. */
 const COMMITS_MAX = 500;

@@ -3,6 +3,7 @@ import { describeCommit, type GitCommit } from "../../../formats/git/index.ts";
 import type { GitChange } from "../../../shared/protocol/index.ts";
 import type { MomentPair, RawChange, ReadContext } from "../../moment/index.ts";
 import { Pace } from "../../moment/index.ts";
+import { GitRepository } from "../../repository/index.ts";
 import { AnswerBudget } from "../answer-budget.ts";
 import { shareFileChanges } from "../files/share-file-changes.ts";
 import { loadStory } from "../keep-story.ts";
@@ -10,7 +11,6 @@ import type { ChangesReader } from "../section.ts";
 import { shellDirectory } from "../shell-directory.ts";
 import { compareDirty, type DirtyAnswer } from "./compare-dirty.ts";
 import { findRepositories } from "./find-repositories.ts";
-import { GitRepository } from "./git-repository.ts";
 import { findNewCommits, type NewCommits } from "./new-commits.ts";
 import { summarizeGit } from "./summarize-git.ts";
 

@@ -8,7 +8,7 @@ import {
 } from "../../../formats/git/index.ts";
 import type { Pace } from "../../moment/index.ts";
 import { linkTarget, readEntry, type TreeEntry } from "../../moment/index.ts";
-import type { GitRepository } from "./git-repository.ts";
+import type { GitRepository } from "../../repository/index.ts";
 
 const INDEX_BYTES_MAX = 8 * 1024 * 1024;
 /** In a larger repository the question would cost too much. */

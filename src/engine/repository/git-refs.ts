@@ -1,6 +1,6 @@
-import { joinRaw, toText } from "../../../base/index.ts";
-import { parsePackedRefs, parseRef } from "../../../formats/git/index.ts";
-import type { MomentFiles } from "../../moment/index.ts";
+import { joinRaw, toText } from "../../base/index.ts";
+import { parsePackedRefs, parseRef } from "../../formats/git/index.ts";
+import type { MomentFiles } from "../moment/index.ts";
 import { type GitPlaces, readLine } from "./git-places.ts";
 
 const PACKED_BYTES_MAX = 32 * 1024 * 1024;

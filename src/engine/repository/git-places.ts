@@ -1,5 +1,5 @@
-import { joinRaw, type RawPath } from "../../../base/index.ts";
-import type { MomentFiles } from "../../moment/index.ts";
+import { joinRaw, type RawPath } from "../../base/index.ts";
+import type { MomentFiles } from "../moment/index.ts";
 
 const SMALL_FILE_BYTES_MAX = 64 * 1024;
 

@@ -1,6 +1,6 @@
-import type { RawPath } from "../../../base/index.ts";
-import { type GitCommit, parseCommit } from "../../../formats/git/index.ts";
-import type { MomentFiles } from "../../moment/index.ts";
+import type { RawPath } from "../../base/index.ts";
+import { type GitCommit, parseCommit } from "../../formats/git/index.ts";
+import type { MomentFiles } from "../moment/index.ts";
 import { GitObjects } from "./git-objects.ts";
 import { findGitPlaces, type GitPlaces } from "./git-places.ts";
 import { type GitHead, GitRefs } from "./git-refs.ts";

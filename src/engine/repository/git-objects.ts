@@ -1,7 +1,7 @@
 import { inflateSync } from "node:zlib";
-import { joinRaw, type RawPath } from "../../../base/index.ts";
-import { type GitObject, GitPack, ReadRoom } from "../../../formats/git/index.ts";
-import { type MomentFiles, openEntry } from "../../moment/index.ts";
+import { joinRaw, type RawPath } from "../../base/index.ts";
+import { type GitObject, GitPack, ReadRoom } from "../../formats/git/index.ts";
+import { type MomentFiles, openEntry } from "../moment/index.ts";
 
 /** Larger objects are not read: commits are small. */
 const OBJECT_BYTES_MAX = 4 * 1024 * 1024;
