@@ -40,6 +40,22 @@ const SAME: Decision = {
  * @param ours  what is at the target now.
  */
 export async function decide(
+  change: Pick<DesiredChange, "base" | "theirs" | "applied" | "settle">,
+  ours: Version | null,
+  rules: DecisionRules,
+): Promise<Decision> {
+  const decision = await decideByBase(change, ours, rules);
+  const settled = decision.conflict === null ? null : ((await change.settle?.(ours)) ?? null);
+  if (settled === null) return decision;
+  if ("base" in settled) {
+    const isKnown = change.base !== "unknown" && change.base !== null;
+    return isKnown ? decision : await decideByBase({ ...change, ...settled }, ours, rules);
+  }
+  if (settled.keep === "theirs") return take(change.theirs);
+  return { ...SAME, note: settled.note };
+}
+
+async function decideByBase(
   { base: knownBase, theirs, applied }: Pick<DesiredChange, "base" | "theirs" | "applied">,
   ours: Version | null,
   rules: DecisionRules,

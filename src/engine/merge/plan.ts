@@ -13,9 +13,17 @@ export interface DesiredChange {
   theirs: Version | null;
   /** What an earlier apply of the same line has left here; a target that is like it is its own work. */
   applied?: Version | null | undefined;
+  /** Asked where the two sides cannot be joined otherwise. */
+  settle?: (ours: Version | null) => Promise<Settled | null>;
   /** Name of other changes that are the same file: a hard link. */
   linkKey: string | null;
 }
+
+/** What else is known of a path: what both sides come from, or which one has all that is to be kept. */
+export type Settled =
+  | { base: Version }
+  | { keep: "ours"; note: string | null }
+  | { keep: "theirs" };
 
 /** Why the two sides cannot be joined. */
 export type ConflictKind = "both-changed" | "both-added" | "changed-deleted" | "kind" | "blocked";

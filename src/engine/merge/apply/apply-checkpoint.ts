@@ -24,7 +24,9 @@ import type { DesiredChange, Plan } from "../plan.ts";
 import { requireNoneUnfinished } from "../recover.ts";
 import { type Applied, findApplied } from "./find-applied.ts";
 import { type Mapping, mapPaths } from "./map-paths.ts";
+import { openSides } from "./open-sides.ts";
 import { sendPatch } from "./send-patch.ts";
+import { Settling } from "./settle-change.ts";
 
 type Input = OperationParsedInput<"apply">;
 
@@ -64,14 +66,19 @@ export async function applyCheckpoint(
   const found = await findFileChanges({ from, to }, { engine, signal: client.cancelled }, files);
   const changes = splitChanges(found.changes, files, mapping.under);
   const applied = await findApplied(row, mapping, journal, engine.catalog);
-  const desired = await desiredChangesOf(changes, { mapping, row, applied }, engine);
   const id = engine.newId();
   await journal.make(id);
   try {
+    const views = new FirstViews(row, engine);
+    const scratchDir = journal.dirOf(id);
+    const opened = { files, mapping, views, directoryFd: directory.fd, scratchDir };
+    await using sides = await openSides({ ...opened, signal: client.cancelled }, engine);
+    const settling = new Settling(sides, client.cancelled);
+    const desired = await desiredChangesOf(changes, { mapping, views, applied, settling });
     const plan = await makePlan(desired, target, {
       onConflict: input.force ? "theirs" : "refuse",
       labels: { ours: "this machine", base: "base", theirs: row.id },
-      ...{ scratchDir: journal.dirOf(id), textTools: engine.textTools },
+      ...{ scratchDir, textTools: engine.textTools },
       directoryAt: (path) => directoryAt(files.to, mapping.toSession(path)),
       signal: client.cancelled,
     });
@@ -81,8 +88,7 @@ export async function applyCheckpoint(
     };
     if (input.dryRun && !input.patch) return { ...describePlan(plan), ...result };
     refuseConflicts(plan, input.force);
-    if (input.patch)
-      await sendPatch(plan, target, { scratchDir: journal.dirOf(id), client, engine });
+    if (input.patch) await sendPatch(plan, target, { scratchDir, client, engine });
     if (input.patch || plan.steps.length === 0) return { ...describePlan(plan), ...result };
     const job = new CopyJob(
       directory.fd,
@@ -142,21 +148,28 @@ function bothFiles(
   };
 }
 
+interface Known {
+  mapping: Mapping;
+  views: FirstViews;
+  applied: Applied;
+  settling: Settling;
+}
+
 async function desiredChangesOf(
   changes: readonly PathChange[],
-  { mapping, row, applied }: { mapping: Mapping; row: CheckpointRow; applied: Applied },
-  engine: Engine,
+  { mapping, views, applied, settling }: Known,
 ): Promise<DesiredChange[]> {
-  const views = new FirstViews(row, engine);
   const desired: DesiredChange[] = [];
   for (const change of changes) {
     const { before, after, path } = change;
     // The directory that is written to is there, and stays as it is.
     if (isRoot(change, mapping)) continue;
-    const earlier = applied.get(mapping.toTarget(path));
+    const targetPath = mapping.toTarget(path);
+    const earlier = applied.get(targetPath);
     const base = earlier?.joinedFrom ?? (await baseOf(change, views, mapping));
     desired.push({
-      ...{ path: mapping.toTarget(path), base, applied: earlier?.left },
+      ...{ path: targetPath, base, applied: earlier?.left },
+      settle: (ours) => settling.settle(change, `/${targetPath}`, ours),
       ctimeNs: base === "ours" && before !== null ? views.ctimeNs(before) : null,
       theirs: after === null ? null : versionOfEntry(after),
       linkKey: after?.upperInode == null || after.type !== "file" ? null : `${after.upperInode}`,

@@ -60,7 +60,7 @@ export class FirstViews {
       return origin !== null && change.change !== "renamed" ? "unknown" : "absent";
     }
     const ctimeNs = this.ctimeNs(now);
-    if (ctimeNs + CLOCK_STEP_NS <= this.#untouchedUntilNs(rawPath)) return "unchanged";
+    if (ctimeNs <= this.untouchedUntilNs(rawPath)) return "unchanged";
     if (upper === null || origin === null || !isHandleOf(origin, now, calls)) return "unknown";
     const copiedAtNs = lstatSync(toBytes(upper.hostPath), { bigint: true }).birthtimeNs;
     return ctimeNs + CLOCK_STEP_NS <= copiedAtNs ? "unchanged" : "unknown";
@@ -71,16 +71,37 @@ export class FirstViews {
    * the first checkpoint that has touched it; `null` where it was not.
    */
   async recorded(rawPath: RawPath): Promise<BaseVersion | null> {
-    const first = this.#line[this.#touchedCount(rawPath) - 1];
+    const first = this.firstTouched(rawPath);
     if (first === undefined) return null;
     const versions = this.#recorded.get(first.id) ?? readBaseVersions(first.id, this.#engine);
     this.#recorded.set(first.id, versions);
     return (await versions).get(rawPath) ?? null;
   }
 
+  /** Returns the first checkpoint of the line in which the session has changed a path. */
+  firstTouched(rawPath: RawPath): CheckpointRow | undefined {
+    return this.#line[this.#touchedCount(rawPath) - 1];
+  }
+
   /** Returns when a file of the base was last changed, its content, name or rights. */
   ctimeNs({ hostPath }: TreeEntry): bigint {
     return lstatSync(toBytes(hostPath), { bigint: true }).ctimeNs;
+  }
+
+  /**
+   * Returns a time at which the session had certainly not begun to change a path: a file of the base
+   * that was last changed by then is what the session saw.
+   */
+  untouchedUntilNs(rawPath: RawPath): bigint {
+    const untouched = this.#line[this.#touchedCount(rawPath)];
+    if (untouched !== undefined) {
+      const takenAtMs = Date.parse(untouched.createdAt) - untouched.totalMs;
+      return BigInt(Math.floor(takenAtMs)) * BigInt(NS_PER_MS) - CLOCK_STEP_NS;
+    }
+    // The layers were made when the first session of this line was started.
+    const { prefix } = this.#layerOf(rawPath);
+    const layerPath = path.join(this.#snapshotOf(this.#origin), prefix);
+    return lstatSync(layerPath, { bigint: true }).birthtimeNs - CLOCK_STEP_NS;
   }
 
   /** Once touched, a path stays so in all that descends: the border is found by halving. */
@@ -96,18 +117,6 @@ export class FirstViews {
       else end = middle;
     }
     return touchedCount;
-  }
-
-  #untouchedUntilNs(rawPath: RawPath): bigint {
-    const untouched = this.#line[this.#touchedCount(rawPath)];
-    if (untouched !== undefined) {
-      const takenAtMs = Date.parse(untouched.createdAt) - untouched.totalMs;
-      return BigInt(Math.floor(takenAtMs)) * BigInt(NS_PER_MS);
-    }
-    // The layers were made when the first session of this line was started.
-    const { prefix } = this.#layerOf(rawPath);
-    const layerPath = path.join(this.#snapshotOf(this.#origin), prefix);
-    return lstatSync(layerPath, { bigint: true }).birthtimeNs;
   }
 
   #snapshotOf({ id }: CheckpointRow): string {

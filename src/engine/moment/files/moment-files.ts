@@ -3,7 +3,7 @@ import { type FileHandle, open } from "node:fs/promises";
 import path from "node:path";
 import { fromText, isAtOrBelow, type RawPath, toBytes, toText } from "../../../base/index.ts";
 import { WaypointError } from "../../../shared/errors/index.ts";
-import type { Moment } from "../moment.ts";
+import type { Moment, Origin } from "../moment.ts";
 import { linkTarget, type MergedDirectory, OverlayTree, type TreeEntry } from "./overlay-tree.ts";
 
 const MEBIBYTE = 1024 ** 2;
@@ -12,7 +12,9 @@ const MEBIBYTE = 1024 ** 2;
 const LINKS_FOLLOWED_MAX = 40;
 
 /** What tells where the layers of a moment are, and how they are read. */
-type LayersOf = Pick<Moment, "subvolumePath" | "origin" | "calls">;
+type LayersOf = Pick<Moment, "subvolumePath" | "calls"> & {
+  origin: Pick<Origin, "base" | "hostMounts" | "binds">;
+};
 
 /** A directory with the tree that it is of. */
 export interface DirectoryOfTree {

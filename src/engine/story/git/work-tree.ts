@@ -1,22 +1,12 @@
 import { joinRaw, type RawPath } from "../../../base/index.ts";
-import {
-  type GitIndex,
-  type IndexEntry,
-  objectId,
-  parseIndex,
-  treeId,
-} from "../../../formats/git/index.ts";
+import { type GitIndex, type IndexEntry, objectId, treeId } from "../../../formats/git/index.ts";
 import type { Pace } from "../../moment/index.ts";
 import { linkTarget, readEntry, type TreeEntry } from "../../moment/index.ts";
 import type { GitRepository } from "../../repository/index.ts";
 
-const INDEX_BYTES_MAX = 8 * 1024 * 1024;
-/** In a larger repository the question would cost too much. */
-const ENTRIES_MAX = 20_000;
 /** So much is read to find out whether files that were written are as before. */
 const CONTENT_BYTES_MAX = 8 * 1024 * 1024;
 const CONFIG_BYTES_MAX = 256 * 1024;
-const SHA1_BYTES = 20;
 const EXECUTABLE = 0o100;
 const LINK_MODE = 0o120000;
 
@@ -30,34 +20,21 @@ export class WorkTree {
   readonly entries: readonly IndexEntry[];
   readonly #repository: GitRepository;
   readonly #index: GitIndex;
-  readonly #hashBytes: number;
   readonly #writtenNs: bigint;
   readonly #directories = new Map<RawPath, ReturnType<GitRepository["files"]["directory"]>>();
   #contentBytesLeft = CONTENT_BYTES_MAX;
 
   /** @throws Error  what is staged cannot be read, or is too much; the message says why. */
   static async open(repository: GitRepository): Promise<WorkTree> {
-    const { files, places, head } = repository;
-    const indexPath = joinRaw(places.gitDir, "index");
-    const found = files.find(indexPath);
-    const content = await files.read(indexPath, INDEX_BYTES_MAX);
-    const hashBytes = head.commit === null ? SHA1_BYTES : head.commit.length / 2;
-    const index =
-      content === null || found === null
-        ? { entries: [], isUnsettled: false }
-        : parseIndex(content, hashBytes, ENTRIES_MAX);
-    return new WorkTree(repository, { index, hashBytes, writtenNs: found?.mtimeNs ?? 0n });
+    const { index, entry } = await repository.staged();
+    return new WorkTree(repository, index, entry?.mtimeNs ?? 0n);
   }
 
-  private constructor(
-    repository: GitRepository,
-    facts: { index: GitIndex; hashBytes: number; writtenNs: bigint },
-  ) {
+  private constructor(repository: GitRepository, index: GitIndex, writtenNs: bigint) {
     this.#repository = repository;
-    this.#index = facts.index;
-    this.entries = facts.index.entries;
-    this.#hashBytes = facts.hashBytes;
-    this.#writtenNs = facts.writtenNs;
+    this.#index = index;
+    this.entries = index.entries;
+    this.#writtenNs = writtenNs;
   }
 
   /** Tells whether something is staged, or in a state that no commit can have. */
@@ -67,7 +44,7 @@ export class WorkTree {
     if (commit === null) return this.entries.length > 0;
     const last = await this.#repository.commit(commit);
     if (last === null) throw new Error("its last commit is not there");
-    return treeId(this.entries, this.#hashBytes) !== last.tree;
+    return treeId(this.entries, this.#repository.hashBytes) !== last.tree;
   }
 
   /**
@@ -126,7 +103,7 @@ export class WorkTree {
         ? Buffer.from(linkTarget(found), "latin1")
         : await readEntry(found, path, CONTENT_BYTES_MAX);
     if (content === null) return false;
-    return objectId("blob", content, this.#hashBytes).toString("hex") === id;
+    return objectId("blob", content, this.#repository.hashBytes).toString("hex") === id;
   }
 
   #hasAttributes(): boolean {

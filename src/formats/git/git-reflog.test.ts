@@ -1,0 +1,30 @@
+import { expect, test } from "vitest";
+import { commitBefore } from "./git-reflog.ts";
+
+const id = (digit: string) => digit.repeat(40);
+
+function log(...entries: readonly [commit: string, seconds: number][]): Buffer {
+  const lines = entries.map(([commit, seconds], number) => {
+    const before = entries[number - 1]?.[0] ?? id("0");
+    return `${before} ${commit} A > B <a@b> ${seconds} +0100\tcommit: x\n`;
+  });
+  return Buffer.from(lines.join(""));
+}
+
+test("the commit is the last one that was there before a time, not in the same second", () => {
+  const reflog = log([id("a"), 10], [id("b"), 20], [id("c"), 30]);
+
+  expect(commitBefore(reflog, 21)).toBe(id("b"));
+  expect(commitBefore(reflog, 20)).toBe(id("a"));
+  expect(commitBefore(reflog, 99)).toBe(id("c"));
+  expect(commitBefore(reflog, 10)).toBeNull();
+});
+
+test("an entry whose clock was set back is no older than the one before it", () => {
+  expect(commitBefore(log([id("a"), 10], [id("b"), 30], [id("c"), 5]), 20)).toBe(id("a"));
+});
+
+test("a reference that was removed stood at nothing, and what is no log says nothing", () => {
+  expect(commitBefore(log([id("a"), 10], [id("0"), 20]), 25)).toBeNull();
+  expect(commitBefore(Buffer.from("\xff\0 nothing\n"), 25)).toBeNull();
+});
