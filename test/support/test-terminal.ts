@@ -22,7 +22,7 @@ export class TestTerminal implements AsyncDisposable {
     // An end is no failure by itself; whoever waits for a line is told of it.
     this.#ended.then(
       () => (this.#end = "\nThe attachment has ended."),
-      (error: unknown) => (this.#end = `\nThe attachment has ended: ${error}`),
+      (error: unknown) => (this.#end = `\nThe attachment has ended: ${String(error)}`),
     );
   }
 
