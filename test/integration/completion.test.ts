@@ -1,4 +1,6 @@
 import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
+import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -35,6 +37,21 @@ test("bash completes commands, sessions and checkpoints of the daemon that runs"
   expect(await tab(own.stateDir, "attach", "")).toEqual(["work"]);
   expect(await tab(own.stateDir, "restore", "work", "gr")).toEqual(["green"]);
   expect(await tab(own.stateDir, "new", "--net", "n")).toEqual(["nat", "none"]);
+});
+
+test("what was typed is data: nothing of it runs, and quotes that are open harm nothing", async () => {
+  const trace = path.join(own.stateDir, "ran");
+  for (const typed of [
+    `$(touch ${trace})`,
+    `\`touch ${trace}\``,
+    `;touch ${trace};`,
+    "'half",
+    '"',
+  ]) {
+    expect(await tab(own.stateDir, "attach", typed)).toEqual([]);
+    await tab(own.stateDir, "restore", typed, "");
+  }
+  expect(existsSync(trace)).toBe(false);
 });
 
 test("without a daemon there are no names, and none is started", async () => {

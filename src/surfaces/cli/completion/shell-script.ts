@@ -14,6 +14,10 @@ if ! declare -F _get_comp_words_by_ref >/dev/null; then
 fi
 `;
 
+/** The library's bash evaluates what was typed: a `$(…)` would run at Tab. */
+const EVALUATED = /requestComp="[\s\S]*?out=\$\(eval "\$requestComp" 2>\/dev\/null\)/;
+const ASKED = 'out=$(waypoint complete -- "${words[@]:1:cword}" 2>/dev/null)';
+
 /**
  * Returns the script that teaches a shell; it asks `waypoint complete -- WORDS…` at each Tab.
  *
@@ -23,5 +27,5 @@ export function shellScript(shell: string): string {
   const script = collectPrinted(() => new RootCommand().setup("waypoint", "waypoint", shell));
   if (shell !== "bash") return script;
   // Whoever reads their startup file again must not be told of variables that are read-only.
-  return script.replace(/^readonly /gm, "") + BASH_WITHOUT_PACKAGE;
+  return script.replace(EVALUATED, () => ASKED).replace(/^readonly /gm, "") + BASH_WITHOUT_PACKAGE;
 }
