@@ -1,4 +1,4 @@
-import { describeCheckpoints, toManifest } from "../engine/checkpoint/index.ts";
+import { describeCheckpoints, writeManifest } from "../engine/checkpoint/index.ts";
 import type { Engine, StreamClient } from "../engine/ports/index.ts";
 import { resolveCheckpoint } from "../portable/lineage/index.ts";
 import type { CheckpointRow } from "../portable/model/index.ts";
@@ -30,7 +30,7 @@ export async function changeWords(
     const changed = resolveCheckpoint(id, catalog);
     try {
       // What is held has no manifest yet; its dump writes one with these words.
-      if (row.heldBy === null) await store.writeManifest(id, toManifest(changed));
+      if (row.heldBy === null) await writeManifest(id, engine);
     } catch (error) {
       catalog.updateCheckpoint(id, { name: row.name, intent: row.intent, tags: row.tags });
       throw error;

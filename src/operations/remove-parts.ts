@@ -1,4 +1,4 @@
-import { removeCheckpoints, toManifest } from "../engine/checkpoint/index.ts";
+import { removeCheckpoints, writeManifest } from "../engine/checkpoint/index.ts";
 import type { Engine, StreamClient } from "../engine/ports/index.ts";
 import { describeSession, removeInstance } from "../engine/session/index.ts";
 import { scheduleStory } from "../engine/story/index.ts";
@@ -46,8 +46,8 @@ async function removeRows(
   const { children, sessions } = lineWithout(ids, catalog);
   for (const { id } of children) store.requireKnown(id);
   // The store is the truth: first nothing in it refers to them.
-  for (const child of children) {
-    if (child.heldBy === null) await store.writeManifest(child.id, toManifest(child));
+  for (const { id, heldBy, parent, unchangedSince } of children) {
+    if (heldBy === null) await writeManifest(id, engine, { parent, unchangedSince });
   }
   catalog.transaction(() => {
     for (const { id, parent, unchangedSince } of children) {

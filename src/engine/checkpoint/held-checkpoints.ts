@@ -8,7 +8,7 @@ import { scheduleStory } from "../story/index.ts";
 import { roundMs } from "./checkpoint-row.ts";
 import { dumpInstance } from "./dump-instance.ts";
 import { scheduleDurable } from "./make-durable.ts";
-import { toManifest } from "./manifest.ts";
+import { writeManifest } from "./write-manifest.ts";
 
 /**
  * What a restore from a standby leaves is frozen and *held*: it is the checkpoint that `undo` goes
@@ -104,7 +104,7 @@ export async function captureHeldFiles(
   await engine.store.prepareCheckpoint(row.id, 0);
   engine.store.snapshotInstance(instanceId, row.id);
   const change = { content: "files", terminal: null, heldBy: null, heldWhy: null } as const;
-  await engine.store.writeManifest(row.id, toManifest({ ...row, ...change }));
+  await writeManifest(row.id, engine, change);
   return change;
 }
 
@@ -127,7 +127,7 @@ async function dumpHeld(
   tree: { instanceId: string; pid: number },
   engine: Engine,
 ): Promise<void> {
-  const { catalog, store, freezer, sandbox } = engine;
+  const { catalog, freezer, sandbox } = engine;
   const startedAtMs = performance.now();
   await using rollback = new Rollback();
   await beginAnew(row, engine, rollback);
@@ -135,7 +135,7 @@ async function dumpHeld(
   const { memoryBytes } = await dumpInstance(row, tree, row.id, engine, group);
   const totalMs = roundMs(performance.now() - startedAtMs);
   const change = { memoryBytes, totalMs, heldBy: null, heldWhy: null };
-  await store.writeManifest(row.id, toManifest({ ...row, ...change }));
+  await writeManifest(row.id, engine, change);
   catalog.updateCheckpoint(row.id, change);
   rollback.keep();
   scheduleDurable(row.id, engine);

@@ -27,3 +27,4 @@ export {
 } from "./quick-change-check.ts";
 export { syncSoon } from "./sync-soon.ts";
 export { openThrowawayFork, type ThrowawayFork } from "./throwaway-fork.ts";
+export { writeManifest } from "./write-manifest.ts";

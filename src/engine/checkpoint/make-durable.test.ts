@@ -2,6 +2,8 @@ import { expect, test } from "vitest";
 import { fakeEngine, type Step } from "../../../test/support/fake-engine.ts";
 import { checkpointRow, sessionRow } from "../../../test/support/fake-rows.ts";
 import { makeDurable, removeCheckpoints, scheduleDurable } from "./make-durable.ts";
+import { fromManifest } from "./manifest.ts";
+import { writeManifest } from "./write-manifest.ts";
 
 const CAPTURED = checkpointRow({ id: "c2", parent: "c1", stage: "captured", imagesSums: null });
 
@@ -30,6 +32,31 @@ test("a checkpoint's sums are noted and written before its images move, and it i
   ]);
   const durable = { stage: "durable", imagesSums: "sums" };
   expect(fake.engine.catalog.checkpoint("c2")).toMatchObject(durable);
+});
+
+test("words that are said while a checkpoint becomes durable are in its last manifest", async () => {
+  const { engine, steps } = engineWithCaptured({ name: "old" });
+  const written: string[] = [];
+  let calls = 0;
+  const isFirst = Promise.withResolvers<void>();
+  const goesOn = Promise.withResolvers<void>();
+  steps.answer("store.writeManifest", async (_id: string, manifest: unknown) => {
+    isFirst.resolve();
+    calls += 1;
+    if (calls === 1) await goesOn.promise;
+    written.push(fromManifest(JSON.parse(JSON.stringify(manifest))).name ?? "");
+  });
+
+  const durable = makeDurable("c2", engine);
+  await isFirst.promise;
+  engine.catalog.updateCheckpoint("c2", { name: "new" });
+  const said = writeManifest("c2", engine);
+  // Whoever does not wait for the one before has written by now.
+  await new Promise((resolve) => setImmediate(resolve));
+  goesOn.resolve();
+  await Promise.all([durable, said]);
+
+  expect(written).toEqual(["old", "new"]);
 });
 
 test.each<Step>([

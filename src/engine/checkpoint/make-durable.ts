@@ -1,7 +1,7 @@
 import type { CheckpointRow } from "../../portable/model/index.ts";
 import type { Engine } from "../ports/index.ts";
 import { removeInstance } from "../session/index.ts";
-import { toManifest } from "./manifest.ts";
+import { writeManifest } from "./write-manifest.ts";
 
 const QUEUE = "durable";
 
@@ -30,7 +30,7 @@ async function move(checkpointId: string, summed: Promise<void>, engine: Engine)
   await summed;
   const row = engine.catalog.checkpoint(checkpointId);
   if (row === undefined || row.stage === "durable" || row.heldBy !== null) return;
-  if (row.imagesSums !== null) await engine.store.writeManifest(checkpointId, toManifest(row));
+  if (row.imagesSums !== null) await writeManifest(checkpointId, engine);
   const { diskLimitBytes } = engine.catalog.session(row.session) ?? row;
   await engine.store.makeDurable(checkpointId, {
     reference: findReference(row, engine),

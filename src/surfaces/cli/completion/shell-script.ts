@@ -16,7 +16,7 @@ fi
 
 /** The library's bash evaluates what was typed: a `$(…)` would run at Tab. */
 const EVALUATED = /requestComp="[\s\S]*?out=\$\(eval "\$requestComp" 2>\/dev\/null\)/;
-const ASKED = 'out=$(waypoint complete -- "${words[@]:1:cword}" 2>/dev/null)';
+const ASKED = `out=$(waypoint complete -- "\${words[@]:1:cword}" 2>/dev/null)`;
 
 /**
  * Returns the script that teaches a shell; it asks `waypoint complete -- WORDS…` at each Tab.
