@@ -53,5 +53,6 @@ for hook in snapshot-hook resume-hook park-hook; do
 done
 static criu-enter criu-enter/*
 static attach-mount attach-mount/*
+static share-tree share-tree/*
 is_fresh criu-preload.so criu-preload/* ||
   compile "$cc" criu-preload.so -shared -fPIC criu-preload/*.c

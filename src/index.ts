@@ -28,6 +28,7 @@ export type {
   FullVerification,
   GitChange,
   GrepMatch,
+  KeptBase,
   LoggedOperation,
   NetMode,
   OperationInput,
@@ -48,8 +49,10 @@ export type {
   Verified,
 } from "./shared/protocol/index.ts";
 export {
+  type AddBaseOptions,
   type AttachOptions,
   type AutoOptions,
+  type Bases,
   type BisectOptions,
   type CallControl,
   Checkpoint,

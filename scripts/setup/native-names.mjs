@@ -1,4 +1,4 @@
-/** What native/build.sh makes: PID 1, CRIU's actions, what handles images, mounts, a preload. */
+/** What native/build.sh makes: PID 1, CRIU's actions, what handles images, mounts, trees, a preload. */
 export const NATIVE_NAMES = [
   "waypoint-init",
   "snapshot-hook",
@@ -9,5 +9,6 @@ export const NATIVE_NAMES = [
   "image-sums",
   "waypoint-pages",
   "attach-mount",
+  "share-tree",
   "criu-preload.so",
 ];

@@ -205,6 +205,7 @@ function programsOf(packageRoot: string) {
     pagesServerPath: at("waypoint-pages"),
     resumeHookPath: at("resume-hook"),
     mountProgramPath: at("attach-mount"),
+    shareProgramPath: at("share-tree"),
     parkHookPath: at("park-hook"),
     preloadPath: at("criu-preload.so"),
   };

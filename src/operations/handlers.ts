@@ -1,5 +1,6 @@
 import type { OperationName } from "../shared/protocol/index.ts";
 import { AUTO_HANDLERS } from "./auto-handlers.ts";
+import { BASE_HANDLERS } from "./base-handlers.ts";
 import { bisect } from "./bisect.ts";
 import { CHECKPOINT_HANDLERS } from "./checkpoint-handlers.ts";
 import { FILE_HANDLERS } from "./file-handlers.ts";
@@ -28,4 +29,5 @@ export const HANDLERS: EngineOperations = {
   ...RESTORE_HANDLERS,
   ...MERGE_HANDLERS,
   ...FORWARD_HANDLERS,
+  ...BASE_HANDLERS,
 };

@@ -75,6 +75,12 @@ function ofStore(handedOut: HandOut): Known {
     "store.snapshots.ofInstance": () =>
       handedOut("store.snapshots.ofInstance", { subvolumePath: "/scratch" }),
     "store.sessions.write": NOTHING,
+    "store.bases.directoryOf": (base: string) => base,
+    "store.bases.defaultName": () => null,
+    "store.bases.hold": () => handedOut("store.bases.hold"),
+    "store.bases.sweep": NOTHING,
+    "store.bases.all": () => [],
+    "store.bases.has": () => false,
   };
 }
 

@@ -17,6 +17,7 @@ export async function openFresh(row: CheckpointRow, engine: ReadingEngine): Prom
     name: "fresh",
     origin: row,
     subvolumePath: scratch.subvolumePath,
+    baseDir: engine.store.bases.directoryOf(row.base),
     calls: engine.fileCalls,
     checkpoint: null,
     session: null,

@@ -22,6 +22,8 @@ export interface Moment extends AsyncDisposable {
   origin: Origin;
   /** Read-only btrfs subvolume with its files: `upper/`, `mounts/<n>/upper/` (docs/FORMAT.md). */
   subvolumePath: string;
+  /** The root filesystem below them: the directory of its session's base. */
+  baseDir: string;
   /** How its files are read. */
   calls: ReadingCalls;
   checkpoint: CheckpointRow | null;
@@ -56,6 +58,7 @@ export async function openCheckpoint(row: CheckpointRow, engine: ReadingEngine):
     name: row.id,
     origin: row,
     subvolumePath: paths.snapshotPath,
+    baseDir: engine.store.bases.directoryOf(row.base),
     calls: engine.fileCalls,
     checkpoint: row,
     session: null,
@@ -73,6 +76,7 @@ function openHeld(row: CheckpointRow, instanceId: string, engine: ReadingEngine)
     name: row.id,
     origin: row,
     subvolumePath: scratch.subvolumePath,
+    baseDir: engine.store.bases.directoryOf(row.base),
     calls: engine.fileCalls,
     checkpoint: row,
     session: null,
@@ -95,6 +99,7 @@ async function openSession(session: SessionRow, engine: ReadingEngine): Promise<
     name: session.name,
     origin: session,
     subvolumePath: scratch.subvolumePath,
+    baseDir: engine.store.bases.directoryOf(session.base),
     calls: engine.fileCalls,
     checkpoint: null,
     session,

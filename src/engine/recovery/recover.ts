@@ -36,6 +36,7 @@ export async function recover(engine: Engine): Promise<void> {
   engine.standbys.refresh();
   // What a killed daemon mounted for users may show a throw-away snapshot.
   await step("browsed moments", () => engine.browses.endLeft());
+  await step("bases half-made", () => engine.store.bases.sweep());
   await step("throw-away snapshots", () => engine.store.snapshots.removeScratch());
   // Nobody waits for old stories; the daemon is ready without them.
   void step("stories", () => indexMissingStories(engine));

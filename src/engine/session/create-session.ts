@@ -6,6 +6,7 @@ import type { Bind, OperationParsedInput, Session } from "../../shared/protocol/
 import type { Engine } from "../ports/index.ts";
 import { adoptInstance } from "./adopt-instance.ts";
 import { automaticOf } from "./automatic-of.ts";
+import { type ChosenBase, chooseBase, isOfHost } from "./choose-base.ts";
 import { describeSession } from "./describe-session.ts";
 import { chooseHostMounts } from "./extra-mounts.ts";
 import { buildFreshInstance, removeInstance } from "./instance.ts";
@@ -34,16 +35,17 @@ export async function createSession(
   const pidsLimit = input.pids === undefined ? settings.pidsDefault : input.pids;
   const { memoryBytes: memoryLimitBytes = null, cpus: cpuLimit = null } = input;
   using _entering = engine.limits.prepareToEnter({ memoryLimitBytes, cpuLimit, pidsLimit });
-  const base = input.base ?? "/";
+  using chosen = chooseBase(input.base, engine);
+  const { base, directory } = chosen;
   const name = claimName(input.name, engine);
   requireUsableLimits(input, engine.store);
   const hidden = sandbox.findHidden(knownStateDirs(settings.layout.stateDir));
-  sandbox.requireOutsideState(base, hidden);
-  const { shellPath } = sandbox.checkBase(base, input.shell ?? null, {
+  if (!chosen.isKept) sandbox.requireOutsideState(directory, hidden);
+  const { shellPath } = sandbox.checkBase(directory, input.shell ?? null, {
     withLibraries: true,
   });
-  const user = sandbox.findUser(base, input.user);
-  const binds = sandbox.checkBinds(input.binds, { baseDir: base, hidden });
+  const user = sandbox.findUser(directory, input.user);
+  const binds = sandbox.checkBinds(input.binds, { baseDir: directory, hidden });
   const hostMounts = chooseHostMounts(base, binds, engine);
   const id = engine.newId();
   const session: SessionRow = {
@@ -53,7 +55,7 @@ export async function createSession(
     base,
     net: input.net,
     user: user.name,
-    cwd: startDirectory(input, { base, binds, hidden, hostMounts, user }, engine),
+    cwd: startDirectory(input, { ...chosen, binds, hidden, hostMounts, user }, engine),
     binds,
     hostMounts,
     createdAt: new Date().toISOString(),
@@ -99,8 +101,7 @@ export async function createSession(
 }
 
 /** What decides where a session's first shell starts. */
-interface StartPlace {
-  base: string;
+interface StartPlace extends Pick<ChosenBase, "base" | "directory"> {
   binds: readonly Bind[];
   hidden: Hidden;
   hostMounts: readonly string[];
@@ -117,35 +118,31 @@ function startDirectory(
     return cwdIfThere;
   }
   const { sandbox } = engine;
-  const { base, binds, user } = place;
-  const directory = cwd ?? user.home;
-  const { rootDir, insidePath } = placeBeforeMounting(base, binds, directory, engine);
-  if (sandbox.isDirectoryInside(rootDir, insidePath)) return directory;
-  if (sandbox.isMadeWhereMissing(base, directory)) return directory;
-  return cwd === undefined ? "/" : requireDirectory(base, cwd, engine);
+  const { directory: baseDir, user } = place;
+  const start = cwd ?? user.home;
+  const { rootDir, insidePath } = placeBeforeMounting(place, start, engine);
+  if (sandbox.isDirectoryInside(rootDir, insidePath)) return start;
+  if (sandbox.isMadeWhereMissing(baseDir, start)) return start;
+  return cwd === undefined ? "/" : requireDirectory(baseDir, cwd, engine);
 }
 
-/** Tells whether a session on the host's own root has a directory of the host, for root to enter. */
-function isThere(
-  directory: string,
-  { base, binds, hidden, hostMounts, user }: StartPlace,
-  engine: Engine,
-): boolean {
-  if (base !== "/" || user.uid !== 0) return false;
-  const { rootDir, insidePath } = placeBeforeMounting(base, binds, directory, engine);
-  if (rootDir !== base) return engine.sandbox.isDirectoryInside(rootDir, insidePath);
-  return engine.sandbox.isShownInSession(directory, hidden, hostMounts);
+/** Tells whether a session has a directory of the host at the same place, for root to enter. */
+function isThere(wanted: string, place: StartPlace, engine: Engine): boolean {
+  const { base, hidden, hostMounts, user } = place;
+  if (user.uid !== 0 || !isOfHost(base, engine)) return false;
+  const { rootDir, insidePath } = placeBeforeMounting(place, wanted, engine);
+  if (rootDir !== "/") return engine.sandbox.isDirectoryInside(rootDir, insidePath);
+  return engine.sandbox.isShownInSession(wanted, hidden, hostMounts);
 }
 
 /** Returns where a directory of the session is while its binds are not mounted yet. */
 function placeBeforeMounting(
-  base: string,
-  binds: readonly Bind[],
+  { directory, binds }: Pick<StartPlace, "directory" | "binds">,
   insidePath: string,
   { sandbox }: Engine,
 ): { rootDir: string; insidePath: string } {
   const bind = binds.find(({ target }) => sandbox.isBelow(insidePath, target));
-  if (bind === undefined) return { rootDir: base, insidePath };
+  if (bind === undefined) return { rootDir: directory, insidePath };
   return { rootDir: bind.source, insidePath: `/${insidePath.slice(bind.target.length)}` };
 }
 

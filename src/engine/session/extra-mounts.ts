@@ -42,7 +42,8 @@ export function mountFiles(
   findMissingBinds(session.binds, choice, engine);
   requireNoStateBound(session.binds, engine);
   const paths = store.instancePaths(instanceId);
-  const rootDir = sandbox.mountRoot({ instanceId, baseDir: session.base, ...paths });
+  const baseDir = store.bases.directoryOf(session.base);
+  const rootDir = sandbox.mountRoot({ instanceId, baseDir, ...paths });
   for (const [number, hostMount] of session.hostMounts.entries()) {
     sandbox.mountHostCopy(rootDir, hostMount, store.mountPaths(instanceId, number));
   }

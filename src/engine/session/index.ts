@@ -10,6 +10,7 @@ export { attachSession } from "./attach-session.ts";
 export { automaticOf, autoPolicyOf, describeAutomatic } from "./automatic-of.ts";
 export { callInit } from "./call-init.ts";
 export { chargeInstance } from "./charge-instance.ts";
+export { baseNotFound, readBaseRecord } from "./choose-base.ts";
 export { claimName, createSession, isFreeToMakeUp, requireFreeName } from "./create-session.ts";
 export { describeSession, listProcesses, requireLive } from "./describe-session.ts";
 export { removeSession, stopSession } from "./end-session.ts";
@@ -41,7 +42,7 @@ export { restoreAgain } from "./restore-again.ts";
 export type { InstanceSource } from "./restore-tree.ts";
 export { limitsOf, requireUsablePids } from "./session-limits.ts";
 export { type SessionStart, sessionStart } from "./session-start.ts";
-export { shellEnvironment } from "./shell.ts";
+export { sessionShell, shellEnvironment } from "./shell.ts";
 export { runInLiveShell } from "./start-command.ts";
 export {
   chooseVerifyCommand,

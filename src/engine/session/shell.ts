@@ -29,9 +29,17 @@ export function sessionShell(
   engine: Engine,
 ): BaseShell {
   const key = `${session.base}\0${session.shell ?? ""}`;
-  const known = shellsByBase.get(key) ?? engine.sandbox.checkBase(session.base, session.shell);
+  const known = shellsByBase.get(key) ?? findShell(session, engine);
   shellsByBase.set(key, known);
   return known;
+}
+
+/** Looks for the shell of a session, or of one that is about to be. @throws BASE_INVALID */
+export function findShell(
+  { base, shell }: Pick<SessionRow, "base" | "shell">,
+  { sandbox, store }: Pick<Engine, "sandbox" | "store">,
+): BaseShell {
+  return sandbox.checkBase(store.bases.directoryOf(base), shell);
 }
 
 /** How a session's first shell is started. */
@@ -48,9 +56,9 @@ export async function openShell(
   options: ShellOptions,
   engine: Engine,
 ): Promise<number> {
-  const { sandbox } = engine;
-  const { shellPath, dialect } = sandbox.checkBase(session.base, session.shell);
-  const user = sandbox.findUser(session.base, session.user);
+  const { sandbox, store } = engine;
+  const { shellPath, dialect } = findShell(session, engine);
+  const user = sandbox.findUser(store.bases.directoryOf(session.base), session.user);
   const startup = STARTUPS[dialect];
   const argv = [shellPath, ...startup.argv, "-i"];
   try {

@@ -2,6 +2,7 @@ import type { SessionRow } from "../../portable/model/index.ts";
 import { WaypointError } from "../../shared/errors/index.ts";
 import type { Engine } from "../ports/index.ts";
 import { quoteCommand } from "./quote-command.ts";
+import { findShell } from "./shell.ts";
 
 type VerifyColumns = Pick<SessionRow, "verifyWords" | "verifyCommand" | "verifyAutomatic">;
 
@@ -29,11 +30,11 @@ export function chooseVerifyCommand(
 
 /** Returns a command as its verifications tell it: as a line of the session's shell. */
 export function tellVerifyCommand(
-  { base, shell }: Pick<SessionRow, "base" | "shell">,
+  session: Pick<SessionRow, "base" | "shell">,
   words: readonly string[],
-  { sandbox }: Pick<Engine, "sandbox">,
+  engine: Pick<Engine, "sandbox" | "store">,
 ): string {
-  return quoteCommand(words, sandbox.checkBase(base, shell).dialect);
+  return quoteCommand(words, findShell(session, engine).dialect);
 }
 
 /** Returns the command that a session is verified with, as words. @throws USAGE_INVALID */

@@ -5,7 +5,7 @@ import type { AskedBy, FullVerification } from "../../shared/protocol/index.ts";
 import { openThrowawayFork, type ThrowawayFork } from "../checkpoint/index.ts";
 import type { RunHandle } from "../live/index.ts";
 import type { Engine } from "../ports/index.ts";
-import { quoteCommand } from "../session/index.ts";
+import { quoteCommand, sessionShell } from "../session/index.ts";
 import { startBeside, startInFork } from "./start-in-fork.ts";
 
 /** The end of a command's output that is kept. */
@@ -78,7 +78,7 @@ async function runOnce(
   const startedAtMs = performance.now();
   const output = new TailOutput(OUTPUT_BYTES_MAX);
   const end = await awaitEnd(fork, { command, timeoutMs, output, handle, checkpoint }, engine);
-  const { dialect } = engine.sandbox.checkBase(fork.session.base, fork.session.shell);
+  const { dialect } = sessionShell(fork.session, engine);
   return {
     command: quoteCommand(command, dialect),
     ...end,

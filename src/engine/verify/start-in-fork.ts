@@ -4,7 +4,7 @@ import type { CheckpointRow } from "../../portable/model/index.ts";
 import { hasCode } from "../../shared/errors/index.ts";
 import type { ThrowawayFork } from "../checkpoint/index.ts";
 import type { Engine } from "../ports/index.ts";
-import { quoteCommand, runInLiveShell, shellEnvironment } from "../session/index.ts";
+import { quoteCommand, runInLiveShell, sessionShell, shellEnvironment } from "../session/index.ts";
 import { readShellContext } from "../story/index.ts";
 
 /** What a shell may do before its prompt, such as looking for a Python environment. */
@@ -23,7 +23,7 @@ export async function startInFork(
   engine: Engine,
 ): Promise<number> {
   const { live, session } = fork;
-  const { dialect } = engine.sandbox.checkBase(session.base, session.shell);
+  const { dialect } = sessionShell(session, engine);
   const line = joinOutputs(command, dialect);
   // One that has just been started comes to its prompt.
   if (checkpoint.content === "files" || (await isShellFree(fork, dialect !== "posix"))) {
@@ -70,7 +70,7 @@ export async function startBeside(
   engine: Engine,
 ): Promise<number> {
   const { sandbox } = engine;
-  const { shellPath, dialect } = sandbox.checkBase(session.base, session.shell);
+  const { shellPath, dialect } = sessionShell(session, engine);
   const rootDir = sandbox.mergedDir(live.instanceId);
   const user = sandbox.findUser(rootDir, session.user);
   const { cwd, environment } = await readShellContext(checkpoint, engine);

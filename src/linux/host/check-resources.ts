@@ -20,6 +20,7 @@ export function describeResources(stateDir: string): HostCheck[] {
     describeSysResource(),
     ...describeLimits(),
     describeIoLimits(),
+    describeBase(),
     describeForwarding(),
     describeTimeNamespace(),
   ];
@@ -58,6 +59,17 @@ function describeIoLimits(): HostCheck {
   const [, soft = "?", hard = "?"] = /^Max open files\s+(\S+)\s+(\S+)/m.exec(limits) ?? [];
   const watches = readSetting("/proc/sys/fs/inotify/max_user_watches");
   return passed("limits", `open files ${soft} (at most ${hard}), inotify watches ${watches}`);
+}
+
+/** What sessions stand on unless told otherwise, and what a copy of it would take. */
+function describeBase(): HostCheck {
+  const { blocks, bfree, bsize } = statfsSync("/");
+  const size = gibibytes((blocks - bfree) * bsize);
+  return passed(
+    "base",
+    "this machine's own root, as it is at each moment, also under old checkpoints",
+    `\`waypoint base add NAME --from-host\` keeps a copy that never changes, up to ${size}.`,
+  );
 }
 
 function describeForwarding(): HostCheck {

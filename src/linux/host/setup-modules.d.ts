@@ -41,6 +41,7 @@ declare module "*/scripts/setup/native-names.mjs" {
     | "image-sums"
     | "waypoint-pages"
     | "attach-mount"
+    | "share-tree"
     | "criu-preload.so";
   export const NATIVE_NAMES: readonly NativeName[];
 }

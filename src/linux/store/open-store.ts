@@ -12,9 +12,9 @@ import { WaypointError } from "../../shared/errors/index.ts";
 import { MS_NODEV, MS_NOSUID, MS_REMOUNT, mount } from "../kernel/index.ts";
 import { filesystemUuid } from "./btrfs-ioctl.ts";
 import { mountImage, mountStandIn, reasonOf, unmountStandIn } from "./mount-store.ts";
-import type { ImagePrograms } from "./process-images.ts";
 import { Store } from "./store.ts";
 import { StoreHealth } from "./store-health.ts";
+import type { StorePrograms } from "./store-programs.ts";
 
 const BTRFS_MAGIC = 0x9123683e;
 const TMPFS_MAGIC = 0x01021994;
@@ -39,7 +39,7 @@ export interface StoreLimits {
 export interface StoreOptions {
   /** Memory of the machine. */
   memoryBytes: number;
-  programs: ImagePrograms;
+  programs: StorePrograms;
   limits: StoreLimits;
   /** Whether nothing is known that must be in a store: then one that is not there is made. */
   mayMake: boolean;
@@ -106,7 +106,7 @@ async function mountStore(
  * throw-away subvolumes.
  */
 export function openStoreForReading(layout: StateLayout): Store {
-  const programs = { copyProgramPath: "", sumsProgramPath: "" };
+  const programs = { copyProgramPath: "", sumsProgramPath: "", shareProgramPath: "" };
   return new Store(layout, programs, new StoreHealth(layout, null));
 }
 

@@ -25,12 +25,14 @@ import {
   renewWorkDirs,
 } from "./instance-layers.ts";
 import { readJsonNow, readSoundJsonNow, writeIndentedJson } from "./json-file.ts";
+import { KeptBases } from "./kept-bases.ts";
 import { replaceOwnFiles } from "./own-files.ts";
-import { type ImagePrograms, ProcessImages } from "./process-images.ts";
+import { ProcessImages } from "./process-images.ts";
 import { SessionFiles } from "./session-files.ts";
 import { SessionShares, type ShareOwner } from "./session-shares.ts";
 import { Snapshots } from "./snapshots.ts";
 import type { StoreHealth } from "./store-health.ts";
+import type { StorePrograms } from "./store-programs.ts";
 import { StoreSpace } from "./store-space.ts";
 
 /**
@@ -45,6 +47,8 @@ export class Store {
   readonly baseVersions: CheckpointFile;
   readonly verifications: CheckpointFile;
   readonly sessions: SessionFiles;
+  /** Root filesystems that sessions can stand on and nobody changes. */
+  readonly bases: KeptBases;
   readonly space: StoreSpace;
   readonly health: StoreHealth;
   /** What each session may take. */
@@ -53,7 +57,7 @@ export class Store {
   readonly #instancesDir: string;
   readonly #checkpointsDir: string;
 
-  constructor(layout: StateLayout, programs: ImagePrograms, health: StoreHealth) {
+  constructor(layout: StateLayout, programs: StorePrograms, health: StoreHealth) {
     this.#layout = layout;
     this.health = health;
     this.shares = new SessionShares(layout, health);
@@ -68,9 +72,10 @@ export class Store {
     this.#checkpointsDir = path.join(layout.storeDir, "checkpoints");
     const sessionsDir = path.join(layout.storeDir, "sessions");
     this.sessions = new SessionFiles(sessionsDir);
-    mkdirSync(sessionsDir, { recursive: true, mode: 0o700 });
-    mkdirSync(this.#instancesDir, { recursive: true, mode: 0o700 });
-    mkdirSync(this.#checkpointsDir, { recursive: true, mode: 0o700 });
+    this.bases = new KeptBases(layout.storeDir, programs.shareProgramPath);
+    for (const made of [sessionsDir, this.#instancesDir, this.#checkpointsDir]) {
+      mkdirSync(made, { recursive: true, mode: 0o700 });
+    }
   }
 
   instancePaths(instanceId: string): InstancePaths {
@@ -265,11 +270,10 @@ export class Store {
     { reference, owner }: { reference: string | null; owner: ShareOwner },
   ): Promise<void> {
     const compared = reference === null ? null : this.checkpointPaths(reference);
-    const sync = () => this.space.sync();
     const paths = this.checkpointPaths(checkpointId);
-    await this.images.copyToStore(paths, compared, sync);
+    await this.images.copyToStore(paths, compared, () => this.space.sync());
     if (isSubvolume(paths.imagesDir)) this.shares.charge(paths.imagesDir, owner);
-    await sync();
+    await this.space.sync();
   }
 
   /** Removes a checkpoint; succeeds when it is gone already. The manifest goes first. */

@@ -3,6 +3,7 @@
  * hold is of these, and what they tell is shared/protocol's.
  */
 
+export { type BaseRecord, baseRecordSchema } from "./base.ts";
 export {
   type CheckpointRow,
   checkpointRecordSchema,

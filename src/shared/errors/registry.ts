@@ -48,7 +48,9 @@ export const ERROR_REGISTRY = {
   SESSION_NOT_FOUND: notFound("No session has that name or id."),
   CHECKPOINT_NOT_FOUND: notFound("No checkpoint has that name, id or place in the timeline."),
   REFERENCE_AMBIGUOUS: ambiguous("The prefix given fits several sessions or checkpoints."),
-  NAME_IN_USE: refused("Another session or checkpoint already has that name."),
+  BASE_NOT_FOUND: notFound("The store keeps no base of that name."),
+  BASE_IN_USE: refused("Sessions or checkpoints stand on the base."),
+  NAME_IN_USE: refused("Another session, checkpoint or base already has that name."),
   PORT_IN_USE: refused(
     "The port of this machine is taken, or the session's port is forwarded already.",
   ),

@@ -1,5 +1,6 @@
 import type { z } from "zod";
 import { AUTO_CONTRACT } from "./auto-operations.ts";
+import { BASE_CONTRACT } from "./base-operations.ts";
 import { BISECT_CONTRACT } from "./bisect-operations.ts";
 import { CHECKPOINT_CONTRACT } from "./checkpoint-operations.ts";
 import { FILE_CONTRACT } from "./file-operations.ts";
@@ -29,6 +30,7 @@ export const CONTRACT = {
   ...RESTORE_CONTRACT,
   ...MERGE_CONTRACT,
   ...FORWARD_CONTRACT,
+  ...BASE_CONTRACT,
   ...HOST_CONTRACT,
 } as const;
 

@@ -47,6 +47,7 @@ export type {
   GrepMatch,
   Holder,
   Intent,
+  KeptBase,
   LimitsHit,
   ListeningPort,
   LoggedOperation,

@@ -43,7 +43,13 @@ export const pidsInput = z.number().int().positive().max(PIDS_MAX).nullable().op
 /** What `new` is told. */
 export const newInput = z.strictObject({
   name: z.string().optional().describe("Name of the session; one is made up if not given"),
-  base: z.string().min(1).optional().describe("Root filesystem directory [the host's own root]"),
+  base: z
+    .string()
+    .min(1)
+    .optional()
+    .describe(
+      "A kept base, or a directory, with a slash [the default base, else the host's own root]",
+    ),
   cwd: z
     .string()
     .min(1)

@@ -16,9 +16,13 @@ import { processSchema, sessionSchema } from "./session.ts";
 export const SESSION_CONTRACT = {
   new: describe({
     summary: "Start a session",
+    description:
+      "On the host's own root, files that it has not written are the host's files of now. " +
+      "`waypoint base add` keeps a base that never changes.",
     errors: [
       "NAME_INVALID",
       "BASE_INVALID",
+      "BASE_NOT_FOUND",
       "BIND_INVALID",
       "NAME_IN_USE",
       "SANDBOX_FAILED",

@@ -1,5 +1,6 @@
 import type { CommandSpec } from "./command-spec.ts";
 import { AUTO_COMMAND } from "./table/auto-commands.ts";
+import { BASE_COMMANDS } from "./table/base-commands.ts";
 import { BISECT_COMMAND } from "./table/bisect-commands.ts";
 import { CHECKPOINT_COMMAND, FORK_COMMANDS, WORDS_COMMANDS } from "./table/checkpoint-commands.ts";
 import { FILE_COMMANDS } from "./table/file-commands.ts";
@@ -31,5 +32,6 @@ export const COMMAND_TABLE: readonly CommandSpec[] = [
   AUTO_COMMAND,
   ...FILE_COMMANDS,
   ...MERGE_COMMANDS,
+  ...BASE_COMMANDS,
   ...HOST_COMMANDS,
 ];

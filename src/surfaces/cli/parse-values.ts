@@ -27,6 +27,12 @@ export function parseWhole(text: string, max: number): number {
   return Number(text);
 }
 
+/** Returns the name of a base, or the whole path of a directory, which has a slash or is one of dots. */
+export function parseBase(text: string): string {
+  if (text === "") throw new InvalidArgumentError("Give a base's name, or a directory.");
+  return text.includes("/") || text === "." || text === ".." ? path.resolve(text) : text;
+}
+
 /** Returns what is to be kept on standby. */
 export function parsePolicy(text: string): string {
   if (/^(off|head|[1-9]|1[0-6])$/.test(text)) return text;

@@ -4,6 +4,7 @@
  * It decides nothing and knows nothing of the engine; it must load fast, so no zod at run time.
  * docs/sdk.md teaches the SDK, docs/PROTOCOL.md the frames.
  */
+export type { AddBaseOptions, Bases } from "./bases.ts";
 export type { BisectOptions } from "./bisect.ts";
 export { type CallOptions, callOperation } from "./call-operation.ts";
 export { Checkpoint } from "./checkpoint.ts";

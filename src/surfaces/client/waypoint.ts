@@ -6,6 +6,7 @@ import type {
   Session as SessionInfo,
 } from "../../shared/protocol/index.ts";
 import { type ApplyOptions, applyWork } from "./apply-work.ts";
+import { Bases } from "./bases.ts";
 import { type BisectOptions, bisectCheckpoints } from "./bisect.ts";
 import { callOperation } from "./call-operation.ts";
 import type { Checkpoint } from "./checkpoint.ts";
@@ -60,9 +61,11 @@ export interface OpenOptions extends CallControl {
 export class Waypoint {
   /** Absolute path of the state directory. */
   readonly stateDir: string;
+  readonly bases: Bases;
 
   private constructor(stateDir: string) {
     this.stateDir = stateDir;
+    this.bases = new Bases(stateDir);
   }
 
   /**
@@ -91,8 +94,8 @@ export class Waypoint {
   /** Returns a session by name, id or unique prefix. @throws SESSION_NOT_FOUND | REFERENCE_AMBIGUOUS */
   async session(reference: string, control: CallControl = {}): Promise<Session> {
     requireSessionReference(reference);
-    const sessions = await this.sessions(control);
-    return new Session(this.stateDir, findSession(sessions, reference), false);
+    const found = findSession(await this.sessions(control), reference);
+    return new Session(this.stateDir, found, false);
   }
 
   /** Returns all sessions, also those that ended, as facts. */
@@ -264,11 +267,8 @@ export class Waypoint {
     options: { dryRun?: boolean } & CallControl = {},
   ): Promise<OperationOutput<"merge">> {
     const { control, input } = splitControl(options);
-    const request = {
-      ...input,
-      session: momentRef(session),
-      checkpoint: checkpointRef(checkpoint),
-    };
+    const places = { session: momentRef(session), checkpoint: checkpointRef(checkpoint) };
+    const request = { ...input, ...places };
     return await callOperation(this.stateDir, "merge", request, control);
   }
 

@@ -162,8 +162,8 @@ export class Browses implements BrowseMounts {
   }
 }
 
-function layersOf({ subvolumePath, origin }: Moment) {
-  const root = { upperDir: path.join(subvolumePath, "upper"), baseDir: origin.base };
+function layersOf({ subvolumePath, baseDir, origin }: Moment) {
+  const root = { upperDir: path.join(subvolumePath, "upper"), baseDir };
   const others = origin.hostMounts.map((mountPath, number) => ({
     upperDir: path.join(subvolumePath, `mounts/${number}/upper`),
     ...{ baseDir: mountPath, mountPath },

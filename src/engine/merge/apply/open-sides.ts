@@ -50,11 +50,11 @@ async function openDirectory(
 ): Promise<MomentFiles & AsyncDisposable> {
   const subvolumePath = path.join(scratchDir, "target");
   await mkdir(path.join(subvolumePath, "upper"), { recursive: true });
-  const origin = { base: fdPath(directoryFd), hostMounts: [], binds: [] };
+  const origin = { hostMounts: [], binds: [] };
   const openWithoutMounts = (path: string) =>
     openSync(path, constants.O_RDONLY | constants.O_DIRECTORY);
   const calls = { ...fileCalls, openWithoutMounts };
-  const files = new MomentFiles({ subvolumePath, origin, calls });
+  const files = new MomentFiles({ subvolumePath, baseDir: fdPath(directoryFd), origin, calls });
   return Object.assign(files, {
     [Symbol.asyncDispose]: async () => {
       files[Symbol.dispose]();

@@ -121,7 +121,7 @@ function requireSameBase({ from, to }: MomentPair): void {
 
 /** The overlays that both have at the same place; of the others nobody can tell what differs. */
 function layersOf({ from, to }: MomentPair): { layers: Layer[] } & Pick<FoundChanges, "unknown"> {
-  const layers = [{ mountPath: "/", prefix: "upper", baseDir: from.origin.base }];
+  const layers = [{ mountPath: "/", prefix: "upper", baseDir: from.baseDir }];
   const unknown: Record<string, string> = {};
   const [ours, theirs] = [from.origin.hostMounts, to.origin.hostMounts];
   for (const hostMount of new Set([...ours, ...theirs])) {

@@ -12,8 +12,8 @@ const MEBIBYTE = 1024 ** 2;
 const LINKS_FOLLOWED_MAX = 40;
 
 /** What tells where the layers of a moment are, and how they are read. */
-type LayersOf = Pick<Moment, "subvolumePath" | "calls"> & {
-  origin: Pick<Origin, "base" | "hostMounts" | "binds">;
+type LayersOf = Pick<Moment, "subvolumePath" | "baseDir" | "calls"> & {
+  origin: Pick<Origin, "hostMounts" | "binds">;
 };
 
 /** A directory with the tree that it is of. */
@@ -114,9 +114,9 @@ export class MomentFiles implements Disposable {
 
   /** The overlay that a path is in, and its path there; `null` in what was not captured. */
   #treeAt(rawPath: RawPath): { tree: OverlayTree; inTree: RawPath } | null {
-    const { binds, hostMounts, base } = this.#moment.origin;
+    const { binds, hostMounts } = this.#moment.origin;
     if (binds.some(({ target }) => isAtOrBelow(rawPath, fromText(target)))) return null;
-    let inner = { mountPath: "/", prefix: "upper", baseDir: base };
+    let inner = { mountPath: "/", prefix: "upper", baseDir: this.#moment.baseDir };
     for (const [number, hostMount] of hostMounts.entries()) {
       const mountPath = fromText(hostMount);
       if (!isAtOrBelow(rawPath, mountPath) || mountPath.length < inner.mountPath.length) continue;

@@ -1,6 +1,6 @@
 import type { CommandSpec, OptionSpec } from "../command-spec.ts";
 import { EXIT_CODE_TIMED_OUT } from "../exit-codes.ts";
-import { collectBind, collectVariable, parsePolicy } from "../parse-values.ts";
+import { collectBind, collectVariable, parseBase, parsePolicy } from "../parse-values.ts";
 import { DETACH_KEYS_DEFAULT } from "../terminal/detach-keys.ts";
 import { AUTO_OPTION } from "./auto-commands.ts";
 import { argument, commandOf, option } from "./from-contract.ts";
@@ -8,7 +8,7 @@ import { SESSION } from "./references.ts";
 
 /** What a new session can be given; shared by `new` and `run`. */
 const NEW_OPTIONS: readonly OptionSpec[] = [
-  option("new", "base", { value: "directory" }),
+  option("new", "base", { parse: parseBase }),
   option("new", "cwd", { value: "directory" }),
   option("new", "net", { value: "mode" }),
   option("new", "binds", {
