@@ -19,6 +19,7 @@ function fakeEngine({ failing = "" } = {}) {
     automatic: { close: part("automatic") },
     verifier: { close: part("verifier") },
     verifications: { stop: part("verifications") },
+    baseChanges: { close: () => {} },
     browses: { endAll: part("browses") },
     leases: { idle: part("leases") },
     standbys: { close: part("standbys") },

@@ -76,6 +76,7 @@ export async function releaseEngine(engine: Engine): Promise<void> {
 async function endUnderWay(engine: Engine): Promise<void> {
   await engine.automatic.close();
   await Promise.all([engine.verifier.close(), engine.verifications.stop()]);
+  engine.baseChanges.close();
   await engine.browses.endAll();
 }
 

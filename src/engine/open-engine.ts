@@ -28,7 +28,7 @@ import {
   Typing,
   VerificationRuns,
 } from "./live/index.ts";
-import type { ReadingSettings } from "./moment/index.ts";
+import { BaseChanges, type ReadingSettings } from "./moment/index.ts";
 import type { Engine, StandbySettings } from "./ports/index.ts";
 import { recover } from "./recovery/index.ts";
 import { settleInterrupted } from "./restore/index.ts";
@@ -150,6 +150,9 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     get standbys() {
       return standbys;
     },
+    get baseChanges() {
+      return baseChanges;
+    },
     get browses() {
       return browses;
     },
@@ -176,6 +179,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   };
   const standbys = new Standbys(engine);
   const browses = new Browses(engine);
+  const baseChanges = new BaseChanges(engine);
   const memoryImages = new MemoryImages(engine);
   const automatic = new AutomaticCheckpoints(engine);
   const verifier = new AutomaticVerifier(engine);

@@ -111,7 +111,9 @@ test("on a terminal yes goes on, and the check is said", async () => {
   await terminal.type("y\r");
   const screen = await terminal.shows(/exit 0/);
 
-  expect(screen).toMatch(/Checked: files, processes, ports are as planned\./);
+  expect(screen).toMatch(
+    /Checked: files that the session wrote, processes, ports are as planned\./,
+  );
   expect((await session.exec("cat changed")).stdout).toBe("old\n");
 });
 
@@ -121,7 +123,9 @@ test("without a terminal nobody is asked, and the check is said to programs too"
   const quick = await runCommand(own.stateDir, ["undo", "web", "--no-check", "--json"]);
 
   expect(JSON.parse(json.stdout)).toMatchObject({ check: { asPlanned: true } });
-  expect(undone.stdout).toMatch(/^Checked: files, processes, ports are as planned\.$/m);
+  expect(undone.stdout).toMatch(
+    /^Checked: files that the session wrote, processes, ports are as planned\.$/m,
+  );
   expect(JSON.parse(quick.stdout)).toMatchObject({ check: null });
 });
 

@@ -108,7 +108,9 @@ test("Enter restores after a question that shows what it does, and says how to u
   expect(screen).toMatch(/^before$/m);
   expect(screen).toContain(`Session web is back at ${second.id}`);
   expect(screen).toContain("waypoint undo web");
-  expect(screen).toMatch(/^Checked: files, processes, ports are as planned\.$/m);
+  expect(screen).toMatch(
+    /^Checked: files that the session wrote, processes, ports are as planned\.$/m,
+  );
   expect(screen).not.toContain("rewind web:");
   expect(screen).toMatch(/^icanon$/m);
   expect((await session.exec("cat /root/two; ls /root/three /root/four")).exitCode).not.toBe(0);

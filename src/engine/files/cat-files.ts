@@ -1,6 +1,8 @@
+import { lstatSync } from "node:fs";
+import { toBytes } from "../../base/index.ts";
 import { WaypointError } from "../../shared/errors/index.ts";
 import type { OperationOutput } from "../../shared/protocol/index.ts";
-import { openEntry } from "../moment/index.ts";
+import { isLiveBase, type Moment, openEntry, takenAtMs } from "../moment/index.ts";
 import type { Engine, StreamClient } from "../ports/index.ts";
 import { fileFailure } from "./file-failure.ts";
 import { type MomentPlace, OpenMoments } from "./open-moments.ts";
@@ -22,27 +24,46 @@ export async function catFiles(
   engine: Engine,
 ): Promise<OperationOutput<"cat">> {
   await using moments = new OpenMoments(engine);
-  const found: FoundEntry[] = [];
+  const found: FoundFile[] = [];
   for (const place of places) found.push(await findFile(place, moments, engine));
   let bytes = 0;
-  for (const each of found) bytes += await sendFile(each, client);
+  for (const each of found) {
+    noteChangedBase(each, client);
+    bytes += await sendFile(each, client);
+  }
   return { files: found.length, bytes };
+}
+
+interface FoundFile extends FoundEntry {
+  moment: Moment;
 }
 
 async function findFile(
   place: MomentPlace,
   moments: OpenMoments,
   engine: Engine,
-): Promise<FoundEntry> {
+): Promise<FoundFile> {
   const { moment, files } = await moments.open(place.moment);
   const rawPath = await absolutePath(place, moment, engine);
   const found = findEntry(files, rawPath, moment, { followsLast: true });
-  if (found.entry.type === "file") return found;
+  if (found.entry.type === "file") return { ...found, moment };
   const kind = found.entry.type.replace("-", " ");
   throw new WaypointError("FILE_REFUSED", `${shownPath(rawPath)} is no file but a ${kind}.`, {
     hint: "`waypoint cp` copies directories, `waypoint browse` shows them.",
     detail: { moment: moment.name, path: shownPath(rawPath), type: found.entry.type },
   });
+}
+
+/** What the session had not written is read from the base of now, which may be another than then. */
+function noteChangedBase({ moment, rawPath, entry }: FoundFile, client: StreamClient): void {
+  const { checkpoint } = moment;
+  if (checkpoint === null || entry.upperInode !== null || !isLiveBase(checkpoint.base)) return;
+  const changedAtMs = lstatSync(toBytes(entry.hostPath)).ctimeMs;
+  if (changedAtMs <= takenAtMs(checkpoint)) return;
+  const at = new Date(changedAtMs).toISOString();
+  client.notice(
+    `${shownPath(rawPath)} is the base's file of now: it was changed at ${at}, after ${checkpoint.id}.`,
+  );
 }
 
 async function sendFile({ rawPath, entry }: FoundEntry, client: StreamClient): Promise<number> {

@@ -2,6 +2,7 @@
  * moment owns reading and comparing moments: a checkpoint, a live session, a fresh one; their files and trees.
  */
 
+export { BaseChanges, isLiveBase, takenAtMs } from "./base/base-changes.ts";
 export { type BaseVersion, writeBaseVersions } from "./base/base-versions.ts";
 export { FirstViews } from "./base/first-views.ts";
 export type { CompareScope, MomentPair, ReadContext } from "./compare-context.ts";

@@ -16,6 +16,7 @@ import type {
 } from "../live/index.ts";
 import type { Automatic } from "./automatic.ts";
 import type { BackgroundVerifier } from "./background-verifier.ts";
+import type { BaseChangesFinder } from "./base-changes-finder.ts";
 import type { BrowseMounts } from "./browse-mounts.ts";
 import type { FileCalls } from "./file-calls.ts";
 import type { StandbyPool, StandbySettings } from "./standby-pool.ts";
@@ -91,6 +92,8 @@ export interface Engine {
   standbys: StandbyPool;
   /** Moments that are mounted for users. */
   browses: BrowseMounts;
+  /** What of live bases has changed since checkpoints. */
+  baseChanges: BaseChangesFinder;
   /**
    * One queue per session: operations that change it run one after the other. After each of them it is
    * looked what should be on standby now: a head may have moved, or what is wanted.

@@ -6,6 +6,7 @@
 export { attachView, openMountNamespace, unmountIn } from "./attach-view.ts";
 export { type BaseShell, checkBase, requireOutsideState, type ShellDialect } from "./check-base.ts";
 export { checkBinds, requireNoState } from "./check-binds.ts";
+export { type ChangedFile, findChangedFiles } from "./find-changed-files.ts";
 export { findUser, type SessionUser, userNames } from "./find-user.ts";
 export { findHidden, hiddenBelow, isShownInSession } from "./hidden-places.ts";
 export { findHostMounts } from "./host-mounts.ts";

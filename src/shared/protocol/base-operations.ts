@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { checkpointRef } from "./inputs.ts";
 import { describe } from "./operation-contract.ts";
 
 const baseName = z.string().min(1).max(200).describe("Name of the base");
@@ -15,6 +16,18 @@ export const keptBaseSchema = z.object({
 });
 
 const bases = z.object({ bases: z.array(keptBaseSchema) });
+
+const changesOutput = z.object({
+  checkpoint: z.string(),
+  base: z.string().describe("Name of a kept base, or its directory"),
+  isLive: z.boolean().describe("Files of the base can change under the checkpoint"),
+  count: z.number().int().nullable().describe("null where it is not known yet"),
+  isComplete: z.boolean().describe("false: more have changed than are counted"),
+  files: z
+    .array(z.object({ path: z.string(), changedAt: z.string(), sizeBytes: z.number().int() }))
+    .describe("Newest first; empty where only the count was asked for"),
+  asOf: z.string().nullable().describe("When it was looked"),
+});
 
 /** The operations on root filesystems that the store keeps. */
 export const BASE_CONTRACT = {
@@ -71,6 +84,26 @@ export const BASE_CONTRACT = {
     effect: "write",
     input: z.strictObject({ base: baseName }),
     output: keptBaseSchema,
+  }),
+  "base.changes": describe({
+    summary: "Tell which files of a live base have changed since a checkpoint",
+    description:
+      "Those that its session had not written then: in it they are the files of now. " +
+      "What was removed meanwhile is not told.",
+    errors: ["CHECKPOINT_NOT_FOUND", "REFERENCE_AMBIGUOUS", "TOOL_FAILED", "CANCELLED"],
+    examples: [["waypoint show work@~3 --base-changes", "After all else about the checkpoint"]],
+    effect: "read",
+    input: z.strictObject({
+      checkpoint: checkpointRef,
+      waitMs: z
+        .number()
+        .int()
+        .nonnegative()
+        .max(3_600_000)
+        .optional()
+        .describe("Only the count, and at most this long; one of half a minute ago will do"),
+    }),
+    output: changesOutput,
   }),
   "base.default": describe({
     summary: "Choose the base of sessions for which none is given",

@@ -1,6 +1,8 @@
-import type { KeptBase, OperationInput } from "../../shared/protocol/index.ts";
+import type { KeptBase, OperationInput, OperationOutput } from "../../shared/protocol/index.ts";
 import { callOperation } from "./call-operation.ts";
+import type { Checkpoint } from "./checkpoint.ts";
 import { type CallControl, splitControl } from "./options.ts";
+import { checkpointRef } from "./require-arguments.ts";
 
 /** What a base is a copy of, and how it is called. */
 export type AddBaseOptions = OperationInput<"base.add"> & CallControl;
@@ -27,6 +29,15 @@ export class Bases {
   async list(control: CallControl = {}): Promise<KeptBase[]> {
     const { bases } = await callOperation(this.#stateDir, "base.ls", {}, control);
     return bases;
+  }
+
+  /** Returns which files of a live base have changed since a checkpoint, newest first. */
+  async changes(
+    checkpoint: string | Checkpoint,
+    control: CallControl = {},
+  ): Promise<OperationOutput<"base.changes">> {
+    const request = { checkpoint: checkpointRef(checkpoint) };
+    return await callOperation(this.#stateDir, "base.changes", request, control);
   }
 
   /** Removes one on which nothing stands. @throws BASE_NOT_FOUND | BASE_IN_USE */

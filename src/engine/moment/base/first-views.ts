@@ -78,6 +78,13 @@ export class FirstViews {
     return (await versions).get(rawPath) ?? null;
   }
 
+  /** Tells whether the session had written a path at the checkpoint, or removed it. */
+  isWritten(rawPath: RawPath): boolean {
+    const { prefix, inLayer } = this.#layerOf(rawPath);
+    const upperDir = path.join(this.#snapshotOf(this.#origin), prefix);
+    return isTouched(upperDir, inLayer, this.#engine.fileCalls);
+  }
+
   /** Returns the first checkpoint of the line in which the session has changed a path. */
   firstTouched(rawPath: RawPath): CheckpointRow | undefined {
     return this.#line[this.#touchedCount(rawPath) - 1];

@@ -1,7 +1,7 @@
 import { StringDecoder } from "node:string_decoder";
 import { WaypointError } from "../../../shared/errors/index.ts";
 import { readPlaces } from "../../client/index.ts";
-import type { CommandContext, Invocation } from "../context.ts";
+import { type CommandContext, type Invocation, note } from "../context.ts";
 import { endedBySignals } from "../leaving.ts";
 import { parseMomentPlace } from "../parse-place.ts";
 import { printableLines } from "../text/printable.ts";
@@ -11,11 +11,13 @@ const JSON_BYTES_MAX = 64 * 1024 * 1024;
 
 /** Prints files of any moment. */
 export async function run({ context, rest }: Invocation): Promise<undefined> {
+  const onNotice = (notice: string) => note(context, notice);
+  const places = rest.map(parseMomentPlace);
   await endedBySignals(
     "cat",
     () => {},
     ({ cancel: signal }) =>
-      print(context, readPlaces(context.stateDir, rest.map(parseMomentPlace), { signal })),
+      print(context, readPlaces(context.stateDir, places, { signal, onNotice })),
   );
 }
 

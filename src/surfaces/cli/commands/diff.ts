@@ -1,9 +1,11 @@
 import type { OperationInput } from "../../../shared/protocol/index.ts";
+import { findBaseChanges, renderBaseChanges, withBaseChanges } from "../base-changes.ts";
 import { call, type Invocation, printLong } from "../context.ts";
 import { isDifferent, renderDiff } from "../diff/render-diff.ts";
 import { EXIT_CODE_DIFFERENT } from "../exit-codes.ts";
 
 interface DiffOptions {
+  baseChanges?: boolean;
   stat?: boolean;
   nameOnly?: boolean;
 }
@@ -11,7 +13,7 @@ interface DiffOptions {
 /** Shows what differs between two moments. */
 export async function run({
   context,
-  options: { stat = false, nameOnly = false },
+  options: { stat = false, nameOnly = false, baseChanges = false },
   input: typed,
 }: Invocation<DiffOptions, "diff">): Promise<number | undefined> {
   const input = withPath(typed);
@@ -19,9 +21,11 @@ export async function run({
   const style = nameOnly ? "names" : stat ? "stat" : "patches";
   const result = await call(context, "diff", { ...input, patch: style === "patches" });
   const { paint } = context.output;
-  await printLong(context, result, (shown) =>
-    renderDiff(shown, { style, isBelowPath: path !== undefined, sections, paint }),
-  );
+  const changed = await findBaseChanges(context, result.from, baseChanges);
+  await printLong(context, withBaseChanges(result, changed), (shown) => [
+    ...renderDiff(shown, { style, isBelowPath: path !== undefined, sections, paint }),
+    ...(nameOnly ? [] : renderBaseChanges(changed, context.nowMs)),
+  ]);
   return isDifferent(result, sections) ? EXIT_CODE_DIFFERENT : undefined;
 }
 

@@ -1,11 +1,20 @@
+import { findBaseChanges, renderBaseChanges, withBaseChanges } from "../base-changes.ts";
 import { call, type Invocation, printLong } from "../context.ts";
 import { renderTimeline } from "../timeline/render-timeline.ts";
 
 /** Shows the timeline. */
-export async function run({ context, input }: Invocation<object, "log">): Promise<undefined> {
+export async function run({
+  context,
+  options: { baseChanges = false },
+  input,
+}: Invocation<{ baseChanges?: boolean }, "log">): Promise<undefined> {
   const log = await call(context, "log", input);
   const { columns, paint } = context.output;
-  const render = (shown: typeof log) =>
-    renderTimeline(shown, { nowMs: context.nowMs, columns, paint });
-  await printLong(context, log, render, { isNewestLast: true });
+  const oldest = log.checkpoints[0]?.id;
+  const changed = oldest === undefined ? null : await findBaseChanges(context, oldest, baseChanges);
+  const render = (shown: typeof log) => [
+    ...renderTimeline(shown, { nowMs: context.nowMs, columns, paint }),
+    ...renderBaseChanges(changed, context.nowMs),
+  ];
+  await printLong(context, withBaseChanges(log, changed), render, { isNewestLast: true });
 }

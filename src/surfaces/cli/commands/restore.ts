@@ -1,4 +1,5 @@
 import { WaypointError } from "../../../shared/errors/index.ts";
+import { findBaseChanges, renderBaseChanges, withBaseChanges } from "../base-changes.ts";
 import { confirm, hasAsker } from "../confirm.ts";
 import { confirmTyping } from "../confirm-typing.ts";
 import { call, type Invocation, printLong, printResult } from "../context.ts";
@@ -12,6 +13,7 @@ const ASKED_LINES_MAX = 15;
 
 interface RestoreOptions {
   lastGood?: boolean;
+  baseChanges?: boolean;
   yes?: boolean;
   dryRun?: boolean;
   expand?: boolean;
@@ -30,16 +32,23 @@ export async function run({
   const asked = { session, checkpoint, ...withoutUndefined({ only, paths, except }) };
   if (options.dryRun === true) {
     const plan = await call(context, "restore.plan", { ...asked, expand });
-    await printLong(context, plan, (shown) =>
-      renderPlan(shown, { paint, linesMax: Number.POSITIVE_INFINITY }),
-    );
+    const changed = await findBaseChanges(context, plan.checkpoint, options.baseChanges === true);
+    await printLong(context, withBaseChanges(plan, changed), (shown) => [
+      ...renderPlan(shown, { paint, linesMax: Number.POSITIVE_INFINITY }),
+      ...renderBaseChanges(changed, context.nowMs),
+    ]);
     return refusedExitCode(plan);
   }
   const isAnswered = options.yes === true;
   let isTypingTold = input.whileTyping === true;
   if (!isAnswered && hasAsker(context)) {
     const plan = await call(context, "restore.plan", { ...asked, expand });
-    await context.output.lines(renderPlan(plan, { paint, linesMax: ASKED_LINES_MAX }));
+    const changed = await findBaseChanges(context, plan.checkpoint, options.baseChanges === true);
+    const base = renderBaseChanges(changed, context.nowMs);
+    await context.output.lines([
+      ...renderPlan(plan, { paint, linesMax: ASKED_LINES_MAX }),
+      ...base,
+    ]);
     // Who says yes to a plan that names somebody at work is not asked about them again.
     isTypingTold ||= plan.typing !== null;
   }

@@ -1,5 +1,6 @@
 import { isInMemory as liesInMemory } from "../../../base/index.ts";
 import type { OperationOutput, SessionLimits } from "../../../shared/protocol/index.ts";
+import { findBaseChanges, renderBaseChanges, withBaseChanges } from "../base-changes.ts";
 import { type CommandContext, call, type Invocation, printLong } from "../context.ts";
 import type { ShowSection } from "../parse-sections.ts";
 import { renderBinds } from "../render-binds.ts";
@@ -15,24 +16,25 @@ import { renderScreen } from "./render-recent.ts";
 import { renderAsked, renderStory, renderUnlisted } from "./render-story.ts";
 
 interface ShowOptions {
+  baseChanges?: boolean;
   section?: ShowSection[];
 }
 
 /** Shows one checkpoint in full. */
 export async function run({ context, args, options }: Invocation<ShowOptions>): Promise<undefined> {
   const result = await call(context, "show", { checkpoint: args[0] ?? "" });
+  const isAsked = options.baseChanges === true;
+  const changed = await findBaseChanges(context, result.id, isAsked);
   const isRemoved = context.isJson ? false : await isSessionRemoved(context, result.session);
   const { paint } = context.output;
-  await printLong(context, result, (shown) =>
-    options.section === undefined
-      ? renderCheckpoint(shown, {
-          nowMs: context.nowMs,
-          isRemoved,
-          isInMemory: liesInMemory(context.stateDir),
-          paint,
-        })
-      : renderAsked(shown, options.section, paint),
-  );
+  const isInMemory = liesInMemory(context.stateDir);
+  const about = { nowMs: context.nowMs, isRemoved, isInMemory, paint };
+  await printLong(context, withBaseChanges(result, changed), (shown) => [
+    ...(options.section === undefined
+      ? renderCheckpoint(shown, about)
+      : renderAsked(shown, options.section, paint)),
+    ...headed("Base", renderBaseChanges(changed, context.nowMs), paint),
+  ]);
 }
 
 /** A session that was removed may have left its name to another one. */

@@ -25,7 +25,8 @@ export function renderCheck(check: RestoreCheck): string {
   ];
   if (different.length > 0) return `Checked: ${different.join("; ")}.`;
   const same = [
-    ...(files === null ? [] : ["files"]),
+    // What it had not written is the base's, and was not looked at.
+    ...(files === null ? [] : ["files that the session wrote"]),
     ...(processes === null ? [] : ["processes"]),
     ...(ports === null ? [] : ["ports"]),
   ];

@@ -1,4 +1,5 @@
 import { ERROR_REGISTRY } from "../../../shared/errors/index.ts";
+import { BASE_CHANGES } from "../base-changes-option.ts";
 import type { CommandSpec, OptionSpec } from "../command-spec.ts";
 import { EXIT_CODE_LEFT_CHANGED, type ExitCodeMeaning } from "../exit-codes.ts";
 import { collect } from "../parse-values.ts";
@@ -32,6 +33,7 @@ export const RESTORE_COMMANDS: readonly CommandSpec[] = [
         description: "To the newest checkpoint that passed its verification",
       },
       asking("restore.plan", "--dry-run"),
+      BASE_CHANGES,
       option("restore.plan", "expand"),
       YES,
       option("restore", "only", { value: "part" }),

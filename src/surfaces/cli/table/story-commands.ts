@@ -1,3 +1,4 @@
+import { BASE_CHANGES } from "../base-changes-option.ts";
 import type { CommandSpec } from "../command-spec.ts";
 import { EXIT_CODE_DIFFERENT } from "../exit-codes.ts";
 import { parseChangesSections, parseShowSections, SHOW_SECTIONS } from "../parse-sections.ts";
@@ -15,6 +16,7 @@ export const STORY_COMMANDS: readonly CommandSpec[] = [
       "has all.",
     arguments: [argument("log", "session", "[session]")],
     options: [
+      BASE_CHANGES,
       option("log", "path"),
       option("log", "package", { value: "name" }),
       option("log", "grep", { value: "text" }),
@@ -38,8 +40,10 @@ export const STORY_COMMANDS: readonly CommandSpec[] = [
     load: () => import("../commands/log.ts"),
   }),
   commandOf("show", {
+    also: ["base.changes"],
     arguments: [CHECKPOINT],
     options: [
+      BASE_CHANGES,
       {
         flags: "--section <names>",
         description: `Only these, in full: ${SHOW_SECTIONS.join(", ")}`,
@@ -59,6 +63,7 @@ export const STORY_COMMANDS: readonly CommandSpec[] = [
     options: [
       { flags: "--stat", description: "List what differs, without the lines of texts" },
       { flags: "--name-only", description: "List names alone" },
+      BASE_CHANGES,
       option("diff", "expand"),
       option("diff", "sections", {
         ...{ name: "section", value: "names", parse: parseChangesSections },

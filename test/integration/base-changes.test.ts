@@ -1,0 +1,126 @@
+import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Checkpoint, Session } from "../../src/index.ts";
+import { TestBases } from "../support/bases.ts";
+import { runCommand, WAYPOINT_COMMAND } from "../support/command-line.ts";
+import { openTestWaypoint, type TestWaypoint } from "../support/test-waypoint.ts";
+import { Tmux } from "../support/tmux.ts";
+
+const made = new TestBases();
+let own: TestWaypoint;
+let base: string;
+let session: Session;
+let checkpoint: Checkpoint;
+
+beforeAll(async () => {
+  own = await openTestWaypoint();
+  base = await made.makeBusybox("root");
+  mkdirSync(path.join(base, "srv"));
+  for (const name of ["same", "theirs", "mine", "moved", "gone"]) {
+    writeFileSync(path.join(base, "srv", name), "then\n");
+  }
+  session = await own.waypoint.new({ name: "web", base });
+  await session.exec("echo mine > /srv/mine; rm /srv/gone");
+  checkpoint = await session.checkpoint({ name: "then" });
+  writeFileSync(path.join(base, "srv", "theirs"), "now\n");
+  writeFileSync(path.join(base, "srv", "mine"), "now\n");
+  writeFileSync(path.join(base, "srv", "gone"), "now\n");
+  writeFileSync(path.join(base, "srv", "new\nline"), "");
+  renameSync(path.join(base, "srv", "moved"), path.join(base, "srv", "elsewhere"));
+}, 120_000);
+
+afterAll(async () => {
+  await own?.[Symbol.asyncDispose]();
+  made[Symbol.dispose]();
+});
+
+async function cli(...args: string[]) {
+  return await runCommand(own.stateDir, args);
+}
+
+test("what has changed below a checkpoint is told, but what its session had written", async () => {
+  const changed = await own.waypoint.bases.changes(checkpoint);
+
+  expect(changed).toMatchObject({ base, isLive: true, count: 3, isComplete: true });
+  expect(changed.files.map((file) => file.path).toSorted()).toEqual([
+    "/srv/elsewhere",
+    "/srv/new\nline",
+    "/srv/theirs",
+  ]);
+  expect((await own.waypoint.bases.changes(await session.checkpoint())).count).toBe(0);
+});
+
+test("cat says that a file is the base's of now, where it is another than then", async () => {
+  const theirs = await cli("cat", "then:/srv/theirs");
+  const others = await cli("cat", "then:/srv/same", "then:/srv/mine");
+
+  expect(theirs.stdout).toBe("now\n");
+  expect(theirs.stderr).toMatch(
+    /^\/srv\/theirs is the base's file of now: it was changed at \S+, after \w+\.$/m,
+  );
+  expect(others).toEqual({ stdout: "then\nmine\n", stderr: "", exitCode: 0 });
+});
+
+test.each([
+  ["show", ["show", "then"]],
+  ["log", ["log", "web"]],
+  ["diff", ["diff", "then", "web"]],
+  ["restore", ["restore", "web", "then", "--dry-run"]],
+])("%s lists them with --base-changes, in JSON too", async (_name, line) => {
+  const { stdout } = await cli(...line, "--base-changes");
+  const json = await cli(...line, "--base-changes", "--json");
+
+  expect(stdout).toContain(
+    `Not as they were: 3 files of the base ${base}, changed since ${checkpoint.id}:`,
+  );
+  expect(stdout).toMatch(/^ {2}\/srv\/theirs {2}4 B, \d+s ago$/m);
+  expect(stdout).toContain("/srv/new␊line");
+  expect(JSON.parse(json.stdout).baseChanges).toMatchObject({
+    count: 3,
+    checkpoint: checkpoint.id,
+  });
+  expect(JSON.parse((await cli(...line, "--json")).stdout).baseChanges).toBeUndefined();
+});
+
+test("a person is told how many there are, and what the check did not look at", async () => {
+  const line = `${WAYPOINT_COMMAND} --dir ${own.stateDir} --no-pager log web; echo exit $?`;
+  await using terminal = await Tmux.start(line, { columns: 140, rows: 40 });
+  const screen = await terminal.shows(/exit 0/);
+  expect(screen).toMatch(/changed since \w+.*: --base-changes\s+lists them\./s);
+
+  const back = await cli("restore", "web", "then", "--yes");
+  expect(back.stdout).toMatch(
+    /^Checked: files that the session wrote, processes, ports are as planned\.$/m,
+  );
+});
+
+test("a kept base has no changes to tell", async () => {
+  await own.waypoint.bases.add({ name: "kept", from: base });
+  const still = await own.waypoint.new({ name: "still", base: "kept" });
+  const there = await still.checkpoint();
+
+  expect(await own.waypoint.bases.changes(there)).toMatchObject({
+    isLive: false,
+    count: 0,
+    files: [],
+  });
+  expect((await cli("show", there.id, "--base-changes")).stdout).not.toContain("changed since");
+});
+
+test("on the machine's own root what a session cannot see does not count", async () => {
+  const host = await own.waypoint.new({ name: "host", binds: [{ source: base, target: base }] });
+  const before = await host.checkpoint();
+  const directory = made.path("of-the-host");
+  mkdirSync(directory);
+  writeFileSync(path.join(directory, "seen"), "");
+  writeFileSync(path.join(base, "bound"), "");
+  writeFileSync(path.join(own.stateDir, "hidden"), "");
+
+  const { files } = await own.waypoint.bases.changes(before);
+  const paths = files.map((file) => file.path);
+  expect(paths).toContain(path.join(directory, "seen"));
+  expect(paths).not.toContain(path.join(base, "bound"));
+  expect(paths.filter((each) => each.startsWith(own.stateDir))).toEqual([]);
+  rmSync(path.join(own.stateDir, "hidden"));
+}, 120_000);
