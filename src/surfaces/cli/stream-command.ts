@@ -4,6 +4,7 @@ import { type OperationStream, openStream } from "../client/index.ts";
 import { type CommandContext, note } from "./context.ts";
 import { EXIT_CODE_OUTPUT_CLOSED } from "./exit-codes.ts";
 import { OutputClosed } from "./output.ts";
+import { requireNoInput, tellUnreadInput } from "./unread-input.ts";
 
 const SIGNAL_HANGUP = 1;
 const SIGNAL_INT = 2;
@@ -32,20 +33,23 @@ export interface StreamCommandOptions {
  * second Ctrl-C leaves it alone. SIGTERM and SIGHUP are sent to it as well, and it is left alone when
  * it goes on.
  *
- * @throws CANCELLED  the user left.
+ * @throws CANCELLED  the user left. | USAGE_INVALID  it would not read what standard input has.
  */
 export async function streamCommand(
   context: CommandContext,
   { input, consume }: StreamCommandOptions,
 ): Promise<number> {
+  const isRead = input.stdin === true;
+  if (!isRead) await requireNoInput();
   const leaving = new AbortController();
   let running: ExecStream | undefined;
   using _signals = passSignals(() => running, leaving);
   const stream = await openStream(context.stateDir, "exec", input, { signal: leaving.signal });
   running = stream;
-  if (input.stdin === true) startInput(stream);
+  if (isRead) startInput(stream);
   const passOn = consume ?? ((begun: ExecStream) => passOutput(context, begun));
   const { exitCode, timedOut, shellEnded } = await passOn(stream);
+  if (!isRead) await tellUnreadInput((text) => note(context, text));
   if (timedOut) note(context, "waypoint: the command was interrupted, its time was over.");
   if (shellEnded) note(context, "The session's shell ended; a fresh one was started.");
   return exitCode;

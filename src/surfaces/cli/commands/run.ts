@@ -6,6 +6,7 @@ import { asHere, withoutUndefined } from "../session-options.ts";
 import { streamCommand } from "../stream-command.ts";
 import { attachTerminal, describeEnd, hasTerminal } from "../terminal/attach-terminal.ts";
 import { parseDetachKeys } from "../terminal/detach-keys.ts";
+import { requireNoInput } from "../unread-input.ts";
 
 /** The session that the command runs in. */
 interface Begun {
@@ -28,6 +29,7 @@ export async function run({
 }: Invocation<RunOptions, "new">): Promise<number> {
   // Wrong keys must be refused before there is a session.
   parseDetachKeys(options.detachKeys);
+  if (!hasTerminal()) await requireNoInput();
   const session = await begin(context, options.from, input);
   let isLeft = false;
   try {

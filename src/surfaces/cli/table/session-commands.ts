@@ -83,7 +83,7 @@ export const SESSION_COMMANDS: readonly CommandSpec[] = [
   }),
   commandOf("exec", {
     note:
-      "It reads nothing: give -i for a pipe or a file on standard input. " +
+      "It reads nothing: bytes on standard input are refused, unless -i passes them on. " +
       "Ctrl-C interrupts the command; a second Ctrl-C leaves it alone, as do SIGTERM and SIGHUP " +
       "where it goes on after them for five seconds.",
     arguments: [SESSION, argument("exec", "command", "<command...>", { form: "after --" })],
