@@ -43,7 +43,7 @@ const COMMAND_LINE: UserConfig = {
   format: "cjs",
   outExtensions: () => ({ js: ".cjs" }),
   dts: false,
-  deps: { alwaysBundle: ["commander", "@bomb.sh/tab"] },
+  deps: { alwaysBundle: ["commander", "@bomb.sh/tab", "smol-toml"] },
   outputOptions: {
     chunkFileNames: "cli/[name].cjs",
     codeSplitting: {

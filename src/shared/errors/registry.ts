@@ -39,6 +39,7 @@ const internal = row("internal", 70, 500);
  */
 export const ERROR_REGISTRY = {
   USAGE_INVALID: usage("A command line, an option or an argument is not understood."),
+  CONFIG_INVALID: usage("A config file is no TOML, or has a key or a value that there is not."),
   NAME_INVALID: usage("A name has characters or a length that names cannot have."),
   BASE_INVALID: usage(
     "The directory given as base is not a root filesystem that a session can use.",

@@ -3,6 +3,7 @@ import { AUTO_COMMAND } from "./table/auto-commands.ts";
 import { BASE_COMMANDS } from "./table/base-commands.ts";
 import { BISECT_COMMAND } from "./table/bisect-commands.ts";
 import { CHECKPOINT_COMMAND, FORK_COMMANDS, WORDS_COMMANDS } from "./table/checkpoint-commands.ts";
+import { CONFIG_COMMAND } from "./table/config-commands.ts";
 import { FILE_COMMANDS } from "./table/file-commands.ts";
 import { FORWARD_COMMANDS } from "./table/forward-commands.ts";
 import { HOST_COMMANDS } from "./table/host-commands.ts";
@@ -33,5 +34,6 @@ export const COMMAND_TABLE: readonly CommandSpec[] = [
   ...FILE_COMMANDS,
   ...MERGE_COMMANDS,
   ...BASE_COMMANDS,
+  CONFIG_COMMAND,
   ...HOST_COMMANDS,
 ];

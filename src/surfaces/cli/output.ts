@@ -1,8 +1,7 @@
 import { isSystemError } from "../../base/index.ts";
 import { WaypointError } from "../../shared/errors/index.ts";
 import { choosePager, isLongerThan, openAtEnd, showInPager } from "./pager.ts";
-import type { Paint } from "./text/style.ts";
-import { paintFor, plain } from "./text/style.ts";
+import { type Colours, type Paint, paintFor } from "./text/style.ts";
 
 /** Thrown when the reader of the output has gone, for instance `| head`. */
 export class OutputClosed extends Error {}
@@ -42,7 +41,7 @@ const COLUMNS_MIN = 20;
 
 /** How a person wants the output. */
 export interface OutputOptions {
-  hasColor: boolean;
+  colours: Colours;
   hasPager: boolean;
 }
 
@@ -58,7 +57,7 @@ export function columnsOfPipe({ COLUMNS = "" }: NodeJS.ProcessEnv): number {
  * What it prints throws OutputClosed when the reader has gone, and USAGE_INVALID when standard
  * output cannot be written, for instance on a full disk.
  */
-export function processOutput({ hasColor, hasPager }: OutputOptions): Output {
+export function processOutput({ colours, hasPager }: OutputOptions): Output {
   const { stdout, stderr } = process;
   // Each write says itself what became of it; without a listener a failure would end the process.
   stdout.on("error", () => {});
@@ -67,7 +66,7 @@ export function processOutput({ hasColor, hasPager }: OutputOptions): Output {
   return {
     columns: stdout.isTTY && stdout.columns > 0 ? stdout.columns : columnsOfPipe(process.env),
     isTerminal: stdout.isTTY,
-    paint: hasColor ? paintFor(stdout, process.env) : plain,
+    paint: paintFor(stdout, process.env, colours),
     text: (text) => print(text),
     lines: (lines) => print(textOf(lines)),
     paged: (lines, options) =>
@@ -75,8 +74,7 @@ export function processOutput({ hasColor, hasPager }: OutputOptions): Output {
     json: (value) => print(`${JSON.stringify(value)}\n`),
     bytes: (stream, bytes) => (stream === "stdout" ? print(bytes) : remark(bytes)),
     note: (text) => void stderr.write(`${text}\n`),
-    dimmed: (text) =>
-      void stderr.write(`${(hasColor ? paintFor(stderr, process.env) : plain)("dim", text)}\n`),
+    dimmed: (text) => void stderr.write(`${paintFor(stderr, process.env, colours)("dim", text)}\n`),
   };
 }
 

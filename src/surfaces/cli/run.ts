@@ -8,13 +8,14 @@ import {
 import { resolveStateDir } from "../client/index.ts";
 import type { CommandSpec } from "./command-spec.ts";
 import { COMMAND_TABLE } from "./command-table.ts";
+import { readConfig } from "./config/read-config.ts";
 import type { CommandContext } from "./context.ts";
 import { EXIT_CODE_NOT_SEARCHED, EXIT_CODE_OUTPUT_CLOSED } from "./exit-codes.ts";
 import { type Output, OutputClosed, processOutput } from "./output.ts";
 import { buildProgram, type Handler } from "./program.ts";
 import { exitCodeOf, renderError } from "./render-error.ts";
 import { keepHarmless, leadFrom } from "./suggestions.ts";
-import { paintFor, plain } from "./text/style.ts";
+import { type Colours, paintFor } from "./text/style.ts";
 
 /** Runs one command line and ends this process with its exit code. */
 export async function runCommandLine(argv: readonly string[]): Promise<never> {
@@ -22,8 +23,8 @@ export async function runCommandLine(argv: readonly string[]): Promise<never> {
   let failureExitCode: number | null = null;
   let exitCode = 0;
   const isJson = hasFlag(argv, "--json");
-  const hasColor = !hasFlag(argv, "--no-color");
-  const output = processOutput({ hasColor, hasPager: !hasFlag(argv, "--no-pager") });
+  const colours = await coloursFor(argv);
+  const output = processOutput({ colours, hasPager: !hasFlag(argv, "--no-pager") });
   const handle: Handler = async (spec, parsed) => {
     // A wrong command line is exit code 2 for every command.
     const context = makeContext(parsed.globals, output);
@@ -36,7 +37,7 @@ export async function runCommandLine(argv: readonly string[]): Promise<never> {
   try {
     await parse(argv, { handle, output, isJson });
   } catch (error) {
-    exitCode = report(error, { isJson, failureExitCode, hasColor, command: findCommand(argv) });
+    exitCode = report(error, { isJson, failureExitCode, colours, command: findCommand(argv) });
   }
   process.exit(exitCode);
 }
@@ -84,7 +85,7 @@ function report(
   how: {
     isJson: boolean;
     failureExitCode: number | null;
-    hasColor: boolean;
+    colours: Colours;
     command: CommandSpec | undefined;
   },
 ): number {
@@ -97,7 +98,7 @@ function report(
     thrown instanceof CommanderError ? usageError(thrown, how.command) : toWaypointError(thrown);
   const lines = how.isJson
     ? [JSON.stringify({ error: error.toJSON() })]
-    : renderError(error, how.hasColor ? paintFor(process.stderr, process.env) : plain);
+    : renderError(error, paintFor(process.stderr, process.env, how.colours));
   process.stderr.write(`${lines.join("\n")}\n`);
   if (OWN_MEANING.has(error.code)) return exitCodeOf(error);
   return how.failureExitCode ?? exitCodeOf(error);
@@ -149,6 +150,12 @@ function findCommand(argv: readonly string[]): CommandSpec | undefined {
 function afterDashes(argv: readonly string[]): readonly string[] {
   const end = argv.indexOf("--");
   return end === -1 ? [] : argv.slice(end + 1);
+}
+
+/** A config file that cannot be used keeps no command from working that needs nothing of it. */
+async function coloursFor(argv: readonly string[]): Promise<Colours> {
+  if (hasFlag(argv, "--no-color")) return "never";
+  return (await readConfig()).settings.colours.value as Colours;
 }
 
 /** Looks for a flag without a parser, because it is the parser that may have failed. */

@@ -1,10 +1,10 @@
 import { WaypointError } from "../../../shared/errors/index.ts";
 import type { OperationInput } from "../../../shared/protocol/index.ts";
 import { collectOutput } from "../../client/index.ts";
+import { detachKeysFor } from "../config/use-config.ts";
 import { type CommandContext, type Invocation, note } from "../context.ts";
 import { streamCommand } from "../stream-command.ts";
 import { attachTerminal, describeEnd, hasTerminal } from "../terminal/attach-terminal.ts";
-import { DETACH_KEYS_DEFAULT } from "../terminal/detach-keys.ts";
 
 /** Runs a command in a session; exits with its exit code. */
 export async function run({ context, input: typed }: Invocation<object, "exec">): Promise<number> {
@@ -31,7 +31,8 @@ async function execOnTerminal(
       },
     );
   }
-  const attached = { session, command, detachKeys: DETACH_KEYS_DEFAULT };
+  const detachKeys = await detachKeysFor(context, undefined);
+  const attached = { session, command, detachKeys };
   const { reason, exitCode } = await attachTerminal(context, attached);
   if (reason !== "ended") note(context, describeEnd(session, reason));
   return exitCode ?? 0;

@@ -1,12 +1,12 @@
 import type { Session } from "../../../shared/protocol/index.ts";
-import { call, type Invocation, printResult } from "../context.ts";
+import { startSession } from "../config/use-config.ts";
+import { type Invocation, printResult } from "../context.ts";
 import { renderBinds } from "../render-binds.ts";
-import { asHere } from "../session-options.ts";
 import { printable } from "../text/printable.ts";
 
 /** Starts a session. */
 export async function run({ context, input }: Invocation<object, "new">): Promise<undefined> {
-  const session = await call(context, "new", asHere(input));
+  const session = await startSession(context, input);
   await printResult(context, session, renderNew);
 }
 

@@ -1,4 +1,5 @@
 import { WaypointError } from "../../../shared/errors/index.ts";
+import { noiseFor } from "../config/use-config.ts";
 import { confirmTyping } from "../confirm-typing.ts";
 import { type CommandContext, call, type Invocation } from "../context.ts";
 import { renderMove } from "../render-move.ts";
@@ -9,6 +10,7 @@ import { hasTerminal } from "../terminal/attach-terminal.ts";
 /** Lets a person choose a checkpoint on the whole screen, and puts the session back to it. */
 export async function run({ context, args }: Invocation): Promise<undefined> {
   requireTerminal(context);
+  const noise = await noiseFor(context);
   const session = await chooseSession(context, args[0]);
   const log = await call(context, "log", { session: session.id });
   if (log.checkpoints.length === 0) {
@@ -20,7 +22,7 @@ export async function run({ context, args }: Invocation): Promise<undefined> {
   }
   let picker: Picker | undefined;
   const checkpoint = await showPicker((screen) => {
-    picker = new Picker(context, { session, log }, screen);
+    picker = new Picker(context, { session, log, noise }, screen);
     return picker;
   });
   await context.output.lines((await picker?.forked()) ?? []);

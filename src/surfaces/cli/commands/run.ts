@@ -1,8 +1,9 @@
 import { WaypointError } from "../../../shared/errors/index.ts";
 import type { OperationInput } from "../../../shared/protocol/index.ts";
 import { collectOutput } from "../../client/index.ts";
+import { detachKeysFor, startSession } from "../config/use-config.ts";
 import { type CommandContext, call, type Invocation, note } from "../context.ts";
-import { asHere, withoutUndefined } from "../session-options.ts";
+import { withoutUndefined } from "../session-options.ts";
 import { streamCommand } from "../stream-command.ts";
 import { attachTerminal, describeEnd, hasTerminal } from "../terminal/attach-terminal.ts";
 import { parseDetachKeys } from "../terminal/detach-keys.ts";
@@ -15,7 +16,7 @@ interface Begun {
 }
 
 interface RunOptions {
-  detachKeys: string;
+  detachKeys?: string;
   from?: string;
   rm?: boolean;
 }
@@ -28,13 +29,17 @@ export async function run({
   input,
 }: Invocation<RunOptions, "new">): Promise<number> {
   // Wrong keys must be refused before there is a session.
-  parseDetachKeys(options.detachKeys);
+  const detachKeys = await detachKeysFor(context, options.detachKeys);
+  parseDetachKeys(detachKeys);
   if (!hasTerminal()) await requireNoInput();
   const session = await begin(context, options.from, input);
   let isLeft = false;
   try {
     if (context.isJson) return await runForProgram(context, session, rest);
-    const { reason, exitCode } = await runForPerson(context, session, rest, options);
+    const { reason, exitCode } = await runForPerson(context, session, rest, {
+      ...options,
+      detachKeys,
+    });
     isLeft = reason === "detached";
     return exitCode ?? 0;
   } finally {
@@ -50,7 +55,7 @@ async function begin(
   checkpoint: string | undefined,
   input: OperationInput<"new">,
 ): Promise<Begun> {
-  if (checkpoint === undefined) return await call(context, "new", asHere(input));
+  if (checkpoint === undefined) return await startSession(context, input);
   const refused = Object.keys(input).filter((field) => !CHOSEN_OF_FORK.has(field));
   if (refused.length > 0) {
     throw new WaypointError(
@@ -78,7 +83,7 @@ async function runForPerson(
   context: CommandContext,
   { id, name }: Begun,
   command: readonly string[],
-  { detachKeys, rm }: RunOptions,
+  { detachKeys, rm }: RunOptions & { detachKeys: string },
 ): Promise<{ reason: string; exitCode: number | null }> {
   note(context, `Session ${name} is running (${id})`);
   if (!hasTerminal()) {

@@ -55,6 +55,8 @@ test.for([
     ["completion", ""],
     ["bash", "zsh", "fish"],
   ],
+  [["config", "no"], ["noise"]],
+  [["config", "--unset", "de"], ["detach-keys"]],
   [["nonsense", ""], []],
 ] as const)("%j is completed", ([words, expected]) => {
   expect(new Set(complete(...words))).toEqual(new Set(expected));

@@ -26,6 +26,14 @@ export interface PickerScreen {
   leave: (restore: string | null) => void;
 }
 
+/** What a checkpoint is chosen from. */
+export interface PickedFrom {
+  session: { id: string; name: string };
+  log: Log;
+  /** As of the timeline. */
+  noise?: readonly string[];
+}
+
 /** Chooses a checkpoint of one session: keys come in, lines come out. */
 export class Picker implements Disposable {
   readonly #context: CommandContext;
@@ -36,6 +44,7 @@ export class Picker implements Disposable {
   readonly #leaving = new AbortController();
   /** What is to be told of each fork; `null` of one that failed. */
   readonly #forks: Promise<string | null>[] = [];
+  readonly #noise: readonly string[];
   #log: Log;
   #state: PickerState;
   #message = "";
@@ -43,12 +52,13 @@ export class Picker implements Disposable {
 
   constructor(
     context: CommandContext,
-    { session, log }: { session: { id: string; name: string }; log: Log },
+    { session, log, noise = [] }: PickedFrom,
     screen: PickerScreen,
   ) {
     this.#context = context;
     this.#session = session;
     this.#screen = screen;
+    this.#noise = noise;
     this.#log = log;
     this.#previews = new Previews(
       (checkpoint, signal) => this.#compare(checkpoint, { patch: false, signal }),
@@ -99,7 +109,8 @@ export class Picker implements Disposable {
   #rowsOf(columns: number): readonly FittedLine[] {
     const { nowMs, output } = this.#context;
     if (this.#drawn?.log !== this.#log || this.#drawn.columns !== columns) {
-      const rows = renderTimelineRows(this.#log, { nowMs, columns, paint: output.paint });
+      const options = { nowMs, columns, paint: output.paint, noise: this.#noise };
+      const rows = renderTimelineRows(this.#log, options);
       this.#drawn = { log: this.#log, columns, rows };
     }
     return this.#drawn.rows;

@@ -31,8 +31,7 @@ const NEW_OPTIONS: readonly OptionSpec[] = [
 
 const DETACH_KEYS: OptionSpec = {
   flags: "--detach-keys <keys>",
-  description: "Keys that detach, in order",
-  default: DETACH_KEYS_DEFAULT,
+  description: `Keys that detach, in order [those of the config, else ${DETACH_KEYS_DEFAULT}]`,
 };
 
 const RUN: CommandSpec = {

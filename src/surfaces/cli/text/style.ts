@@ -9,9 +9,17 @@ export type Paint = (format: TextFormat, text: string) => string;
 /** Leaves text as it is. */
 export const plain: Paint = (_format, text) => text;
 
-/** Returns how to paint text for `stream`: in colours only on a terminal that wants them. */
-export function paintFor(stream: { isTTY?: boolean }, env: NodeJS.ProcessEnv): Paint {
+/** When to print in colours: on a terminal that obeys them, or in any case, or never. */
+export type Colours = "auto" | "always" | "never";
+
+/** Returns how to paint text for `stream`; NO_COLOR goes before what was chosen. */
+export function paintFor(
+  stream: { isTTY?: boolean },
+  env: NodeJS.ProcessEnv,
+  colours: Colours = "auto",
+): Paint {
   const noColor = env["NO_COLOR"] !== undefined && env["NO_COLOR"] !== "";
-  if (stream.isTTY !== true || noColor || env["TERM"] === "dumb") return plain;
+  const isAble = stream.isTTY === true && env["TERM"] !== "dumb";
+  if (noColor || colours === "never" || (colours === "auto" && !isAble)) return plain;
   return (format, text) => styleText(format, text, { validateStream: false });
 }

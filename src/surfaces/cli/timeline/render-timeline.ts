@@ -14,6 +14,7 @@ import { verificationMark } from "../text/verification-mark.ts";
 import { describeOperation } from "./describe-operation.ts";
 import { drawNode, drawOpenings, drawPassing } from "./draw-tree.ts";
 import { type FittedLine, fitLines, type TimelineLine } from "./fit-lines.ts";
+import { hideNoise } from "./hide-noise.ts";
 import { assignLanes, type LaneRow } from "./lanes.ts";
 import { renderSkipped } from "./render-skipped.ts";
 import { shortenIds } from "./shorten-ids.ts";
@@ -30,6 +31,8 @@ export interface TimelineOptions {
   /** Columns to fit into. */
   columns: number;
   paint: Paint;
+  /** Globs of files that no line names, besides those that no summary has. */
+  noise?: readonly string[];
 }
 
 /** What the lines of one timeline share. */
@@ -159,7 +162,7 @@ function sentence(at: string, tree: string, title: string): TimelineLine {
 
 function checkpointLine(checkpoint: Checkpoint, row: LaneRow, drawing: Drawing): TimelineLine {
   const { ids, standing } = drawing;
-  const { paint } = drawing.options;
+  const { paint, noise = [] } = drawing.options;
   const { id, parent, createdAt, content, pauseMs } = checkpoint;
   const short = (of: string) => ids.get(of) ?? of;
   const from = row.isDetached && parent !== null ? short(parent) : null;
@@ -169,7 +172,7 @@ function checkpointLine(checkpoint: Checkpoint, row: LaneRow, drawing: Drawing):
     tree: drawNode(row, content === "files" ? "○" : "●"),
     id: `${verificationMark(checkpoint.verification, paint)} ${paint("yellow", short(id))}`,
     ...titleOf(checkpoint, from, paint),
-    changes: printable(checkpoint.changes.summary),
+    changes: printable(hideNoise(checkpoint.changes.summary, noise)),
     pause: formatDuration(pauseMs),
     standing: standing.get(id) ?? [],
   };

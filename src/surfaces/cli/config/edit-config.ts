@@ -1,0 +1,45 @@
+import { randomUUID } from "node:crypto";
+import { mkdirSync, realpathSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import type { ConfigKey, ConfigValue } from "./keys.ts";
+import { splitEntries } from "./parse-config.ts";
+
+/**
+ * Returns a config file's text with a key set anew, or without it where `value` is `null`.
+ *
+ * Comments and the order stay, but for a comment on the lines of the value itself.
+ * **Requires** the text is a config that can be used.
+ */
+export async function withKey(text: string, key: ConfigKey, value: ConfigValue): Promise<string> {
+  const { stringify } = await import("smol-toml");
+  const lines = value === null ? [] : [stringify({ [key]: value }).trimEnd()];
+  const entries = await splitEntries(text);
+  const isThere = entries.some((entry) => entry.key === key);
+  if (isThere) {
+    return entries.flatMap((entry) => (entry.key === key ? lines : entry.lines)).join("\n");
+  }
+  if (lines.length === 0) return text;
+  return `${text}${text === "" || text.endsWith("\n") ? "" : "\n"}${lines.join("\n")}\n`;
+}
+
+/** Writes a file of config whole or not at all; where it is a link, what that leads to. */
+export function writeConfigFile(file: string, text: string): void {
+  mkdirSync(path.dirname(file), { recursive: true });
+  const target = targetOf(file);
+  const beside = `${target}.${randomUUID().slice(0, 8)}`;
+  try {
+    writeFileSync(beside, text, { flag: "wx", mode: 0o644 });
+    renameSync(beside, target);
+  } catch (error) {
+    rmSync(beside, { force: true });
+    throw error;
+  }
+}
+
+function targetOf(file: string): string {
+  try {
+    return realpathSync(file);
+  } catch {
+    return file;
+  }
+}
