@@ -60,7 +60,8 @@ export function readConfigText(file: string, { isForeign }: { isForeign: boolean
   try {
     descriptor = openSync(file, O_RDONLY | O_NONBLOCK | (isForeign ? O_NOFOLLOW : 0));
   } catch (error) {
-    if (isSystemError(error, "ENOENT", "ENOTDIR")) return null;
+    // What lies where one may not look is not there.
+    if (isSystemError(error, "ENOENT", "ENOTDIR") || !isThere(file)) return null;
     const reason = isSystemError(error, "ELOOP") ? "is a link" : "cannot be opened";
     throw configInvalid(`${file} ${reason}.`, { file }, error);
   }

@@ -28,7 +28,7 @@ export interface Config {
 
 /** Returns where this process looks for config files. */
 export function configPlace(): ConfigPlace {
-  return { env: process.env, cwd: currentDirectory(), home: os.homedir() };
+  return { env: process.env, cwd: currentDirectory(), home: homeDirectory() };
 }
 
 /** The directory that somebody stands in may have been removed. */
@@ -37,6 +37,15 @@ function currentDirectory(): string | null {
     return process.cwd();
   } catch {
     return null;
+  }
+}
+
+/** A user whom the machine does not know has no home, and no config. */
+function homeDirectory(): string {
+  try {
+    return os.homedir();
+  } catch {
+    return "/nonexistent";
   }
 }
 
