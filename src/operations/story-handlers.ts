@@ -11,8 +11,10 @@ import { readLog } from "./read-log.ts";
 export const STORY_HANDLERS: HandlersOf<"log" | "show" | "diff"> = {
   log: (input, engine) => readLog(input, engine),
 
-  show: (input, engine) =>
-    showCheckpoint(resolveCheckpoint(input.checkpoint, engine.catalog), engine),
+  show: (input, engine, client) => {
+    const checkpoint = resolveCheckpoint(input.checkpoint, engine.catalog);
+    return showCheckpoint(checkpoint, input, engine, client.cancelled);
+  },
 
   diff: async (input, engine, client) => {
     return await diffMoments(resolveBoth(input, engine), input, engine, client.cancelled);

@@ -10,7 +10,7 @@ import { hasCode } from "../../shared/errors/index.ts";
 import type { Checkpoint, Intent, OperationOutput } from "../../shared/protocol/index.ts";
 import type { Engine } from "../ports/index.ts";
 import { limitsOf } from "../session/index.ts";
-import { intentColumns, intentFrom, readStory } from "../story/index.ts";
+import { intentColumns, intentFrom, listAllFiles, readStory } from "../story/index.ts";
 import { requireCaptured } from "./held-checkpoints.ts";
 
 /** What one answer holds of the outputs of all verifications together. */
@@ -58,14 +58,21 @@ export function describeCheckpoints(
   );
 }
 
-/** Returns a checkpoint with its story and the processes that its images hold. */
+/**
+ * Returns a checkpoint with its story and the processes that its images hold.
+ *
+ * @param all  each file by itself, looked for now: a story has noise in groups.
+ */
 export async function showCheckpoint(
   wanted: CheckpointRow,
+  { all }: { all: boolean },
   engine: Engine,
+  signal: AbortSignal,
 ): Promise<OperationOutput<"show">> {
   const row = await requireCaptured(wanted, engine).catch(() => wanted);
   const processes = await readProcesses(row, engine);
-  const { checkpoint: _, changes, ...story } = await readStory(row, engine);
+  const { checkpoint: _, changes: told, ...story } = await readStory(row, engine);
+  const changes = all ? { ...told, ...(await listAllFiles(row, engine, signal)) } : told;
   const verifications = engine.catalog.verifications.of(row.id);
   return {
     ...describeCheckpoint(row, {

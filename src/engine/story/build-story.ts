@@ -1,5 +1,5 @@
 import type { CheckpointRow } from "../../portable/model/index.ts";
-import type { MomentSection, Story } from "../../shared/protocol/index.ts";
+import type { Changes, MomentSection, Story } from "../../shared/protocol/index.ts";
 import type { MomentPair, ReadContext, ReadingEngine } from "../moment/index.ts";
 import { type Moment, openCheckpoint, openFresh } from "../moment/index.ts";
 import { keepBaseVersions } from "./base/keep-base-versions.ts";
@@ -45,6 +45,23 @@ export async function buildStory(
     changes,
     ...moment,
   };
+}
+
+/** Entries of files that one answer holds at most; the totals count beyond it. */
+const ALL_FILES_MAX = 20_000;
+
+/** Returns every file that a story has, noise one by one. @throws CHECKPOINT_INCOMPLETE */
+export async function listAllFiles(
+  row: CheckpointRow,
+  engine: ReadingEngine,
+  signal: AbortSignal,
+): Promise<Pick<Changes, "files" | "fileTotals">> {
+  await using to = await openCheckpoint(row, engine);
+  await using from = await openBefore(row, engine);
+  const expanded = { isExpanded: true, filesMax: ALL_FILES_MAX, sections: ["files"] as const };
+  const scope = { ...WHOLE_SCOPE, ...expanded };
+  const { files, fileTotals } = await compareMoments({ from, to }, { scope, engine, signal });
+  return { files, fileTotals };
 }
 
 async function openBefore(row: CheckpointRow, engine: ReadingEngine): Promise<Moment> {

@@ -4,6 +4,7 @@
  * Nothing here may delay, fail or harm a checkpoint. docs/story.md says who owns which section.
  */
 
+export { listAllFiles } from "./build-story.ts";
 export { compareMoments, WHOLE_SCOPE } from "./compare-moments.ts";
 export { diffMoments } from "./diff-moments.ts";
 export { intentColumns, intentFrom } from "./index-entry.ts";

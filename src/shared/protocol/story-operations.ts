@@ -36,9 +36,16 @@ export const STORY_CONTRACT = {
       ["waypoint show web", "The checkpoint where web stands"],
       ["waypoint show web --section files,packages", "Nothing but these, and all of them"],
       ["waypoint show web@~1", "The one before"],
+      ["waypoint show web --all", "Each file, of caches and of .git, too"],
     ],
     effect: "read",
-    input: z.strictObject({ checkpoint: checkpointRef }),
+    input: z.strictObject({
+      checkpoint: checkpointRef,
+      all: z
+        .boolean()
+        .default(false)
+        .describe("Every file by itself, caches, git's own and editors' files, too"),
+    }),
     output: checkpointSchema.extend({
       changes: changesSchema.describe("What differs from the parent"),
       story: storySchema

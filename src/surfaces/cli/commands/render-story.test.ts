@@ -28,10 +28,10 @@ function shown(facts: { files?: FileChange[]; commands?: object[]; unknown?: obj
 test("a long list of files is cut with how to see the rest, and whole where it is asked for", () => {
   const files = Array.from({ length: 50 }, (_, index) => ({ ...FILE, path: `/f${index}` }));
 
-  const lines = renderStory(shown({ files }), plain);
+  const lines = renderStory(shown({ files }), { paint: plain });
 
   expect(lines.slice(0, 3)).toEqual(["", "Files", "+ /f0  1 B"]);
-  expect(lines.at(-1)).toBe("… and 20 more: waypoint diff aa bb --section files");
+  expect(lines.at(-1)).toBe("… and 20 more: waypoint show bb --section files");
   expect(renderAsked(shown({ files }), ["files"], plain)).toHaveLength(51);
 });
 
@@ -39,7 +39,9 @@ test("a command is told with exit code, duration and the end of what it printed"
   const output = `${Array.from({ length: 12 }, (_, index) => `line ${index}`).join("\n")}\n`;
   const runs = { ...COMMAND, command: "sleep 9", exitCode: null, durationMs: null };
 
-  expect(renderStory(shown({ commands: [{ ...COMMAND, output }, runs] }), plain)).toEqual([
+  expect(
+    renderStory(shown({ commands: [{ ...COMMAND, output }, runs] }), { paint: plain }),
+  ).toEqual([
     ...["", "Commands", "EXIT   TOOK  COMMAND", "   1  1.5 s  npm test"],
     "      │ … 4 lines",
     ...[4, 5, 6, 7, 8, 9, 10, 11].map((line) => `      │ line ${line}`),

@@ -14,11 +14,18 @@ type Shown = OperationOutput<"show">;
 const FILES_LISTED_MAX = 30;
 
 /** Returns what a checkpoint tells besides its facts and its screen. */
-export function renderStory(shown: Shown, paint: Paint): string[] {
+export function renderStory(
+  shown: Shown,
+  { paint, isAll = false }: { paint: Paint; isAll?: boolean },
+): string[] {
   const { changes, story } = shown;
   return [
     ...renderIntent(story, paint),
-    ...headed("Files", listFiles(shown, FILES_LISTED_MAX, paint), paint),
+    ...headed(
+      "Files",
+      listFiles(shown, isAll ? Number.POSITIVE_INFINITY : FILES_LISTED_MAX, paint),
+      paint,
+    ),
     ...headed("Other changes", renderOthers(changes, { paint, isBrief: false }), paint),
     ...headed("Commands", renderCommands(story, paint, { isWhole: false }), paint),
   ];
@@ -62,16 +69,23 @@ export function renderUnlisted(
   return lines.length === 0 ? [] : ["", ...lines];
 }
 
-/** A long list ends with how to see the rest. */
-function listFiles({ id, parent, changes }: Shown, linesMax: number, paint: Paint): string[] {
+/** A list that leaves something out ends with how to see it. */
+function listFiles({ id, changes }: Shown, linesMax: number, paint: Paint): string[] {
   const lines = renderFiles(changes, { paint, isBrief: false });
-  if (lines.length <= linesMax) return lines;
-  const rest =
-    parent === null
-      ? `waypoint show ${id} --section files`
-      : `waypoint diff ${parent} ${id} --section files`;
-  const hidden = (lines.length - linesMax).toLocaleString("en");
-  return [...lines.slice(0, linesMax), paint("dim", `… and ${hidden} more: ${rest}`)];
+  const hidden = Math.max(0, lines.length - linesMax);
+  const hasGroups = changes.files?.some(({ group }) => group !== undefined) === true;
+  return [
+    ...lines.slice(0, linesMax),
+    ...(hidden === 0
+      ? []
+      : [
+          paint(
+            "dim",
+            `… and ${hidden.toLocaleString("en")} more: waypoint show ${id} --section files`,
+          ),
+        ]),
+    ...(hasGroups ? [paint("dim", `Those in groups, one by one: waypoint show ${id} --all`)] : []),
+  ];
 }
 
 function renderVerified({ verification }: Shown): string[] {

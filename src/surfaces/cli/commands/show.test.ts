@@ -24,6 +24,7 @@ test("the files of a checkpoint are told by the command that shows them, not by 
     nowMs: 0,
     isRemoved: false,
     isInMemory: false,
+    isAll: false,
     paint: plain,
   });
 

@@ -21,14 +21,18 @@ interface ShowOptions {
 }
 
 /** Shows one checkpoint in full. */
-export async function run({ context, args, options }: Invocation<ShowOptions>): Promise<undefined> {
-  const result = await call(context, "show", { checkpoint: args[0] ?? "" });
+export async function run({
+  context,
+  options,
+  input,
+}: Invocation<ShowOptions, "show">): Promise<undefined> {
+  const result = await call(context, "show", input);
   const isAsked = options.baseChanges === true;
   const changed = await findBaseChanges(context, result.id, isAsked);
   const isRemoved = context.isJson ? false : await isSessionRemoved(context, result.session);
   const { paint } = context.output;
   const isInMemory = liesInMemory(context.stateDir);
-  const about = { nowMs: context.nowMs, isRemoved, isInMemory, paint };
+  const about = { nowMs: context.nowMs, isRemoved, isInMemory, paint, isAll: input.all === true };
   await printLong(context, withBaseChanges(result, changed), (shown) => [
     ...(options.section === undefined
       ? renderCheckpoint(shown, about)
@@ -50,8 +54,9 @@ export function renderCheckpoint(
     nowMs,
     isRemoved,
     isInMemory,
+    isAll,
     paint,
-  }: { nowMs: number; isRemoved: boolean; isInMemory: boolean; paint: Paint },
+  }: { nowMs: number; isRemoved: boolean; isInMemory: boolean; isAll: boolean; paint: Paint },
 ): string[] {
   const { host } = shown;
   const fields: [string, string][] = [
@@ -82,7 +87,7 @@ export function renderCheckpoint(
   ];
   return [
     ...layoutFields(fields),
-    ...renderStory(shown, paint),
+    ...renderStory(shown, { paint, isAll }),
     ...renderProcesses(shown.processes, paint),
     ...renderScreen(shown.story, paint),
     ...renderVerifications(shown.verifications, { nowMs, paint }),

@@ -43,6 +43,7 @@ export const STORY_COMMANDS: readonly CommandSpec[] = [
     also: ["base.changes"],
     arguments: [CHECKPOINT],
     options: [
+      option("show", "all"),
       BASE_CHANGES,
       {
         flags: "--section <names>",
