@@ -134,7 +134,7 @@ describe("the SDK", () => {
       waypoint.show("nosuch"),
       waypoint.fork("first", { name: "web" }),
       waypoint.new({ name: LONG }),
-      waypoint.new({ base: "relative" }),
+      waypoint.new({ base: "relative/path" }),
       web.restore("others"),
       web.undo(),
       web.remove(),

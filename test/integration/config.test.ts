@@ -112,6 +112,30 @@ test("what a directory wants to have run is not run before that very file is all
   expect(again.stderr).toContain("sets verify, which");
 });
 
+test("what one sets in a directory oneself is taken; what was there of others is not", async () => {
+  const verifyOf = async () =>
+    JSON.parse((await waypoint("config", "verify", "--json")).stdout) as unknown;
+
+  await waypoint("config", "verify", "make check", "--directory");
+  expect(await verifyOf()).toMatchObject({ value: "make check", source: "directory" });
+
+  writeFileSync(directoryFile(), '# of others\nverify = "touch /srv/ran"\n');
+  await waypoint("config", "colours", "never", "--directory");
+  expect(await verifyOf()).toMatchObject({ value: null, source: "built-in" });
+  expect(readFileSync(directoryFile(), "utf8")).toBe(
+    '# of others\nverify = "touch /srv/ran"\ncolours = "never"\n',
+  );
+});
+
+test("a secret in the verify command is shown to nobody", async () => {
+  const set = await waypoint("config", "verify", "API_TOKEN=hunter2 npm test");
+  const shown = [set, await waypoint("config"), await waypoint("config", "--json")];
+
+  expect(readFileSync(userFile(), "utf8")).toContain("hunter2");
+  for (const { stdout, stderr } of shown) expect(stdout + stderr).not.toContain("hunter2");
+  expect(set.stdout).toContain("API_TOKEN=•••");
+});
+
 test("a line of the log names no file that is noise, but counts it; colours are as chosen", async () => {
   const session = await own.waypoint.new({ name: "noisy", net: "none" });
   await session.checkpoint();

@@ -1,4 +1,12 @@
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -163,6 +171,18 @@ test("a directory's file that is a link, a folder, too long or no text is refuse
   expect(read).toThrow(/is not UTF-8\.$/);
   rmSync(file);
   expect(read()).toBeNull();
+});
+
+test("a user's file that is a link stays one, and what it leads to is written", () => {
+  const kept = path.join(scratch, "dotfiles.toml");
+  writeFileSync(kept, "");
+  mkdirSync(path.dirname(userFile(place)), { recursive: true });
+  symlinkSync(kept, userFile(place));
+
+  writeUser('colours = "never"\n');
+
+  expect(lstatSync(userFile(place)).isSymbolicLink()).toBe(true);
+  expect(readFileSync(kept, "utf8")).toBe('colours = "never"\n');
 });
 
 test("setting a key keeps comments and order, and takes the whole of the value before", async () => {
