@@ -138,6 +138,12 @@ test.for([
   });
 });
 
+test("a file of nothing but empty lines, as long as may be, is read to its last one", async () => {
+  const text = `${"\n".repeat(65_000)}colours = "never"\n`;
+
+  expect(await parseConfig("f", text)).toEqual([{ key: "colours", value: "never", line: 65_001 }]);
+});
+
 test("a key that there is not comes with the one that may be meant", async () => {
   await expect(parseConfig("f", 'colors = "auto"')).rejects.toMatchObject({
     hint: expect.stringContaining("Did you mean colours?"),

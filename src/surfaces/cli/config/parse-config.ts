@@ -18,6 +18,8 @@ export interface Entry {
 
 /** A value that goes on for longer is left to whoever wrote it. */
 const ENTRY_LINES_MAX = 200;
+/** A line that sets nothing. */
+const NO_KEY = /^\s*(?:#|$)/;
 /** Lists of lists are in no value. */
 const DEPTH_MAX = 4;
 
@@ -74,18 +76,21 @@ export async function splitEntries(text: string): Promise<Entry[]> {
       return undefined;
     }
   };
-  const left = text.split("\n");
+  const lines = text.split("\n");
   const entries: Entry[] = [];
-  while (left.length > 0) {
-    let count = 0;
-    let key: string | null | undefined;
-    while (key === undefined && count < Math.min(left.length, ENTRY_LINES_MAX)) {
-      count += 1;
-      key = keyOf(left.slice(0, count).join("\n"));
+  for (let from = 0; from < lines.length; ) {
+    let to = from;
+    // A file may be nothing but empty lines, tens of thousands of them.
+    let key: string | null | undefined = NO_KEY.test(lines[from] ?? "") ? null : undefined;
+    if (key === null) to += 1;
+    while (key === undefined && to < Math.min(lines.length, from + ENTRY_LINES_MAX)) {
+      to += 1;
+      key = keyOf(lines.slice(from, to).join("\n"));
     }
     // The rest cannot be told apart; it is nobody's to change.
-    if (key === undefined) return [...entries, { key: null, lines: left }];
-    entries.push({ key, lines: left.splice(0, count) });
+    if (key === undefined) return [...entries, { key: null, lines: lines.slice(from) }];
+    entries.push({ key, lines: lines.slice(from, to) });
+    from = to;
   }
   return entries;
 }
