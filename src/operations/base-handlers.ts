@@ -6,7 +6,7 @@ type BaseOperation = "base.add" | "base.ls" | "base.rm" | "base.changes" | "base
 
 /** The handlers of root filesystems that the store keeps. */
 export const BASE_HANDLERS: HandlersOf<BaseOperation> = {
-  "base.add": (input, engine, client) => addBase(input, client.cancelled, engine),
+  "base.add": (input, engine, client) => addBase(input, client, engine),
   "base.ls": async (_input, engine) => listBases(engine),
   "base.rm": ({ base }, engine) => removeBase(base, engine),
   "base.changes": (input, engine, client) => tellBaseChanges(input, engine, client.cancelled),

@@ -40,8 +40,10 @@ export const CHECKPOINT_HANDLERS: HandlersOf<
   fork: async (input, engine, client) => {
     const checkpoint = resolveCheckpoint(input.checkpoint, engine.catalog);
     if (input.name !== undefined) requireValidName(input.name);
-    const { checkpoint: _, ...options } = input;
-    requireUsablePids(options.pids);
+    const { checkpoint: _, ...wanted } = input;
+    requireUsablePids(wanted.pids);
+    const onForked = (done: number) => client.progress({ done, total: input.count, unit: "forks" });
+    const options = { ...wanted, onForked };
     const { forks, readyMs, bindsLeftOut } = await forkCheckpoint(checkpoint, options, engine);
     await undoIfGone(client, async () => {
       await Promise.all(forks.map((fork) => removeSession(fork, engine)));

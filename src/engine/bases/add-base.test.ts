@@ -4,7 +4,7 @@ import { WaypointError } from "../../shared/errors/index.ts";
 import { addBase } from "./add-base.ts";
 import { removeBase } from "./remove-base.ts";
 
-const NEVER = new AbortController().signal;
+const CLIENT = { cancelled: new AbortController().signal, progress: () => {} };
 
 /** A store that keeps what is added to it, and nothing of what could not be filled. */
 function withBases(): FakeEngine & { kept: Map<string, object> } {
@@ -13,6 +13,7 @@ function withBases(): FakeEngine & { kept: Map<string, object> } {
   const { steps } = fake;
   steps.answer("sandbox.findHidden", () => ({ directories: [], places: [] }));
   steps.answer("sandbox.hiddenBelow", () => []);
+  steps.answer("store.space.usage", () => ({ usedBytes: 0, freeBytes: 0 }));
   steps.answer("store.bases.kindOf", () => "tree");
   steps.answer("store.bases.has", (name: string) => kept.has(name));
   steps.answer("store.bases.all", () => [...kept].map(([name, record]) => ({ name, record })));
@@ -25,7 +26,7 @@ function withBases(): FakeEngine & { kept: Map<string, object> } {
 }
 
 function add({ engine }: FakeEngine, from = "/srv/root", exclude: string[] = []) {
-  return addBase({ name: "today", from, exclude }, NEVER, engine);
+  return addBase({ name: "today", from, exclude }, CLIENT, engine);
 }
 
 test("a base is copied, looked at, shared and measured, and told", async () => {

@@ -2,7 +2,7 @@ import path from "node:path";
 import { knownStateDirs } from "../../base/index.ts";
 import { WaypointError } from "../../shared/errors/index.ts";
 import type { KeptBase, OperationParsedInput } from "../../shared/protocol/index.ts";
-import type { Engine } from "../ports/index.ts";
+import type { Engine, StreamClient } from "../ports/index.ts";
 import { requireValidName } from "../session/index.ts";
 import { describeBase } from "./describe-base.ts";
 
@@ -18,9 +18,10 @@ const ROOM_CHECK_MS = 500;
  */
 export async function addBase(
   { name, exclude, ...input }: OperationParsedInput<"base.add">,
-  cancelled: AbortSignal,
+  client: Pick<StreamClient, "cancelled" | "progress">,
   engine: Engine,
 ): Promise<KeptBase> {
+  const { cancelled } = client;
   requireValidName(name);
   const from = path.resolve(input.from);
   const { bases, space } = engine.store;
@@ -30,7 +31,7 @@ export async function addBase(
       if (bases.has(name)) throw nameInUse(name);
       const source = sourceOf({ from, exclude }, engine);
       await space.requireRoom("keep a base");
-      using filling = whileThereIsRoom(cancelled, engine);
+      using filling = whileThereIsRoom(client, engine);
       const { signal } = filling;
       await bases.add(name, async (rootDir) => {
         try {
@@ -91,14 +92,20 @@ function treeOf({ from, exclude }: Source, { sandbox, settings }: Engine) {
   return { sourceDir: from, mountPoints, without: [...others, ...states] };
 }
 
-/** A base that does not fit ends before the sessions beside it have no room. */
-function whileThereIsRoom(cancelled: AbortSignal, { store }: Engine) {
+/** Tells how much was copied. A base that does not fit ends before the sessions beside it have no room. */
+function whileThereIsRoom(client: Pick<StreamClient, "cancelled" | "progress">, { store }: Engine) {
   const full = new AbortController();
-  const timer = setInterval(() => {
+  const { usedBytes } = store.space.usage();
+  const look = () => {
+    // What other sessions write meanwhile is in it, too.
+    const done = Math.max(0, store.space.usage().usedBytes - usedBytes);
+    client.progress({ done, total: null, unit: "bytes" });
     store.space.requireRoom("keep a base").catch((error: unknown) => full.abort(error));
-  }, ROOM_CHECK_MS);
+  };
+  look();
+  const timer = setInterval(look, ROOM_CHECK_MS);
   return {
-    signal: AbortSignal.any([cancelled, full.signal]),
+    signal: AbortSignal.any([client.cancelled, full.signal]),
     [Symbol.dispose]: () => clearInterval(timer),
   };
 }

@@ -35,7 +35,11 @@ type ForkChoice = BindChoice & { pids?: number | null | undefined };
  */
 export async function forkCheckpoint(
   wanted: CheckpointRow,
-  options: ForkChoice & { count: number; name?: string | undefined },
+  options: ForkChoice & {
+    count: number;
+    name?: string | undefined;
+    onForked?: (count: number) => void;
+  },
   engine: Engine,
 ): Promise<{ forks: SessionRow[]; readyMs: number; bindsLeftOut: Bind[] }> {
   const startedAtMs = performance.now();
@@ -45,11 +49,14 @@ export async function forkCheckpoint(
   const bindsLeftOut = findMissingBinds(checkpoint.binds, options, engine);
   const names = forkNames(checkpoint, options, engine);
   await using rollback = new Rollback();
+  let forkedCount = 0;
   const forks = await settleAll(
     names.map((name) =>
       engine.leases.run(`name:${name}`, async () => {
         const made = await forkOne(checkpoint, { ...options, name }, engine);
         rollback.defer(`remove fork ${name}`, () => removeSession(made, engine));
+        forkedCount += 1;
+        options.onForked?.(forkedCount);
         return made;
       }),
     ),

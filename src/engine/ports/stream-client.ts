@@ -1,4 +1,4 @@
-import type { ControlMessage } from "../../shared/protocol/index.ts";
+import type { ControlMessage, Progress } from "../../shared/protocol/index.ts";
 
 /** The client at the other end of a stream operation. */
 export interface StreamClient {
@@ -6,6 +6,8 @@ export interface StreamClient {
   send(stream: "stdout" | "stderr", bytes: Uint8Array): Promise<void>;
   /** Tells a person something that is not output. */
   notice(text: string): void;
+  /** Tells how far the operation has come; as often as one likes. */
+  progress(progress: Progress): void;
   /** Hands over what the client says and types from now on; at most one handler. */
   listen(handlers: {
     onControl: (message: ControlMessage) => void;

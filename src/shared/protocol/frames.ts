@@ -25,6 +25,8 @@ export const FRAME_KIND = {
   notice: 8,
   /** Empty, daemon → client: the connection takes no request after the result that follows. */
   last: 9,
+  /** JSON {@link Progress}, daemon → client: how far an operation has come. */
+  progress: 10,
 } as const;
 
 export type FrameKind = (typeof FRAME_KIND)[keyof typeof FRAME_KIND];
@@ -47,6 +49,14 @@ export type ControlMessage =
 /** What the daemon may say while an operation runs. */
 export interface NoticeMessage {
   notice: string;
+}
+
+/** How far an operation has come. */
+export interface Progress {
+  done: number;
+  /** `null` where it is not known. */
+  total: number | null;
+  unit: "bytes" | "forks" | "checkpoints";
 }
 
 /** Largest payload of a frame; larger bytes are sent as several frames. */

@@ -28,6 +28,7 @@ export {
   FrameDecoder,
   type FrameKind,
   type NoticeMessage,
+  type Progress,
   type RequestMessage,
 } from "./frames.ts";
 export { DESCRIBED } from "./generated/described.ts";

@@ -7,6 +7,7 @@ import type { CallOptions } from "../client/index.ts";
 import { callOperation, type OperationStream, openStream } from "../client/index.ts";
 import { endedBySignals } from "./leaving.ts";
 import type { Output, PagedOptions } from "./output.ts";
+import { ProgressLine } from "./progress-line.ts";
 import { printable } from "./text/printable.ts";
 
 /** What every command gets besides its own arguments. */
@@ -44,16 +45,23 @@ export interface CommandModule {
   run: (invocation: Invocation<any, any>) => Promise<number | undefined>;
 }
 
-/** Calls an operation and prints its notices on stderr, unless a program reads. */
+/** Calls an operation; its notices, and on a terminal how far it has come, are told on stderr. */
 export async function call<N extends OperationName>(
   context: CommandContext,
   operation: N,
   input: OperationInput<N>,
   options: CallOptions = {},
 ): Promise<OperationOutput<N>> {
-  return await endedBySignals(operation, tellOf(context), (ends) =>
+  const what = operation.replace(".", " ");
+  using line = new ProgressLine(what, context.isJson ? null : context.output.progress);
+  const tell = (text: string) => {
+    line.erase();
+    note(context, text);
+  };
+  return await endedBySignals(operation, tell, (ends) =>
     callOperation(context.stateDir, operation, input, {
-      onNotice: (notice) => note(context, notice),
+      onNotice: tell,
+      onProgress: (progress) => line.update(progress),
       ...ends,
       ...options,
     }),

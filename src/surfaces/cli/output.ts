@@ -1,6 +1,7 @@
 import { isSystemError } from "../../base/index.ts";
 import { WaypointError } from "../../shared/errors/index.ts";
 import { choosePager, isLongerThan, openAtEnd, showInPager } from "./pager.ts";
+import type { ProgressTerminal } from "./progress-line.ts";
 import { type Colours, type Paint, paintFor } from "./text/style.ts";
 
 /** Thrown when the reader of the output has gone, for instance `| head`. */
@@ -29,6 +30,8 @@ export interface Output {
   json(value: unknown): Promise<void>;
   /** Passes bytes of a program on; resolves when more can be taken. */
   bytes(stream: "stdout" | "stderr", bytes: Uint8Array): Promise<void>;
+  /** Where a person can be shown what is under way; `null` where nobody looks. */
+  readonly progress: ProgressTerminal | null;
   /** Says something meanwhile, on stderr. */
   note(text: string): void;
   /** Says on stderr, less loudly than the rest, where somebody is. */
@@ -73,6 +76,7 @@ export function processOutput({ colours, hasPager }: OutputOptions): Output {
       printPaged(lines, hasPager ? choosePager(process.env) : null, options),
     json: (value) => print(`${JSON.stringify(value)}\n`),
     bytes: (stream, bytes) => (stream === "stdout" ? print(bytes) : remark(bytes)),
+    progress: stderr.isTTY ? stderr : null,
     note: (text) => void stderr.write(`${text}\n`),
     dimmed: (text) => void stderr.write(`${paintFor(stderr, process.env, colours)("dim", text)}\n`),
   };

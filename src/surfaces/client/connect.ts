@@ -1,6 +1,7 @@
 import type { Socket } from "node:net";
 import { requireOwnStateDir, stateLayout } from "../../base/index.ts";
 import { WaypointError } from "../../shared/errors/index.ts";
+import type { Progress } from "../../shared/protocol/index.ts";
 import { tryConnect } from "./try-connect.ts";
 
 /** Longest path of a unix socket on Linux, in bytes (unix(7), without the final NUL). */
@@ -14,6 +15,8 @@ export interface ConnectOptions {
   signal?: AbortSignal;
   /** Asks the daemon to undo what it has begun; its answer is waited for. */
   cancel?: AbortSignal;
+  /** Told how far the operation has come, at most ten times a second. */
+  onProgress?: (progress: Progress) => void;
 }
 
 /**

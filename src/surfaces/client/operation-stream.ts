@@ -11,6 +11,7 @@ import {
   type OperationInput,
   type OperationName,
   type OperationOutput,
+  type Progress,
   WAYPOINT_VERSION,
 } from "../../shared/protocol/index.ts";
 import { cancelled, withAbortCause } from "./cancelled.ts";
@@ -63,7 +64,7 @@ export async function openStream<N extends OperationName>(
   const connection = await sendRequest(stateDir, request, connecting).catch((error: unknown) => {
     throw stop.aborted ? cancelled(operation, stop) : error;
   });
-  const stream = new SocketStream<OperationOutput<N>>(connection, operation, { signal, cancel });
+  const stream = new SocketStream<OperationOutput<N>>(connection, operation, options);
   const onCancel = () => stream.control({ control: "cancel" });
   cancel?.addEventListener("abort", onCancel, { once: true });
   // It may have been aborted while the request was being sent.
@@ -80,6 +81,7 @@ class SocketStream<Output> implements OperationStream<Output> {
   readonly #operation: string;
   readonly #signal: AbortSignal | undefined;
   readonly #cancel: AbortSignal | undefined;
+  readonly #onProgress: ((progress: Progress) => void) | undefined;
   readonly #onAbort = () => this.#socket.destroy();
   readonly #settle: { resolve: (output: Output) => void; reject: (error: unknown) => void };
   #isClosed = false;
@@ -89,7 +91,7 @@ class SocketStream<Output> implements OperationStream<Output> {
   constructor(
     { socket, socketPath }: SentRequest,
     operation: string,
-    { signal, cancel }: { signal: AbortSignal | undefined; cancel: AbortSignal | undefined },
+    { signal, cancel, onProgress }: ConnectOptions,
   ) {
     const { promise, resolve, reject } = Promise.withResolvers<Output>();
     this.result = promise;
@@ -99,6 +101,7 @@ class SocketStream<Output> implements OperationStream<Output> {
     this.#operation = operation;
     this.#signal = signal;
     this.#cancel = cancel;
+    this.#onProgress = onProgress;
     // The iteration throws the same error; a caller who reads only that must not crash here.
     promise.catch(() => {});
     signal?.addEventListener("abort", this.#onAbort, { once: true });
@@ -130,6 +133,7 @@ class SocketStream<Output> implements OperationStream<Output> {
           const error = WaypointError.fromJSON(parsePayload<ErrorWire>(frame));
           throw withAbortCause(error, this.#cancel);
         }
+        if (frame.kind === FRAME_KIND.progress) this.#onProgress?.(parsePayload<Progress>(frame));
         const event = toEvent(frame);
         if (event !== null) yield event;
       }

@@ -8,10 +8,15 @@ import {
   FRAME_KIND,
   type Frame,
   type FrameKind,
+  type Progress,
 } from "../../shared/protocol/index.ts";
+
+/** No person reads faster. */
+const PROGRESS_EVERY_MS = 100;
 
 /** One request of a connection, from its arrival to its result: the client as an operation sees it. */
 export class Exchange implements StreamClient {
+  #progressAtMs = Number.NEGATIVE_INFINITY;
   readonly #gone = new AbortController();
   readonly #cancelled = new AbortController();
   readonly #socket: Socket;
@@ -54,6 +59,13 @@ export class Exchange implements StreamClient {
 
   notice(text: string): void {
     void this.#write(FRAME_KIND.notice, JSON.stringify({ notice: text }));
+  }
+
+  progress(progress: Progress): void {
+    const nowMs = performance.now();
+    if (nowMs - this.#progressAtMs < PROGRESS_EVERY_MS) return;
+    this.#progressAtMs = nowMs;
+    void this.#write(FRAME_KIND.progress, JSON.stringify(progress));
   }
 
   listen(handlers: Parameters<StreamClient["listen"]>[0]): void {

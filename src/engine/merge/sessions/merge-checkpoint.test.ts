@@ -62,7 +62,7 @@ function twoBranches() {
   steps.answer("store.space.sync", async () => {});
   steps.forget();
   const controller = new AbortController();
-  const nothing = { send: async () => {}, notice: () => {}, listen: () => {} };
+  const nothing = { send: async () => {}, notice: () => {}, progress: () => {}, listen: () => {} };
   const signals = { gone: controller.signal, cancelled: controller.signal };
   const client = { ...nothing, ...signals, pid: process.pid };
   const merge = (dryRun = false, session = SESSION) =>
