@@ -32,18 +32,21 @@ test("how far forks and a copy have come is told to whoever calls", async () => 
   expect(told[0]).toEqual({ done: 0, total: null, unit: "bytes" });
 });
 
-test("a command that lasts says so on a terminal, and nothing of it stays", async () => {
+test.each([
+  ["ls", "ls", /^web\b/m],
+  ["grep", "grep -F nowhere", /exit 1/],
+])("%s that lasts says so on a terminal, and nothing of it stays", async (name, words, said) => {
   const daemonPid = await own.daemonPid();
   process.kill(daemonPid, "SIGSTOP");
   try {
-    const line = `${WAYPOINT_COMMAND} --dir ${own.stateDir} ls; echo exit $?`;
+    const line = `${WAYPOINT_COMMAND} --dir ${own.stateDir} ${words}; echo exit $?`;
     await using terminal = await Tmux.start(line, { columns: 140, rows: 40 });
-    await terminal.shows(/ls: \d+ s/);
+    await terminal.shows(new RegExp(`${name}: \\d+ s`));
     process.kill(daemonPid, "SIGCONT");
-    const screen = await terminal.shows(/exit 0/);
+    const screen = await terminal.shows(/exit \d/);
 
-    expect(screen).toMatch(/^web\b/m);
-    expect(screen).not.toMatch(/ls: \d/);
+    expect(screen).toMatch(said);
+    expect(screen).not.toMatch(new RegExp(`${name}: \\d`));
   } finally {
     process.kill(daemonPid, "SIGCONT");
   }

@@ -2,6 +2,7 @@ import type {
   OperationInput,
   OperationName,
   OperationOutput,
+  Progress,
 } from "../../shared/protocol/index.ts";
 import type { CallOptions } from "../client/index.ts";
 import { callOperation, type OperationStream, openStream } from "../client/index.ts";
@@ -52,15 +53,10 @@ export async function call<N extends OperationName>(
   input: OperationInput<N>,
   options: CallOptions = {},
 ): Promise<OperationOutput<N>> {
-  const what = operation.replace(".", " ");
-  using line = new ProgressLine(what, context.isJson ? null : context.output.progress);
-  const tell = (text: string) => {
-    line.erase();
-    note(context, text);
-  };
-  return await endedBySignals(operation, tell, (ends) =>
+  using line = underWay(context, operation);
+  return await endedBySignals(operation, tellOf(context), (ends) =>
     callOperation(context.stateDir, operation, input, {
-      onNotice: tell,
+      onNotice: (notice) => note(context, notice),
       onProgress: (progress) => line.update(progress),
       ...ends,
       ...options,
@@ -75,9 +71,17 @@ export async function callStream<N extends OperationName, T>(
   input: OperationInput<N>,
   take: (stream: OperationStream<OperationOutput<N>>) => Promise<T>,
 ): Promise<T> {
+  using line = underWay(context, operation);
+  const onProgress = (progress: Progress) => line.update(progress);
   return await endedBySignals(operation, tellOf(context), async (ends) =>
-    take(await openStream(context.stateDir, operation, input, ends)),
+    take(await openStream(context.stateDir, operation, input, { ...ends, onProgress })),
   );
+}
+
+/** Says on a terminal what is under way until that is disposed of, unless a program reads. */
+export function underWay(context: CommandContext, operation: OperationName): ProgressLine {
+  const terminal = context.isJson ? null : context.output.progress;
+  return new ProgressLine(operation.replace(".", " "), terminal);
 }
 
 /** Says things on stderr, unless a program reads. */

@@ -1,7 +1,7 @@
 import { isSystemError } from "../../base/index.ts";
 import { WaypointError } from "../../shared/errors/index.ts";
 import { choosePager, isLongerThan, openAtEnd, showInPager } from "./pager.ts";
-import type { ProgressTerminal } from "./progress-line.ts";
+import { endProgress, eraseProgress, type ProgressTerminal } from "./progress-line.ts";
 import { type Colours, type Paint, paintFor } from "./text/style.ts";
 
 /** Thrown when the reader of the output has gone, for instance `| head`. */
@@ -75,10 +75,13 @@ export function processOutput({ colours, hasPager }: OutputOptions): Output {
     paged: (lines, options) =>
       printPaged(lines, hasPager ? choosePager(process.env) : null, options),
     json: (value) => print(`${JSON.stringify(value)}\n`),
-    bytes: (stream, bytes) => (stream === "stdout" ? print(bytes) : remark(bytes)),
+    bytes: (stream, bytes) => {
+      endProgress();
+      return stream === "stdout" ? print(bytes) : remark(bytes);
+    },
     progress: stderr.isTTY ? stderr : null,
-    note: (text) => void stderr.write(`${text}\n`),
-    dimmed: (text) => void stderr.write(`${paintFor(stderr, process.env, colours)("dim", text)}\n`),
+    note: (text) => say(text),
+    dimmed: (text) => say(paintFor(stderr, process.env, colours)("dim", text)),
   };
 }
 
@@ -94,11 +97,18 @@ async function printPaged(
   const pager = chosen !== null && isNewestLast ? openAtEnd(chosen) : chosen;
   const { isTTY, columns, rows } = process.stdout;
   const isLong = isTTY && columns > 0 && isLongerThan(lines, { columns, rows });
+  endProgress();
   const isShown = isLong && pager !== null && (await showInPager(pager, textOf(lines)));
   if (!isShown) await print(textOf(lines));
 }
 
+function say(text: string): void {
+  eraseProgress();
+  process.stderr.write(`${text}\n`);
+}
+
 function print(data: string | Uint8Array): Promise<void> {
+  eraseProgress();
   return new Promise((resolve, reject) => {
     process.stdout.write(data, (error) => {
       if (error === null || error === undefined) resolve();

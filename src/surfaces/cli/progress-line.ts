@@ -12,6 +12,19 @@ export interface ProgressTerminal {
   write(text: string): void;
 }
 
+/** The one that may be drawn: whatever is printed meanwhile has it erased first. */
+let current: ProgressLine | null = null;
+
+/** Makes room for a line that is about to be printed. */
+export function eraseProgress(): void {
+  current?.erase();
+}
+
+/** Draws no more: what is printed from now on may end in the middle of a line. */
+export function endProgress(): void {
+  current?.[Symbol.dispose]();
+}
+
 /** One line that says what is under way, once that lasts; disposing of it erases it. */
 export class ProgressLine implements Disposable {
   readonly #what: string;
@@ -26,6 +39,7 @@ export class ProgressLine implements Disposable {
     this.#what = what;
     this.#terminal = terminal;
     if (terminal === null) return;
+    current = this;
     this.#timer = setInterval(() => this.#draw(), REDRAWN_EVERY_MS);
     this.#timer.unref();
   }
@@ -43,6 +57,7 @@ export class ProgressLine implements Disposable {
   [Symbol.dispose](): void {
     clearInterval(this.#timer);
     this.erase();
+    if (current === this) current = null;
   }
 
   #draw(): void {

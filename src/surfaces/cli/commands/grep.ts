@@ -1,7 +1,7 @@
 import { WaypointError } from "../../../shared/errors/index.ts";
 import type { GrepMatch, OperationInput } from "../../../shared/protocol/index.ts";
 import { grepMatches } from "../../client/index.ts";
-import { type CommandContext, type Invocation, note } from "../context.ts";
+import { type CommandContext, type Invocation, note, underWay } from "../context.ts";
 import { EXIT_CODE_NOT_SEARCHED, EXIT_CODE_NOTHING_FOUND } from "../exit-codes.ts";
 import { type CallEnds, endedBySignals } from "../leaving.ts";
 import { withoutUndefined } from "../session-options.ts";
@@ -25,6 +25,7 @@ export async function run({
     const matches = grepMatches(context.stateDir, pattern, { signal, ...how });
     return printMatches(context, matches, list);
   };
+  using _line = underWay(context, "grep");
   return await endedBySignals("grep", () => {}, search);
 }
 
