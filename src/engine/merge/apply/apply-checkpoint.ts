@@ -50,7 +50,7 @@ export async function applyCheckpoint(
   const journal = new Journal(engine.settings.layout.storeDir);
   await requireNoneUnfinished(journal, client, engine);
   const row = resolveCheckpoint(input.checkpoint, engine.catalog);
-  const mapping = mapPaths(input, row);
+  const mapping = mapPaths(input, row, engine);
   using root = Root.of(client.pid, engine.fileCalls);
   using directory = requireDirectory(root, mapping.directory, "on this machine");
   const target = new Target(directory.fd, engine.fileCalls);

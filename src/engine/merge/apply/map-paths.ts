@@ -5,6 +5,9 @@ import { WaypointError } from "../../../shared/errors/index.ts";
 import type { OperationParsedInput } from "../../../shared/protocol/index.ts";
 import type { TargetPath } from "../../changes/index.ts";
 import { givenPath } from "../../files/index.ts";
+import { isLiveBase } from "../../moment/index.ts";
+import type { Engine } from "../../ports/index.ts";
+import { readBaseRecord } from "../../session/index.ts";
 
 /** How paths of the session and of the directory that is written to belong together. */
 export interface Mapping {
@@ -19,7 +22,8 @@ export interface Mapping {
 }
 
 /**
- * Returns the mapping that was asked for: each path to itself in the session's base, or what is in
+ * Returns the mapping that was asked for: each path to itself in the session's base, or in what that is
+ * a copy of, or what is in
  * the one path that was given to what is in the directory `to`.
  *
  * @throws USAGE_INVALID  a path is relative, or `to` comes with several paths.
@@ -27,10 +31,14 @@ export interface Mapping {
 export function mapPaths(
   { paths, to }: Pick<OperationParsedInput<"apply">, "paths" | "to">,
   { base }: Pick<CheckpointRow, "base">,
+  { store }: Pick<Engine, "store">,
 ): Mapping {
   const given = paths.map((each) => requireAbsolute(givenPath(each)));
   const under = given.length === 0 ? ["/"] : given;
-  if (to === undefined) return mapBelow("/", { directory: fromText(base), isBase: true, under });
+  if (to === undefined) {
+    const directory = fromText(placeOf(base, store));
+    return mapBelow("/", { directory, isBase: isLiveBase(base), under });
+  }
   if (under.length > 1) {
     throw new WaypointError(
       "USAGE_INVALID",
@@ -42,6 +50,16 @@ export function mapPaths(
   }
   const [prefix = "/"] = under;
   return mapBelow(prefix, { directory: requireAbsolute(givenPath(to)), isBase: false, under });
+}
+
+/** What a kept base is a copy of is written to, not the copy. @throws USAGE_INVALID */
+function placeOf(base: string, { bases }: Engine["store"]): string {
+  if (isLiveBase(base)) return base;
+  const from = readBaseRecord(bases.recordOf(base))?.from;
+  if (from !== undefined && bases.kindOf(from) === "tree") return from;
+  throw new WaypointError("USAGE_INVALID", `The base ${base} is no directory of this machine.`, {
+    hint: "Give one PATH of the session, and the directory for what is in it with --to.",
+  });
 }
 
 function mapBelow(prefix: RawPath, rest: Pick<Mapping, "directory" | "isBase" | "under">): Mapping {
