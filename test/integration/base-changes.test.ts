@@ -84,8 +84,8 @@ test.each([
 });
 
 test("a person is told how many there are, and what the check did not look at", async () => {
-  const line = `${WAYPOINT_COMMAND} --dir ${own.stateDir} --no-pager log web; echo exit $?`;
-  await using terminal = await Tmux.start(line, { columns: 140, rows: 40 });
+  const line = `${WAYPOINT_COMMAND} --dir ${own.stateDir} --no-pager log web; echo exit $?; read _`;
+  await using terminal = await Tmux.start(line, { columns: 300, rows: 40 });
   const screen = await terminal.shows(/exit 0/);
   expect(screen).toMatch(/changed since \w+.*: --base-changes\s+lists them\./s);
 

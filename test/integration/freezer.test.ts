@@ -4,6 +4,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
 import { Freezer } from "../../src/linux/limits/index.ts";
+import { eventually } from "../support/test-waypoint.ts";
 
 test("what works in an instance's group goes on while its tree is frozen inside of that", async () => {
   const freezer = Freezer.open({ ownerKey: `test-${process.pid}` });
@@ -24,7 +25,12 @@ test("what works in an instance's group goes on while its tree is frozen inside 
 
     expect(said.toString()).toBe("works\n");
     expect(freezer.hasAll("one", [inner.pid ?? 0])).toBe(true);
-    expect(freezer.isFrozen("one")).toBe(true);
+    // What is just being started freezes when it gets to it.
+    await eventually(
+      "a frozen tree",
+      () => freezer.isFrozen("one"),
+      (isFrozen) => isFrozen,
+    );
     expect(readFileSync(group, "utf8")).toBe(`${outer.pid}\n`);
     expect(inner.stdout.readableLength).toBe(0);
     const thawed = once(inner.stdout, "data") as Promise<[Buffer]>;

@@ -39,8 +39,8 @@ test.each([
   const daemonPid = await own.daemonPid();
   process.kill(daemonPid, "SIGSTOP");
   try {
-    const line = `${WAYPOINT_COMMAND} --dir ${own.stateDir} ${words}; echo exit $?`;
-    await using terminal = await Tmux.start(line, { columns: 140, rows: 40 });
+    const line = `${WAYPOINT_COMMAND} --dir ${own.stateDir} ${words}; echo exit $?; read _`;
+    await using terminal = await Tmux.start(line, { columns: 300, rows: 40 });
     await terminal.shows(new RegExp(`${name}: \\d+ s`));
     process.kill(daemonPid, "SIGCONT");
     const screen = await terminal.shows(/exit \d/);
