@@ -1,4 +1,4 @@
-import type { CommandReader, EndReason, InitLink } from "../../linux/terminal/index.ts";
+import type { EndReason, InitLink } from "../../linux/terminal/index.ts";
 import type { SessionRow } from "../../portable/model/index.ts";
 import { hasCode } from "../../shared/errors/index.ts";
 import type { OperationOutput, OperationParsedInput } from "../../shared/protocol/index.ts";
@@ -8,6 +8,13 @@ import { BoundedOutput } from "./bounded-output.ts";
 import { requireLive } from "./describe-session.ts";
 import { EXIT_CODE_TIMED_OUT, Interruption } from "./interruption.ts";
 import { keepShellAlive } from "./keep-shell-alive.ts";
+import {
+  type CommandOutput,
+  closeOwnTerminal,
+  endInput,
+  hasOwnTerminal,
+  readOutput,
+} from "./own-terminal.ts";
 import { quoteCommand } from "./quote-command.ts";
 import { isLimited, tellHits, withEndReason } from "./session-limits.ts";
 import { sessionShell } from "./shell.ts";
@@ -90,15 +97,20 @@ async function runOnce(
   client.listen({
     onControl: (message) => {
       if (message.control === "signal") void interruption.send(message.signal);
+      if (message.control === "resize") void resize(link, commandId, message, input);
     },
     onInput: (bytes) => passInput(link, commandId, bytes, input),
   });
   const notice = setTimeout(() => void tellWait(link, commandId, client), WAIT_NOTICE_MS);
-  const onGone = () => void interruption.abandon();
+  const onGone = () => {
+    if (!hasOwnTerminal(input)) return void interruption.abandon();
+    interruption.cancel();
+    void closeOwnTerminal(link, commandId);
+  };
   client.gone.addEventListener("abort", onGone, { once: true });
   let mayHaveEnded = true;
   try {
-    const reader = link.readCommand(commandId);
+    const reader = readOutput(link, commandId, input);
     const { reason, ...output } = await forward({ reader, entry }, input, client, interruption);
     mayHaveEnded = output.shellEnded;
     const wasTaken = reason !== "shell-lost";
@@ -114,13 +126,14 @@ async function runOnce(
     clearTimeout(notice);
     client.gone.removeEventListener("abort", onGone);
     interruption.cancel();
+    if (hasOwnTerminal(input)) await closeOwnTerminal(link, commandId);
     if (mayHaveEnded) await keepShellAlive(live, engine);
     link.prepareReader();
   }
 }
 
 async function forward(
-  { reader, entry }: { reader: CommandReader; entry: JournalEntry },
+  { reader, entry }: { reader: CommandOutput; entry: JournalEntry },
   input: ExecInput,
   client: StreamClient,
   interruption: Interruption,
@@ -155,12 +168,22 @@ async function passInput(
 ): Promise<void> {
   if (!input.stdin) return;
   try {
-    if (bytes.length === 0) await link.closeInput(commandId);
+    if (bytes.length === 0) await endInput(link, commandId, input);
     else await link.write(commandId, bytes);
   } catch (error) {
     // A command that has ended reads no more; its result is on the way.
     if (!hasCode(error, "TOOL_FAILED") && !hasCode(error, "SESSION_ENDED")) throw error;
   }
+}
+
+/** Only a terminal has a size; one that has ended meanwhile needs none. */
+async function resize(
+  link: InitLink,
+  commandId: number,
+  { columns, rows }: { columns: number; rows: number },
+  input: ExecInput,
+): Promise<void> {
+  if (hasOwnTerminal(input)) await link.resize(commandId, columns, rows).catch(() => {});
 }
 
 async function tellWait(link: InitLink, commandId: number, client: StreamClient): Promise<void> {

@@ -1,12 +1,13 @@
 import { constants } from "node:os";
 import { findStandstill, unresponsive } from "../../base/index.ts";
-import type { RunInShellOptions } from "../../linux/terminal/index.ts";
+import type { InitLink, RunInShellOptions } from "../../linux/terminal/index.ts";
 import type { SessionRow } from "../../portable/model/index.ts";
 import { hasCode, WaypointError } from "../../shared/errors/index.ts";
 import type { OperationParsedInput } from "../../shared/protocol/index.ts";
 import type { LiveInstance } from "../live/index.ts";
 import type { Engine, StreamClient } from "../ports/index.ts";
 import { keepShellAlive } from "./keep-shell-alive.ts";
+import { closeOwnTerminal, endInput, hasOwnTerminal } from "./own-terminal.ts";
 import { quoteCommand } from "./quote-command.ts";
 import { withSpawnReason } from "./session-limits.ts";
 import { requireDirectory, sessionShell, shellEnvironment } from "./shell.ts";
@@ -49,10 +50,15 @@ export async function startInTime(
     clearTimeout(timer);
     stop.removeEventListener("abort", onStop);
   }
-  starting.then((commandId) => link.giveUp(commandId)).catch(() => {});
+  starting.then((commandId) => giveUp(link, commandId, input)).catch(() => {});
   if (client.gone.aborted) throw new WaypointError("CANCELLED", "The operation was cancelled.");
   if (!link.isQuiesced && findStandstill(pid) !== null) throw unresponsive(pid);
   return null;
+}
+
+function giveUp(link: InitLink, commandId: number, input: ExecInput): void {
+  if (hasOwnTerminal(input)) void closeOwnTerminal(link, commandId);
+  else link.giveUp(commandId);
 }
 
 /** Tries again where the space of removed files was not given back yet. */
@@ -93,10 +99,14 @@ async function startCommand(
     groups: user.groups,
   };
   const before = engine.limits.hits(live.instanceId);
-  const commandId = await live.link.spawn(program, signal).catch((error: unknown) => {
+  const { link } = live;
+  const starting = hasOwnTerminal(input)
+    ? link.openTerminal({ ...program, cols: input.columns, rows: input.rows }, signal)
+    : link.spawn(program, signal);
+  const commandId = await starting.catch((error: unknown) => {
     throw withSpawnReason(error, session, { before, after: engine.limits.hits(live.instanceId) });
   });
-  if (!input.stdin) await live.link.closeInput(commandId);
+  if (!input.stdin) await endInput(link, commandId, input);
   return commandId;
 }
 

@@ -85,9 +85,13 @@ export class InitLink {
   }
 
   /** Starts a program on a new terminal and returns the terminal's id. @throws TOOL_FAILED  it cannot be started. */
-  async openTerminal(spec: ProgramSpec & { cols: number; rows: number }): Promise<number> {
+  async openTerminal(
+    spec: ProgramSpec & { cols: number; rows: number },
+    signal?: AbortSignal,
+  ): Promise<number> {
     const payload = Buffer.concat([encodeSize(spec.cols, spec.rows), encodeProgram(spec)]);
-    return (await this.#call(FrameKind.openTerminal, 0, { payload })).id;
+    const onLate = ({ id }: Frame) => void this.closeTerminal(id).catch(() => {});
+    return (await this.#call(FrameKind.openTerminal, 0, { payload, signal, onLate })).id;
   }
 
   /** Starts the ended program of a terminal again. @throws TOOL_FAILED  it still runs. */

@@ -127,8 +127,15 @@ export const execInput = z.strictObject({
     .enum(["live", "own"])
     .default("live")
     .describe("The session's live shell, in which cd and export persist, or one of its own"),
-  tty: z.boolean().default(false).describe("Run on the session's terminal, where its output stays"),
+  tty: z
+    .boolean()
+    .default(false)
+    .describe(
+      "Run on the session's terminal, where its output stays; own shell: on one of its own",
+    ),
   stdin: z.boolean().default(false).describe("Pass standard input on (own shell only)"),
+  columns: terminalColumns.default(120),
+  rows: terminalRows.default(40),
   cwd: z
     .string()
     .optional()

@@ -5,33 +5,32 @@ import { detachKeysFor } from "../config/use-config.ts";
 import { type CommandContext, type Invocation, note } from "../context.ts";
 import { streamCommand } from "../stream-command.ts";
 import { attachTerminal, describeEnd, hasTerminal } from "../terminal/attach-terminal.ts";
+import { runOnOwnTerminal } from "../terminal/own-terminal.ts";
 
 /** Runs a command in a session; exits with its exit code. */
 export async function run({ context, input: typed }: Invocation<object, "exec">): Promise<number> {
   const input = inRightShell(typed);
   if (context.isJson) return await execForProgram(context, input);
   if (input.tty === true && hasTerminal()) return await execOnTerminal(context, input);
-  if (input.tty === true) {
+  if (input.tty === true && input.shell !== "own") {
     note(context, "There is no terminal here: the output shows on the session's terminal only.");
   }
   return await streamCommand(context, { input });
 }
 
-/** What runs on the session's terminal shows there, so this terminal is attached meanwhile. */
+/** A terminal of its own is shown here; what runs on the session's terminal shows by an attachment. */
 async function execOnTerminal(
   context: CommandContext,
-  { session, command, timeoutMs, shell }: OperationInput<"exec">,
+  input: OperationInput<"exec">,
 ): Promise<number> {
-  if (timeoutMs !== undefined || shell === "own") {
-    throw new WaypointError(
-      "USAGE_INVALID",
-      "The session's terminal has no time limit or own shell.",
-      {
-        hint: "Leave out --tty, --timeout, --stdin, --cwd, --user, --env or --shell own.",
-      },
-    );
-  }
+  const { session, command, timeoutMs, shell } = input;
   const detachKeys = await detachKeysFor(context, undefined);
+  if (shell === "own") return await runOnOwnTerminal(context, input, detachKeys);
+  if (timeoutMs !== undefined) {
+    throw new WaypointError("USAGE_INVALID", "The session's terminal has no time limit.", {
+      hint: "Add --shell own: a terminal of the command's own has one.",
+    });
+  }
   const attached = { session, command, detachKeys };
   const { reason, exitCode } = await attachTerminal(context, attached);
   if (reason !== "ended") note(context, describeEnd(session, reason));

@@ -12,6 +12,8 @@ const NOT_TYPED: Readonly<Record<string, string>> = {
   "new.rows": "the size of this terminal",
   "attach.columns": "the size of this terminal",
   "attach.rows": "the size of this terminal",
+  "exec.columns": "the size of this terminal",
+  "exec.rows": "the size of this terminal",
   "apply.undo.operation": "value of --undo",
   "attach.command": "the command of `run`",
   "exec.keepOutputBytes": "the output is printed as it comes",

@@ -84,7 +84,9 @@ export const SESSION_COMMANDS: readonly CommandSpec[] = [
     note:
       "It reads nothing: bytes on standard input are refused, unless -i passes them on. " +
       "Ctrl-C interrupts the command; a second Ctrl-C leaves it alone, as do SIGTERM and SIGHUP " +
-      "where it goes on after them for five seconds.",
+      "where it goes on after them for five seconds. " +
+      "Keys reach a command that -t puts on a terminal; with -u, -e, --cwd or --shell own that is one " +
+      "of its own, which the detach keys hang up.",
     arguments: [SESSION, argument("exec", "command", "<command...>", { form: "after --" })],
     options: [
       option("exec", "tty", { short: "t" }),

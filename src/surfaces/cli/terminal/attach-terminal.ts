@@ -7,6 +7,7 @@ import { printable } from "../text/printable.ts";
 import { DetachKeys, describeDetachKeys, parseDetachKeys } from "./detach-keys.ts";
 import { KeyPump } from "./key-pump.ts";
 import { RawTerminal } from "./raw-terminal.ts";
+import { showTerminal } from "./show-terminal.ts";
 
 /** How long a lost daemon is looked for before the user gets the terminal back. */
 const RECONNECT_TIMEOUT_MS = 30_000;
@@ -102,36 +103,16 @@ class Visit {
     }
   }
 
-  /** Shows one connection's output and sends keys, until its result. */
+  /** Shows one connection, until its result. */
   async show(stream: AttachStream): Promise<OperationOutput<"attach">> {
-    let isLeaving = false;
-    const onDetach = () => {
-      isLeaving = true;
-      stream.control({ control: "detach" });
-      setTimeout(() => stream.close(), DETACH_TIMEOUT_MS).unref();
-    };
-    const onResize = () => stream.control({ control: "resize", ...this.#terminal.size });
-    process.stdout.on("resize", onResize);
-    try {
-      let isShown = false;
-      for await (const event of stream) {
-        if (event.kind === "notice") continue;
-        this.#terminal.watch(event.bytes);
-        await this.#context.output.bytes("stdout", event.bytes);
-        // Keys are for what the user sees: none is sent before the session has drawn itself.
-        if (!isShown) this.#keys.sendTo(stream, onDetach);
-        isShown = true;
-      }
-      return await stream.result;
-    } catch (error) {
-      // The user wanted to leave and has left; how the connection ended does not matter.
-      if (isLeaving) return { reason: "detached", exitCode: null };
-      throw error;
-    } finally {
-      process.stdout.off("resize", onResize);
-      this.#keys.hold();
-      stream.close();
-    }
+    // Keys are for what the user sees: none is sent before the session has drawn itself.
+    const result = await showTerminal(this.#context, stream, {
+      terminal: this.#terminal,
+      keys: this.#keys,
+      typesBeforeOutput: false,
+      detachTimeoutMs: DETACH_TIMEOUT_MS,
+    });
+    return result ?? { reason: "detached", exitCode: null };
   }
 }
 
