@@ -2,7 +2,8 @@
  * The first program of a fresh checkout; it needs nothing but the Node that package.json asks for,
  * and brings the rest.
  *
- *     node scripts/bootstrap.mjs setup [STEP…] [--json]   brings what is missing
+ *     node scripts/bootstrap.mjs setup [STEP…] [--json]   brings what is missing; with --unit the
+ *                                                         daemon becomes a service of systemd, too
  *     node scripts/bootstrap.mjs doctor                   says what is missing, changes nothing
  *     node scripts/bootstrap.mjs start | test | check | zoo | docs | walk | bench
  *                                                         sets up, then runs the program
@@ -14,11 +15,14 @@ import { formatDuration, Progress } from "./setup/progress.mjs";
 import { runProgram } from "./setup/run-program.mjs";
 import { makeContext, setUp } from "./setup/setup.mjs";
 import { EXIT_CODE_HOST, SetupError } from "./setup/setup-error.mjs";
+import { installUnit, isUnitOffered } from "./setup/systemd-unit.mjs";
 
 const PACKAGE_ROOT = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 const EXIT_CODE_USAGE = 2;
 const EXIT_CODE_CANCELLED = 130;
 const OUTPUT_LINES_MAX = 16;
+const UNIT_OFFER =
+  "systemd runs here: `waypoint setup --unit` has it keep the daemon, beyond logouts and reboots.\n";
 
 /** What each sub-command runs after the set-up, with the project's own Node. */
 const PROGRAMS = {
@@ -56,13 +60,16 @@ async function setUpOnly(context, args, isJson) {
   const only = args.filter((arg) => !arg.startsWith("-"));
   const startedAtMs = performance.now();
   const steps = await setUpVisibly(context, { only, isQuiet: isJson });
+  const unit = args.includes("--unit") ? await installUnit(context.packageRoot) : null;
   if (isJson) {
-    process.stdout.write(`${JSON.stringify({ ok: true, steps })}\n`);
+    process.stdout.write(`${JSON.stringify({ ok: true, steps, unit })}\n`);
     return 0;
   }
   for (const { id, detail } of steps) process.stdout.write(`${id.padEnd(13)} ${detail}\n`);
   const tookMs = performance.now() - startedAtMs;
   process.stdout.write(`Waypoint is set up (${formatDuration(tookMs)}).\n`);
+  if (unit !== null) process.stdout.write(`systemd keeps its daemon (${unit.path}).\n`);
+  else if (isUnitOffered()) process.stdout.write(UNIT_OFFER);
   return 0;
 }
 

@@ -10,9 +10,9 @@ import type { Invocation } from "../context.ts";
  *
  * The script prints its result and its failures itself, also as JSON.
  */
-export async function run({ context }: Invocation): Promise<number> {
+export async function run({ context, options }: Invocation<{ unit?: boolean }>): Promise<number> {
   const scriptPath = path.join(findPackageRoot(), "scripts", "bootstrap.mjs");
-  const flags = context.isJson ? ["--json"] : [];
+  const flags = [...(context.isJson ? ["--json"] : []), ...(options.unit ? ["--unit"] : [])];
   const child = spawn(process.execPath, [scriptPath, "setup", ...flags], {
     stdio: "inherit",
     env: { ...process.env, WAYPOINT_DIR: context.stateDir },

@@ -18,7 +18,16 @@ export const HOST_COMMANDS: readonly CommandSpec[] = [
   {
     name: "setup",
     summary: "Install what this machine lacks",
-    examples: [["sudo waypoint setup", "Needed once per machine"]],
+    options: [
+      {
+        flags: "--unit",
+        description: "Also have systemd keep the daemon, beyond logouts and reboots",
+      },
+    ],
+    examples: [
+      ["sudo waypoint setup", "Needed once per machine"],
+      ["sudo waypoint setup --unit", "Where systemd runs: the daemon as its service"],
+    ],
     errors: ["SETUP_FAILED", "SETUP_INCOMPLETE"],
     load: () => import("../commands/setup.ts"),
   },
