@@ -29,11 +29,9 @@ export async function readLog(input: LogInput, engine: Engine): Promise<Operatio
   await engine.stories.caughtUp(STORIES_WAIT_MS);
   const rows = catalog.timeline();
   const scope = session === null ? rows : historyOf(session, rows);
-  const all = describeCheckpoints(
-    scope,
-    engine,
-    input.command === undefined ? {} : { command: input.command },
-  );
+  // What a fork has from another session is marked by the fork's own command.
+  const command = input.command ?? session?.verifyCommand ?? undefined;
+  const all = describeCheckpoints(scope, engine, command === undefined ? {} : { command });
   const inTime = all.filter(
     ({ createdAt, trigger }) => isWithin(createdAt, input) && isOfKind(trigger, input),
   );

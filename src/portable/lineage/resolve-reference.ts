@@ -123,14 +123,17 @@ function stepBack(session: SessionRow, steps: number, catalog: Catalog): Checkpo
 
 /** The newest of its history, whatever branch that is on, that its verify command passed. */
 function lastGood(session: SessionRow, catalog: Catalog): CheckpointRow {
-  const verdicts = catalog.verifications.verdicts();
+  const verdicts = catalog.verifications.verdicts({ command: session.verifyCommand });
   const good = historyOf(session, catalog).findLast(({ id }) => {
     const verdict = verdicts.get(id);
     return verdict !== undefined && verdictOf(verdict) === "passing";
   });
   if (good !== undefined) return good;
   throw notFound(`No checkpoint of session ${session.name} has passed a verification.`, {
-    hint: `\`waypoint verify --session ${session.name} -- COMMAND\` runs one against all of them.`,
+    hint:
+      session.verifyCommand === null
+        ? `\`waypoint verify --session ${session.name} -- COMMAND\` runs one against all of them.`
+        : `\`waypoint verify --session ${session.name}\` runs its verify command against all of them.`,
   });
 }
 

@@ -11,7 +11,7 @@ export const VERIFY_CONTRACT = {
       "The command runs in the shell of that very moment. Nothing it does to files, " +
       "processes or memory reaches the session. The result is kept beside the checkpoint, " +
       "where `show` and `log` tell it. The ✓ or ✗ of a checkpoint is what its own command " +
-      "said last. That is the verify command of its session; else that of " +
+      "said last. Where its session has a verify command that is this one; else that of " +
       "`checkpoint --verify`; else the first one here that came to a verdict. Exit codes " +
       "from 126 on, signals and timeouts are none.",
     errors: ["CHECKPOINT_NOT_FOUND", "SESSION_NOT_FOUND", "REFERENCE_AMBIGUOUS"],

@@ -1,7 +1,10 @@
 import type { Intent, StoryCommand } from "../../../shared/protocol/index.ts";
 
-/** A longer one is no intent that anyone reads. */
-const CHARACTERS_MAX = 200;
+/**
+ * A longer one is no intent that anyone reads. It is more than is shown: what is secret in it must be
+ * hidden before it is cut, since half of a secret is not known for one.
+ */
+const CHARACTERS_MAX = 2_000;
 /** Commands that only look; what is written or run behind them (`>`, `|`, `;`, `&`) makes them others. */
 const LOOKS =
   /^\s*(sudo\s+)?(ls|ll|la|cd|pwd|cat|less|more|head|tail|ps|top|htop|df|du|free|which|type|file|stat|wc|grep|rg|find|tree|env|printenv|date|whoami|id|uname|history|clear|true|echo|man|ss|netstat|git\s+(status|log|diff|show|branch))\b[^;&|>`$]*$/;
@@ -32,7 +35,7 @@ export function intentOfCommands(
   };
 }
 
-/** Returns a text on one line, no longer than anyone reads. */
+/** Returns a text on one line, with room for what is hidden in it. */
 export function oneLine(text: string): string {
   return text
     .trim()

@@ -13,9 +13,9 @@ const IS_VERDICT = "timedOut = 0 AND exitCode < 126";
 const MAY_BE_OWN = `(by = 'checkpoint' OR (by = 'verify' AND ${IS_VERDICT}))`;
 /** The one that `checkpoint --verify` was given, or else the first one that came to a verdict. */
 const OWN_FIRST = "by = 'checkpoint' DESC, v.id";
-/** Before these, that of the checkpoint's session. */
-const OF_SESSION = `(SELECT s.verifyCommand FROM checkpoints c JOIN sessions s ON s.id = c.session
-  WHERE c.id = v.checkpoint) IS v.command`;
+/** Where the checkpoint's session has a verify command, that one alone. */
+const IS_OF_SESSION = `coalesce((SELECT s.verifyCommand FROM checkpoints c
+  JOIN sessions s ON s.id = c.session WHERE c.id = v.checkpoint), v.command) = v.command`;
 
 type Stored = Omit<VerificationRow, "timedOut"> & { timedOut: number };
 
@@ -64,10 +64,10 @@ export class SqliteVerificationLog implements VerificationLog {
        WHERE id IN (
          SELECT max(v.id) FROM verifications v JOIN (
            SELECT v.checkpoint, v.command, row_number() OVER (
-             PARTITION BY v.checkpoint ORDER BY ${OF_SESSION} DESC, ${OWN_FIRST}
+             PARTITION BY v.checkpoint ORDER BY ${OWN_FIRST}
            ) AS place
            FROM verifications v WHERE ${MAY_BE_OWN} AND (?1 IS NULL OR v.checkpoint = ?1)
-             AND (?2 IS NULL OR v.command = ?2)
+             AND CASE WHEN ?2 IS NULL THEN ${IS_OF_SESSION} ELSE v.command = ?2 END
          ) own ON own.place = 1 AND own.checkpoint = v.checkpoint AND own.command = v.command
          WHERE v.by <> 'bisect' AND ${IS_VERDICT} GROUP BY v.checkpoint
        )`,

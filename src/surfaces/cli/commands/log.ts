@@ -14,8 +14,9 @@ export async function run({
   const { columns, paint } = context.output;
   const oldest = log.checkpoints[0]?.id;
   const changed = oldest === undefined ? null : await findBaseChanges(context, oldest, baseChanges);
+  const drawn = { nowMs: context.nowMs, command: input.command };
   const render = (shown: typeof log) => [
-    ...renderTimeline(shown, { nowMs: context.nowMs, columns, paint, noise }),
+    ...renderTimeline(shown, { ...drawn, columns, paint, noise }),
     ...renderBaseChanges(changed, context.nowMs),
   ];
   await printLong(context, withBaseChanges(log, changed), render, { isNewestLast: true });

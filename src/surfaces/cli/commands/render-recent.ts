@@ -3,9 +3,10 @@ import type { OperationOutput } from "../../../shared/protocol/index.ts";
 import { headed } from "../text/headed.ts";
 import { printableLines } from "../text/printable.ts";
 import { formatDuration } from "../text/quantities.ts";
-import { hideSecrets, shownCommand } from "../text/secrets.ts";
+import { hideSecrets, shownCommand, shownIntent, shownScreen } from "../text/secrets.ts";
 import type { Paint } from "../text/style.ts";
 import { layoutTable } from "../text/table.ts";
+import { endOf } from "../timeline/title.ts";
 
 type Story = OperationOutput<"show">["story"];
 
@@ -25,7 +26,7 @@ const COMMAND_COLUMNS = [
 
 const SOURCES = {
   given: "",
-  command: "the last command",
+  command: "the command behind it",
   agent: "from the agent",
   git: "the last commit",
 } as const;
@@ -34,8 +35,17 @@ const SOURCES = {
 export function renderIntent({ intent }: Story, paint: Paint): string[] {
   if (intent === null) return [];
   const source = SOURCES[intent.source];
-  const text = printableLines(hideSecrets(intent.text)).split("\n");
-  return ["", ...text, ...(source === "" ? [] : [paint("dim", `(${source})`)])].map(indent);
+  const isFound = source !== "";
+  const text = isFound
+    ? [shownIntent(intent.text)]
+    : printableLines(hideSecrets(intent.text)).split("\n");
+  const last = text.pop() ?? "";
+  return [
+    "",
+    ...text,
+    `${last}${endOf(intent, paint)}`,
+    ...(source === "" ? [] : [paint("dim", `(${source})`)]),
+  ].map(indent);
 }
 
 /** Returns the last commands that were run since the parent, each with the end of its output. */
@@ -79,7 +89,7 @@ function renderOutput(
 
 /** Returns the screen as text, without the empty lines at its end. */
 export function renderScreen({ terminal }: Story, paint: Paint): string[] {
-  const lines = terminal?.lines.map(shownCommand) ?? [];
+  const lines = terminal === null ? [] : shownScreen(terminal.lines, terminal.columns);
   const last = lines.findLastIndex((line) => line !== "");
   return last === -1
     ? []

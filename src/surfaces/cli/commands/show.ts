@@ -77,7 +77,7 @@ export function renderCheckpoint(
     ["Shared", shown.unchangedSince === null ? "-" : `unchanged since ${shown.unchangedSince}`],
     ["Pause", `${formatDuration(shown.pauseMs)} of ${formatDuration(shown.totalMs)}`],
     ["Memory", formatSize(shown.memoryBytes)],
-    ["Changes", shown.changes.summary === "" ? "-" : printable(shown.changes.summary)],
+    ["Changes", shown.changes.summary === "" ? "-" : shownCommand(shown.changes.summary)],
     ["Verified", renderMark(shown, paint)],
     ["Host", `Linux ${printable(host.kernel)} ${host.arch}, CRIU ${printable(host.criu)}`],
     ["Limits", renderLimits(shown.limits)],

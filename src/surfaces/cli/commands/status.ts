@@ -6,6 +6,7 @@ import { type CommandContext, call, type Invocation, printResult } from "../cont
 import { tellAutomatic } from "../tell-automatic.ts";
 import { printable } from "../text/printable.ts";
 import { formatAge } from "../text/quantities.ts";
+import { shownCommand } from "../text/secrets.ts";
 import { plain } from "../text/style.ts";
 import { layoutFields } from "../text/table.ts";
 import { wholeTitle } from "../timeline/title.ts";
@@ -93,5 +94,5 @@ function renderCheckpoint(checkpoint: OperationOutput<"show">, nowMs: number): s
 function renderChanges(changes: OperationOutput<"diff"> | null): string {
   if (changes === null) return "-";
   const unknown = Object.keys(changes.unknown).length === 0 ? "" : " (not all could be read)";
-  return `${changes.summary === "" ? "nothing changed" : printable(changes.summary)}${unknown}`;
+  return `${changes.summary === "" ? "nothing changed" : shownCommand(changes.summary)}${unknown}`;
 }

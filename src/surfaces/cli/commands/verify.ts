@@ -38,8 +38,13 @@ async function chooseCommand({
     rest.length > command.length ||
     input.session !== undefined;
   if (isMixed || (set !== undefined && command.length === 0)) {
-    throw new WaypointError("USAGE_INVALID", "A verify command is chosen by itself.", {
+    throw new WaypointError("USAGE_INVALID", "--set takes one session and a command after --.", {
       hint: "`waypoint verify --set web -- npm test`, or `waypoint verify --unset web`.",
+    });
+  }
+  if (input.timeoutMs !== undefined) {
+    throw new WaypointError("USAGE_INVALID", "--timeout is of one run, and not kept with --set.", {
+      hint: "Leave it out, or put a limit into the command: `timeout 60 npm test`.",
     });
   }
   const session = set ?? unset ?? "";

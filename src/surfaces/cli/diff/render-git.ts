@@ -1,5 +1,6 @@
 import type { Changes, GitChange } from "../../../shared/protocol/index.ts";
 import { printable } from "../text/printable.ts";
+import { shownCommand } from "../text/secrets.ts";
 import type { Paint } from "../text/style.ts";
 import { type Mark, renderMark } from "./render-mark.ts";
 
@@ -24,7 +25,7 @@ export function renderGit(
 function renderCommits({ commits }: GitChange, paint: Paint): string[] {
   return commits.map(({ id, subject, author }) => {
     const who = paint("dim", `  ${printable(author)}`);
-    return `${renderMark("added", paint)} commit ${id.slice(0, ID_CHARACTERS)} ${printable(subject)}${who}`;
+    return `${renderMark("added", paint)} commit ${id.slice(0, ID_CHARACTERS)} ${shownCommand(subject)}${who}`;
   });
 }
 

@@ -1,11 +1,12 @@
 import { afterEach, expect, test, vi } from "vitest";
-import { hideSecret, hideSecrets, shownCommand } from "./secrets.ts";
+import { hideSecret, hideSecrets, shownCommand, shownIntent, shownScreen } from "./secrets.ts";
 
 afterEach(() => {
   vi.unstubAllEnvs();
 });
 
 test.each([
+  [String.raw`echo "{\"api_key\": \"zebra2\"}"`, String.raw`echo "{\"api_key\": \"•••\"}"`],
   ["export API_TOKEN=abc123; make", "export API_TOKEN=•••; make"],
   ["DB_PASSWORD='two words' npm start", "DB_PASSWORD=••• npm start"],
   ["mysql --password=hunter2 shop", "mysql --password=••• shop"],
@@ -52,4 +53,22 @@ test("a pattern that is none is the caller's mistake", () => {
   vi.stubEnv("WAYPOINT_SECRETS", "(");
 
   expect(() => hideSecrets("make")).toThrow(expect.objectContaining({ code: "USAGE_INVALID" }));
+});
+
+test("a secret is hidden before a text is cut", () => {
+  const text = `: ${"x".repeat(175)} postgres://me:hunterlongpassword@host/db`;
+
+  expect(shownIntent(text)).toContain("x postgres://me:•••@");
+  expect(shownIntent(text)).toMatch(/…$/);
+  expect(shownIntent(text).length).toBeLessThanOrEqual(200);
+  expect(shownIntent("make")).toBe("make");
+});
+
+test("a secret is hidden where the terminal has wrapped it", () => {
+  expect(shownScreen(["$ TOKEN=abcd", "efghij make", "done"], 12)).toEqual([
+    "$ TOKEN=••• ",
+    "make",
+    "done",
+  ]);
+  expect(shownScreen(["0123456789ab", "cdef"], 12)).toEqual(["0123456789ab", "cdef"]);
 });

@@ -19,6 +19,8 @@ const PATTERNS: readonly RegExp[] = [
   ),
   // "token": "…", X-Api-Key: …
   new RegExp(`(\\b[\\w-]*(?:${NAME}|api[-_]?key)[\\w-]*["']?: *)(?:${VALUE})`, "gi"),
+  // The same in a string: {\"token\": \"…\"}
+  new RegExp(`(\\b[\\w-]*(?:${NAME}|api[-_]?key)[\\w-]*\\\\["']: *\\\\["'])[^"'\\\\]+`, "gi"),
   /(\bauthorization: *(?:(?:basic|bearer|token) +)?)[^\s"']+/gi,
   // A password in an address: postgres://user:password@host.
   /(:\/\/[^\s/:@]*:)[^\s/@]+(?=@)/g,
@@ -51,6 +53,32 @@ export function hideSecrets(text: string): string {
 /** Returns what came out of a session as one line to be shown: see {@link printable}. */
 export function shownCommand(text: string): string {
   return printable(hideSecrets(text));
+}
+
+/** The longest text found by itself that is shown as what somebody meant. */
+const MEANT_CHARACTERS_MAX = 200;
+
+/** Returns what was found to be meant, hidden first and cut then: half of a secret is one, too. */
+export function shownIntent(text: string): string {
+  const shown = shownCommand(text);
+  const isShort = shown.length <= MEANT_CHARACTERS_MAX;
+  return isShort ? shown : `${shown.slice(0, MEANT_CHARACTERS_MAX - 1).trimEnd()}…`;
+}
+
+/** Returns lines of a screen with what is secret hidden, also where the terminal has wrapped it. */
+export function shownScreen(lines: readonly string[], columns: number): string[] {
+  const shown: string[] = [];
+  for (let first = 0; first < lines.length; ) {
+    let after = first + 1;
+    while (after < lines.length && (lines[after - 1] ?? "").length >= columns) after += 1;
+    const wrapped = lines.slice(first, after).join("");
+    const text = shownCommand(wrapped);
+    // Where nothing is hidden the lines stay as the terminal had them.
+    if (text === printable(wrapped)) shown.push(...lines.slice(first, after).map(printable));
+    else shown.push(...(text.match(new RegExp(`.{1,${columns}}`, "gu")) ?? [""]));
+    first = after;
+  }
+  return shown;
 }
 
 /** @throws USAGE_INVALID  it is no regular expression. */

@@ -33,6 +33,8 @@ export interface TimelineOptions {
   paint: Paint;
   /** Globs of files that no line names, besides those that no summary has. */
   noise?: readonly string[];
+  /** Whose verdicts the marks are, where not that of each session's verify command. */
+  command?: string | undefined;
 }
 
 /** What the lines of one timeline share. */
@@ -62,7 +64,12 @@ export function renderTimeline(log: Log, options: TimelineOptions): string[] {
 }
 
 /** Whose verdicts the marks are. */
-function renderVerifyCommands({ sessions }: Log, { columns, paint }: TimelineOptions): string[] {
+function renderVerifyCommands(
+  { sessions }: Log,
+  { columns, paint, command }: TimelineOptions,
+): string[] {
+  if (command !== undefined)
+    return [paint("dim", `The marks are those of ${shownCommand(command)}`)];
   return sessions.flatMap(({ name, verifyCommand }) => {
     if (verifyCommand === null) return [];
     const line = `${printable(name)} is verified with ${shownCommand(verifyCommand)}`;
@@ -172,7 +179,7 @@ function checkpointLine(checkpoint: Checkpoint, row: LaneRow, drawing: Drawing):
     tree: drawNode(row, content === "files" ? "○" : "●"),
     id: `${verificationMark(checkpoint.verification, paint)} ${paint("yellow", short(id))}`,
     ...titleOf(checkpoint, from, paint),
-    changes: printable(hideNoise(checkpoint.changes.summary, noise)),
+    changes: shownCommand(hideNoise(checkpoint.changes.summary, noise)),
     pause: formatDuration(pauseMs),
     standing: standing.get(id) ?? [],
   };

@@ -1,6 +1,6 @@
 import type { Checkpoint, Intent } from "../../../shared/protocol/index.ts";
 import { printable } from "../text/printable.ts";
-import { shownCommand } from "../text/secrets.ts";
+import { shownCommand, shownIntent } from "../text/secrets.ts";
 import type { Paint } from "../text/style.ts";
 
 /** How an intent begins that nobody said, so that it is told apart without colours too. */
@@ -39,7 +39,7 @@ export function titleOf(checkpoint: Checkpoint, from: string | null, paint: Pain
 }
 
 /** A command that failed says so, also where another one made the change before. */
-function endOf(intent: Intent | null, paint: Paint): string {
+export function endOf(intent: Intent | null, paint: Paint): string {
   const { exitCode = 0, failedAfter } = intent ?? {};
   const own = exitCode === 0 ? "" : ` ${paint("red", `(exit ${exitCode})`)}`;
   if (failedAfter === undefined) return own;
@@ -79,5 +79,5 @@ function meantByItself({ intent, derivedIntent, autoCause }: Checkpoint): string
 }
 
 function describeFound({ text, source }: Intent): string {
-  return `${SOURCES[source]}${shownCommand(text)}`;
+  return `${SOURCES[source]}${shownIntent(text)}`;
 }
