@@ -30,7 +30,6 @@ beforeEach(async () => {
   dir = mkdtempSync(path.join(os.tmpdir(), "waypoint-apply-git-"));
   number += 1;
   for (const name of ["a", "b"]) writeFileSync(path.join(dir, name), TEXT);
-  // git's log has whole seconds: what it says of the second in which a session began is not taken.
   const first = `GIT_COMMITTER_DATE='2020-01-01T00:00:00Z' ${AS_PERSON} commit -qm first`;
   onMachine(`git init -q -b main . && git add . && ${first}`);
   // A session begins from what was there a moment before it.
@@ -51,6 +50,23 @@ const apply = (more: object = {}) =>
     ...{ checkpoint: `${session.name}@`, paths: [{ path: dir }] },
     ...more,
   });
+
+test("a commit of the very second in which a session begins is what both sides come from", async () => {
+  // Right after a second has begun, so that both are in it; what git noted of it is seconds alone.
+  await delay(1_000 - (Date.now() % 1_000));
+  writeFileSync(path.join(dir, "c"), TEXT);
+  onMachine(`git add c; ${AS_PERSON} commit -qm second`);
+  await delay(50);
+  const late = await own.waypoint.new({ name: `late${number}`, net: "none" });
+  await late.exec(`cd ${dir} && sed -i s/one/ONE/ c`);
+  onMachine(`sed -i s/six/SIX/ c; ${AS_PERSON} commit -qam outside`);
+  await late.checkpoint();
+
+  await apply({ checkpoint: `${late.name}@` });
+  await callOperation(own.stateDir, "rm", { session: late.name, force: true });
+
+  expect(read("c")).toBe(TEXT.replace("one", "ONE").replace("six", "SIX"));
+});
 
 test("a commit in the session and a person's edits and git status are joined, and git finds all in order", async () => {
   await inSession(`sed -i s/one/ONE/ a && ${AS_SESSION} commit -qam inside`);

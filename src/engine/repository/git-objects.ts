@@ -1,7 +1,7 @@
 import { inflateSync } from "node:zlib";
 import { joinRaw, type RawPath } from "../../base/index.ts";
 import { type GitObject, GitPack, ReadRoom } from "../../formats/git/index.ts";
-import { type MomentFiles, openEntry } from "../moment/index.ts";
+import { type MomentFiles, openEntry, type TreeEntry } from "../moment/index.ts";
 
 /** Larger objects are not read: commits are small. */
 const OBJECT_BYTES_MAX = 4 * 1024 * 1024;
@@ -36,6 +36,12 @@ export class GitObjects implements AsyncDisposable {
       if ((await pack.find(Buffer.from(id, "hex"))) !== null) return true;
     }
     return false;
+  }
+
+  /** Returns the file of an object that has one of its own. */
+  async looseFile(id: string): Promise<TreeEntry | null> {
+    const loosePath = await this.#findLoose(id);
+    return loosePath === null ? null : this.#files.find(loosePath);
   }
 
   /** Returns an object, or `null` where it is not there. @throws Error  it is damaged. */

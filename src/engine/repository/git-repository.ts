@@ -1,6 +1,7 @@
 import { fromText, joinRaw, type RawPath } from "../../base/index.ts";
 import {
   commitBefore,
+  entriesIn,
   findInTree,
   type GitCommit,
   type GitIndex,
@@ -123,6 +124,14 @@ export class GitRepository implements AsyncDisposable {
     const hasStayed = tellers.every((entry) => entry === null || changedNs(entry) <= timeNs);
     if (hasStayed) return this.head.commit;
     const reflog = await this.files.read(joinRaw(gitDir, "logs/HEAD"), REFLOG_BYTES_MAX);
-    return reflog === null ? null : commitBefore(reflog, Number(timeNs / NS_PER_SECOND));
+    if (reflog === null) return null;
+    const seconds = Number(timeNs / NS_PER_SECOND);
+    // Within a second only the file of a new commit tells whether it was there already.
+    for (const { id, isNew } of entriesIn(reflog, seconds)) {
+      const file = isNew ? await this.#objects.looseFile(id) : null;
+      if (file === null) break;
+      if (changedNs(file) <= timeNs) return id;
+    }
+    return commitBefore(reflog, seconds);
   }
 }

@@ -8,5 +8,5 @@ export { describeCommit, type GitCommit, parseCommit } from "./git-commit.ts";
 export { type GitIndex, type IndexEntry, objectId, parseIndex, treeId } from "./git-index.ts";
 export { type GitObject, GitPack, ReadRoom } from "./git-pack.ts";
 export { parsePackedRefs, parseRef } from "./git-ref.ts";
-export { commitBefore } from "./git-reflog.ts";
+export { commitBefore, entriesIn } from "./git-reflog.ts";
 export { findInTree, type GitTreeEntry } from "./git-tree.ts";
