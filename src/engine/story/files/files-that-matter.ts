@@ -11,6 +11,7 @@ const NOISE_FILES: readonly RegExp[] = [
   /^\..*\.sw[a-z]$|~$|^\.#|^#.*#$|^4913$|\.(bak|orig|rej|tmp|pid|pyc)$/,
   /^\.(bash_history|python_history|node_repl_history|viminfo|lesshst|wget-hsts|rnd|sudo_as_admin_successful)$/,
   /^(package-lock\.json|npm-shrinkwrap\.json|yarn\.lock|pnpm-lock\.yaml|bun\.lockb?|.*\.lock|\.package-lock\.json)$/,
+  /^(\.DS_Store|Thumbs\.db|\.coverage|\.(eslint|stylelint)cache|.*\.tsbuildinfo)$/,
   /^(\.pwd\.lock|lock|lock-frontend|go\.sum|.*-(journal|wal|shm))$/,
 ];
 /** Places of the system, in which what packages and services write is no news. */
@@ -19,6 +20,11 @@ const SYSTEM =
 const CONFIGURATION = /^\/etc\//;
 /** A path is told whole up to this length, else by its end. */
 const PATH_CHARACTERS_MAX = 24;
+/** Each virtual environment of Python has one at its top. */
+const VENV_FILE = "/pyvenv.cfg";
+/** So many deleted files are a clearing up, which must not hide what else was changed. */
+const DELETED_MANY = 4;
+const LAST = 3;
 /** What is gone or other than before says more than what is new. */
 const ORDER: Readonly<Record<FileChange["change"], number>> = {
   deleted: 0,
@@ -44,15 +50,20 @@ export function isOfPackages({ path }: FileChange, { packages }: Changes): boole
  */
 export function filesThatMatter(changes: Changes): NamedFile[] {
   const homes = homesOf(changes);
+  const venvs = newVenvs(changes);
   const ranked = (changes.files ?? [])
     .filter(({ group }) => group === undefined)
+    .filter(({ path }) => !venvs.some((venv) => isBelow(path, venv)))
     .filter(({ type, change }) => type !== "directory" || change === "renamed")
     .filter(({ path }) => !isFileNoise(path))
     .map((file) => ({ file, home: homes.find((home) => isBelow(file.path, home)) }))
     .filter(({ file, home }) => home !== undefined || !SYSTEM.test(file.path))
     .filter(({ file, home }) => home !== undefined || !isOfPackages(file, changes))
     .map(({ file, home }) => ({ file, home, rank: rankOf(file, home) }));
-  const ordered = ranked.toSorted((one, other) => one.rank - other.rank);
+  const isClearing = ranked.filter(({ file }) => file.change === "deleted").length >= DELETED_MANY;
+  const rank = ({ file, rank: usual }: (typeof ranked)[number]) =>
+    isClearing && file.change === "deleted" ? usual + LAST * 10 : usual;
+  const ordered = ranked.toSorted((one, other) => rank(one) - rank(other));
   return ordered.map(({ file, home }) => ({ change: file.change, name: nameOf(file, home) }));
 }
 
@@ -63,6 +74,13 @@ function homesOf({ cwd, git }: Changes): string[] {
   const homes = shell === null || shell === "/" ? repositories : [shell, ...repositories];
   // The innermost is the shortest way to tell a path.
   return homes.toSorted((one, other) => other.length - one.length);
+}
+
+/** Virtual environments that are new: the shell's part of a story tells them. */
+function newVenvs({ files }: Changes): string[] {
+  return (files ?? [])
+    .filter(({ path, change }) => change === "added" && path.endsWith(VENV_FILE))
+    .map(({ path }) => path.slice(0, -VENV_FILE.length));
 }
 
 function isBelow(path: string, directory: string): boolean {

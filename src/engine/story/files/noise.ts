@@ -18,6 +18,13 @@ const NOISE_NAMES: ReadonlyMap<string, string> = new Map([
   [".cache", "cache"],
   [".npm", "npm cache"],
   [".gradle", "gradle cache"],
+  [".tox", "python cache"],
+  [".nox", "python cache"],
+  [".next", "build cache"],
+  [".nuxt", "build cache"],
+  [".turbo", "build cache"],
+  [".parcel-cache", "build cache"],
+  [".idea", "editor files"],
 ]);
 
 /** Directories of the system. */

@@ -56,6 +56,27 @@ test("noise is not told", () => {
   expect(summary({ modified: 1 }, [file("modified", "/srv/Cargo.lock")])).toBe("");
 });
 
+test("what systems, coverage and linters keep, and a new virtual environment, are not named", () => {
+  const cwd = { before: "/", after: "/srv" };
+  const names = [".DS_Store", ".coverage", ".eslintcache", "v/pyvenv.cfg", "v/bin/Activate.ps1"];
+  const files = [...names, "app.py"].map((name) => file("added", `/srv/${name}`));
+
+  expect(summary({ added: 6 }, files, { cwd })).toBe("+ app.py, +2 files");
+});
+
+test("many deleted files do not hide what was changed", () => {
+  const cwd = { before: "/", after: "/srv" };
+  const gone = ["1", "2", "3", "4"].map((name) => file("deleted", `/srv/src_${name}.txt`));
+  const changed = file("modified", "/srv/config.json");
+
+  expect(summary({ deleted: 3, modified: 1 }, [...gone.slice(1), changed], { cwd })).toBe(
+    "− src_2.txt, − src_3.txt, − src_4.txt, ~1 file",
+  );
+  expect(summary({ deleted: 4, modified: 1 }, [...gone, changed], { cwd })).toBe(
+    "~ config.json, − src_1.txt, − src_2.txt, −2 files",
+  );
+});
+
 test("up to three files are named by their path in the shell's directory, the rest is counted", () => {
   const cwd = { before: "/", after: "/srv/app" };
   const files = [

@@ -37,6 +37,15 @@ test("a last command that failed is told beside the one that made the change", (
   });
 });
 
+test("a look that failed is told where nothing that acts has failed", () => {
+  const commands = ran(["echo aa > a.conf", 0], ["cat nosuch", 1]);
+
+  expect(intentOfCommands(commands, [])).toMatchObject({
+    ...{ text: "echo aa > a.conf", exitCode: 0 },
+    failedAfter: { text: "cat nosuch", exitCode: 1 },
+  });
+});
+
 test("commands that only look are meant where nothing else was run", () => {
   expect(intentOfCommands(ran(["ls -l", 0], ["cat a | head", 0]), [])).toMatchObject({
     text: "cat a | head",

@@ -20,12 +20,17 @@ export function intentOfCommands(
   changedAtMs: readonly number[],
 ): Intent | null {
   const acting = commands.filter(({ command }) => !LOOKS.test(command) && oneLine(command) !== "");
-  const last = acting.at(-1) ?? commands.at(-1);
+  const lastOfAll = commands.at(-1);
+  // Who looked and did not find it is told of a failure, too.
+  const last = [acting.at(-1), lastOfAll].find(isFailed) ?? acting.at(-1) ?? lastOfAll;
   if (last === undefined) return null;
-  const maker = acting.findLast((each) => changedAtMs.some((ms) => isDuring(ms, each))) ?? last;
+  const maker =
+    acting.findLast((each) => changedAtMs.some((ms) => isDuring(ms, each))) ??
+    acting.at(-1) ??
+    last;
   const text = oneLine(maker.command);
   if (text === "") return null;
-  const isOther = maker !== last && last.exitCode !== null && last.exitCode !== 0;
+  const isOther = maker !== last && isFailed(last);
   return {
     ...{ text, source: "command" },
     ...(maker.exitCode === null ? {} : { exitCode: maker.exitCode }),
@@ -41,6 +46,10 @@ export function oneLine(text: string): string {
     .trim()
     .replace(/\s*\n\s*/g, " ")
     .slice(0, CHARACTERS_MAX);
+}
+
+function isFailed(command: StoryCommand | undefined): boolean {
+  return command !== undefined && command.exitCode !== null && command.exitCode !== 0;
 }
 
 function isDuring(instantMs: number, { startedAt, durationMs }: StoryCommand): boolean {
