@@ -28,6 +28,7 @@ export const VERIFY_HANDLERS: HandlersOf<"verify" | "verify.set" | "verify.forge
     withSession(input.session, engine, client, async (session) => {
       const { command: words, automatic } = input;
       chooseVerifyCommand(session, { words, automatic }, engine);
+      engine.verifier.abandon(session.id);
       const { id, name, verifyCommand } = resolveSession(session.id, engine.catalog);
       return { session: id, name, verifyCommand, automatic };
     }),

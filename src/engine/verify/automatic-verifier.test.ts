@@ -14,17 +14,17 @@ function verifying(
   {
     change = {},
     run = async () => {},
-  }: { change?: Partial<CheckpointRow>; run?: () => Promise<void> } = {},
+  }: { change?: Partial<CheckpointRow>; run?: (signal: AbortSignal) => Promise<void> } = {},
 ) {
   const ran: string[] = [];
   let concurrency = 0;
   let concurrencyMax = 0;
   const verifications = {
-    run: async ({ id }: CheckpointRow) => {
+    run: async ({ id }: CheckpointRow, signal: AbortSignal) => {
       ran.push(id);
       concurrency += 1;
       concurrencyMax = Math.max(concurrencyMax, concurrency);
-      await run().finally(() => {
+      await run(signal).finally(() => {
         concurrency -= 1;
       });
       const facts = { exitCode: 0, durationMs: 1, at: "2026-01-01T00:00:00.000Z", timedOut: false };
@@ -123,4 +123,28 @@ test("its end waits for the one under way, and begins none", async () => {
   await settled(ran);
 
   expect(ran).toEqual(["c2"]);
+});
+
+test("one under way is given up when the session's command is another, and the other is run", async () => {
+  const run = (signal: AbortSignal) =>
+    new Promise<void>((_, reject) => {
+      signal.addEventListener("abort", () => reject(new WaypointError("CANCELLED", "Given up.")));
+    });
+  const { engine, verifier, ran, logged } = verifying({}, 1, { run });
+  const [session] = engine.catalog.sessions();
+  verifier.look();
+  await vi.waitFor(() => expect(ran).toHaveLength(1));
+
+  verifier.abandon("another session");
+  await settled(ran);
+  expect(ran).toEqual(["c1"]);
+  engine.catalog.updateSession(session?.id ?? "", {
+    verifyWords: '["make"]',
+    verifyCommand: "make",
+  });
+  verifier.abandon(session?.id ?? "");
+
+  await vi.waitFor(() => expect(ran).toEqual(["c1", "c1"]));
+  expect(logged).toEqual([]);
+  await verifier.close();
 });

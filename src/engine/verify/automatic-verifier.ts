@@ -29,6 +29,8 @@ export class AutomaticVerifier implements BackgroundVerifier {
   readonly #failed = new Set<string>();
   #timer: NodeJS.Timeout | undefined;
   #running: Promise<void> | null = null;
+  /** What is under way, to be given up. */
+  #current: { sessionId: string; abort: AbortController } | undefined;
 
   constructor(engine: Engine, idleMs = IDLE_MS) {
     this.#engine = engine;
@@ -39,6 +41,10 @@ export class AutomaticVerifier implements BackgroundVerifier {
     if (this.#closing.signal.aborted) return;
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.#begin(), this.#idleMs).unref();
+  }
+
+  abandon(sessionId: string): void {
+    if (this.#current?.sessionId === sessionId) this.#current.abort.abort();
   }
 
   async close(): Promise<void> {
@@ -56,18 +62,24 @@ export class AutomaticVerifier implements BackgroundVerifier {
   }
 
   async #verifyOne(): Promise<void> {
-    const { signal } = this.#closing;
     const next = this.#chooseNext();
-    if (next === undefined || signal.aborted) return;
+    if (next === undefined || this.#closing.signal.aborted) return;
     const { checkpoint, session } = next;
+    const abort = new AbortController();
+    const signal = AbortSignal.any([this.#closing.signal, abort.signal]);
+    this.#current = { sessionId: session.id, abort };
     const request = { command: requireVerifyCommand(session), timeoutMs: TIMEOUT_MS, signal };
     try {
       await verifyCheckpoint(checkpoint, { ...request, by: "verify" }, this.#engine);
     } catch (error) {
+      // What was given up for another command may be asked for once more.
+      if (abort.signal.aborted) return this.look();
       this.#failed.add(keyOf(next));
       const { id } = checkpoint;
       const reason = String(error);
       this.#engine.logger.warn("a checkpoint was not verified", { checkpoint: id, reason });
+    } finally {
+      this.#current = undefined;
     }
     this.look();
   }
