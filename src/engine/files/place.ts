@@ -2,7 +2,7 @@ import path from "node:path";
 import { fromText, isAtOrBelow, joinRaw, type RawPath, toText } from "../../base/index.ts";
 import { WaypointError } from "../../shared/errors/index.ts";
 import type { Place } from "../../shared/protocol/index.ts";
-import type { Moment, MomentFiles, TreeEntry } from "../moment/index.ts";
+import { isLiveBase, type Moment, type MomentFiles, type TreeEntry } from "../moment/index.ts";
 import type { Engine } from "../ports/index.ts";
 import { shellDirectory } from "../story/index.ts";
 
@@ -87,9 +87,13 @@ function whyNot(files: MomentFiles, rawPath: RawPath): string {
   return "";
 }
 
-function notFound(rawPath: RawPath, { name }: Moment, reason = ""): WaypointError {
+/** Of a live base's own files those of now are seen: one that is gone may have been there. */
+function notFound(rawPath: RawPath, moment: Moment, reason = ""): WaypointError {
+  const { name, checkpoint, origin } = moment;
+  const isPast = checkpoint !== null && isLiveBase(origin.base);
+  const lost = isPast ? "What its base has lost since then is not known. " : "";
   return new WaypointError("FILE_NOT_FOUND", `There is no ${shownPath(rawPath)} in ${name}.`, {
-    hint: `${reason}\`waypoint browse ${name}\` shows what is there.`,
+    hint: `${reason}${lost}\`waypoint browse ${name}\` shows what is there.`,
     detail: { moment: name, path: shownPath(rawPath) },
   });
 }

@@ -67,8 +67,8 @@ function describeBase(): HostCheck {
   const size = gibibytes((blocks - bfree) * bsize);
   return passed(
     "base",
-    "this machine's own root, as it is at each moment, also under old checkpoints",
-    `\`waypoint base add NAME --from-host\` keeps a copy that never changes, up to ${size}.`,
+    "without --base or a default: this machine's own root, as it is at each moment",
+    `\`waypoint base add NAME --from-host\` keeps a copy that never changes, up to ${size}; \`base ls\` shows the default.`,
   );
 }
 

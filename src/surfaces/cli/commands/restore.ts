@@ -41,7 +41,8 @@ export async function run({
   }
   const isAnswered = options.yes === true;
   let isTypingTold = input.whileTyping === true;
-  if (!isAnswered && hasAsker(context)) {
+  const isAsked = !isAnswered && hasAsker(context);
+  if (isAsked) {
     const plan = await call(context, "restore.plan", { ...asked, expand });
     const changed = await findBaseChanges(context, plan.checkpoint, options.baseChanges === true);
     const base = renderBaseChanges(changed, context.nowMs);
@@ -59,9 +60,13 @@ export async function run({
   const moved = await confirmTyping(context, { isAnswered: isTypingTold }, (typing) =>
     call(context, "restore", { ...input, ...typing }),
   );
-  await printResult(context, moved, () =>
-    renderMove({ moved, sessionRef: session, verb: "is back at", loss: input }),
-  );
+  // Where a question was asked it had them.
+  const isWanted = options.baseChanges === true && !isAsked;
+  const changed = isWanted ? await findBaseChanges(context, moved.checkpoint, true) : null;
+  await printResult(context, withBaseChanges(moved, changed), () => [
+    ...renderMove({ moved, sessionRef: session, verb: "is back at", loss: input }),
+    ...renderBaseChanges(changed, context.nowMs),
+  ]);
   return undefined;
 }
 

@@ -121,7 +121,8 @@ function renderUntouched({ untouched: { sessions, standbys } }: RestorePlan): st
   const parts = [
     ...related.map((name) => `session ${name}`),
     ...(others === 0 ? [] : [others === 1 ? "1 other session" : `${others} other sessions`]),
-    ...standbys.map((id) => `the standby of ${id}`),
+    ...(standbys.length > 1 ? [`${standbys.length} standbys`] : []),
+    ...(standbys.length === 1 ? [`the standby of ${standbys[0]}`] : []),
   ];
   return parts.length === 0 ? [] : [`Not touched: ${parts.join(", ")}`];
 }
