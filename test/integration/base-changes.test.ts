@@ -60,6 +60,10 @@ test("cat says that a file is the base's of now, where it is another than then",
     /^\/srv\/theirs is the base's file of now: it was changed at \S+, after \w+\.$/m,
   );
   expect(others).toEqual({ stdout: "then\nmine\n", stderr: "", exitCode: 0 });
+  const json = await cli("cat", "--json", "then:/srv/theirs");
+  expect(JSON.parse(json.stdout).notices).toEqual([theirs.stderr.trim()]);
+  const lost = await cli("cat", "then:/srv/nothing");
+  expect(lost.stderr).toContain("What its base has lost since then is not known.");
 });
 
 test.each([
@@ -89,7 +93,8 @@ test("a person is told how many there are, and what the check did not look at", 
   const screen = await terminal.shows(/exit 0/);
   expect(screen).toMatch(/changed since \w+.*: --base-changes\s+lists them\./s);
 
-  const back = await cli("restore", "web", "then", "--yes");
+  const back = await cli("restore", "web", "then", "--yes", "--base-changes");
+  expect(back.stdout).toContain("Not as they were: 3 files of the base");
   expect(back.stdout).toMatch(
     /^Checked: files that the session wrote, processes, ports are as planned\.$/m,
   );

@@ -15,12 +15,17 @@ export function verifyCommandOf(from: VerifyColumns | null): VerifyColumns {
   };
 }
 
-/** Chooses the command that a session is verified with, or none. @throws STORE_FULL */
+/** Chooses the command that a session is verified with, or none. @throws USAGE_INVALID | STORE_FULL */
 export function chooseVerifyCommand(
   session: SessionRow,
   { words, automatic }: { words: readonly string[] | null; automatic: boolean },
   engine: Engine,
 ): void {
+  if (words?.join("").trim() === "") {
+    throw new WaypointError("USAGE_INVALID", "An empty command verifies nothing.", {
+      hint: `\`waypoint verify --unset ${session.name}\` takes the verify command away.`,
+    });
+  }
   engine.catalog.updateSession(session.id, {
     verifyWords: words === null ? null : JSON.stringify(words),
     verifyCommand: words === null ? null : tellVerifyCommand(session, words, engine),

@@ -27,6 +27,6 @@ test("git's own files are one line for each repository, below what people wrote"
     "+ /srv/app/index.js  1.0 KiB",
     "M /srv/app/.git/  2.0 KiB  (git: 2 files)",
     "M /srv/lib/.git/  1.0 KiB  (git: 1 file)",
-    "Not applied, only planned, in /srv: 5 written, 1 directories made.",
+    "Not applied, only planned, in /srv: 5 written, 1 directory made.",
   ]);
 });

@@ -68,7 +68,7 @@ function summarize(totals: PlanOutput["totals"], { done, isDryRun, target }: Pla
   const parts = [
     count(totals.written, "written"),
     count(totals.deleted, "deleted"),
-    count(totals.directories, "directories made"),
+    count(totals.directories, totals.directories === 1 ? "directory made" : "directories made"),
     count(totals.rights, "with other rights"),
     count(totals.conflicts, "in conflict"),
   ].filter((part) => part !== null);

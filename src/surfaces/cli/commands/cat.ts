@@ -11,18 +11,27 @@ const JSON_BYTES_MAX = 64 * 1024 * 1024;
 
 /** Prints files of any moment. */
 export async function run({ context, rest }: Invocation): Promise<undefined> {
-  const onNotice = (notice: string) => note(context, notice);
+  const notices: string[] = [];
+  const onNotice = (notice: string) => {
+    notices.push(notice);
+    note(context, notice);
+  };
   const places = rest.map(parseMomentPlace);
   await endedBySignals(
     "cat",
     () => {},
     ({ cancel: signal }) =>
-      print(context, readPlaces(context.stateDir, places, { signal, onNotice })),
+      print(context, readPlaces(context.stateDir, places, { signal, onNotice }), notices),
   );
 }
 
-async function print(context: CommandContext, content: AsyncIterable<Uint8Array>): Promise<void> {
-  if (context.isJson) await printJson(context, content);
+/** @param notices  what is said of the files, complete when their content is. */
+async function print(
+  context: CommandContext,
+  content: AsyncIterable<Uint8Array>,
+  notices: readonly string[],
+): Promise<void> {
+  if (context.isJson) await printJson(context, content, notices);
   else if (context.output.isTerminal) await show(context, content);
   else for await (const bytes of content) await context.output.bytes("stdout", bytes);
 }
@@ -39,6 +48,7 @@ async function show(context: CommandContext, content: AsyncIterable<Uint8Array>)
 async function printJson(
   context: CommandContext,
   content: AsyncIterable<Uint8Array>,
+  notices: readonly string[],
 ): Promise<void> {
   const pieces: Uint8Array[] = [];
   let sizeBytes = 0;
@@ -48,7 +58,7 @@ async function printJson(
     pieces.push(bytes);
   }
   const contentBase64 = Buffer.concat(pieces).toString("base64");
-  await context.output.json({ bytes: sizeBytes, contentBase64 });
+  await context.output.json({ bytes: sizeBytes, contentBase64, notices });
 }
 
 function tooLarge(): WaypointError {
