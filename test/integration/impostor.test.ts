@@ -15,10 +15,12 @@ test("a session cannot put another session's init in the place of its own", asyn
   const victim = await own.waypoint.new({ name: "victim" });
   const attacker = await own.waypoint.new({ name: "attacker" });
   const { pid: victimPid } = await victim.info();
-  // The path is followed from the daemon's root, where the victim's init can be reached.
-  await attacker.exec(
-    `cd /run/waypoint && rm init.sock && ln -s /proc/${victimPid}/root/run/waypoint/init.sock init.sock`,
+  // The path is followed from the daemon's root, where the victim's init can be reached. In one step:
+  // init makes a socket that is gone again.
+  const { exitCode } = await attacker.exec(
+    `cd /run/waypoint && ln -s /proc/${victimPid}/root/run/waypoint/init.sock link && mv -T link init.sock`,
   );
+  expect(exitCode).toBe(0);
   await callOperation(own.stateDir, "daemon.stop", {});
 
   const outcome = attacker.exec("hostname");

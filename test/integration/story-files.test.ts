@@ -64,6 +64,17 @@ test("the first checkpoint tells what the session did, and nothing of what Waypo
   expect((await second.show()).changes.summary).toBe("+ /srv/own");
 });
 
+test("what covered another state directory is no change of the session, also when that is gone", async () => {
+  const other = await openTestWaypoint();
+  const fresh = await own.waypoint.new({ name: "beside", ...PLAIN });
+  const covered = await fresh.exec(`stat -c %n ${other.stateDir}; ls -A ${other.stateDir}`);
+  await other[Symbol.asyncDispose]();
+  await fresh.exec("echo own > /srv/own");
+
+  expect(covered.stdout).toBe(`${other.stateDir}\n`);
+  expect(brief((await (await fresh.checkpoint()).show()).changes)).toEqual(["added /srv/own"]);
+});
+
 test("a file of the base is modified the first time it is written to, and deleted with its size", async () => {
   const { size } = (await session.exec("stat -c '{\"size\":%s}' /etc/shells /etc/profile")).stdout
     .split("\n")

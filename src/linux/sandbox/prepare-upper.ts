@@ -170,7 +170,8 @@ function coverHidden(options: { upperDir: string; baseDir: string; hidden: Hidde
       relative = path.join(relative, part);
       makeLike(path.join(baseDir, relative), path.join(upperDir, relative));
     }
-    makeOpaque(path.join(upperDir, inside));
+    // Marked, since nobody can tell later what was hidden when this session began.
+    setXattr(makeOpaque(path.join(upperDir, inside)), "trusted.waypoint.cover", "y");
   }
 }
 

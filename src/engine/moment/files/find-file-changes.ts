@@ -72,7 +72,7 @@ export async function findFileChanges(
       const after = files.to.tree(layer.prefix, layer.baseDir);
       const trees = { from: before, to: after, changes: guide, isHidden, pace };
       for (const change of await new TreeComparison(trees).run())
-        found.push(placeIn(layer, change));
+        if (!isOwnCover(change)) found.push(placeIn(layer, change));
     } catch (error) {
       if (layer.mountPath === "/" || !isSystemError(error, "ENOENT", "ENOTDIR")) throw error;
       unknown[`files in ${layer.baseDir}`] = "the host's mount is gone";
@@ -159,6 +159,11 @@ function hiddenPaths(
     const whole = inSession(mountPath, inLayer);
     return LINK_REMAP.test(whole) || hidden.some((directory) => isAtOrBelow(whole, directory));
   };
+}
+
+/** What covered a state directory when the session began, and that directory is gone by now. */
+function isOwnCover({ change, after }: RawChange): boolean {
+  return change === "added" && after?.directory?.isCover === true;
 }
 
 function guideOf(changes: SubvolumeChanges, prefix: string) {

@@ -14,6 +14,8 @@ import type { ReadingCalls } from "../../ports/index.ts";
 const OPAQUE = "trusted.overlay.opaque";
 const REDIRECT = "trusted.overlay.redirect";
 const WHITEOUT = "trusted.overlay.whiteout";
+/** On an empty directory that Waypoint itself put over what a session must not see. */
+const COVER = "trusted.waypoint.cover";
 /** Merged directories that are remembered. */
 const MERGED_MAX = 10_000;
 
@@ -23,6 +25,8 @@ export interface MergedDirectory {
   base: RawPath | null;
   /** Its upper part may hold whiteouts that are files. */
   hasFileWhiteouts: boolean;
+  /** Waypoint put it there, over what a session must not see. */
+  isCover?: boolean;
 }
 
 /** What an overlay shows at one path. */
@@ -143,7 +147,10 @@ export class OverlayTree implements Disposable {
     const bytes = toBytes(upper);
     const opaque = this.calls.readXattr(bytes, OPAQUE)?.toString("latin1");
     const hasFileWhiteouts = opaque === "x";
-    if (opaque === "y") return { upper, base: null, hasFileWhiteouts };
+    if (opaque === "y") {
+      const isCover = this.calls.readXattr(bytes, COVER) !== null;
+      return { upper, base: null, hasFileWhiteouts, isCover };
+    }
     const redirect = this.calls.readXattr(bytes, REDIRECT)?.toString("latin1");
     const base = redirect === undefined ? basePath : this.#redirected(basePath, redirect);
     const isMerged = base !== null && typeOf(stat(base)) === "directory";
