@@ -107,8 +107,23 @@ test("commits on both sides that lead apart are a conflict, and git's files stay
 
   const inConflict = dry.conflicts.map((each) => path.relative(dir, each.path));
   expect(inConflict).toEqual([".git/index", ".git/refs/heads/main"]);
-  await expect(apply()).rejects.toMatchObject({ code: "APPLY_CONFLICT" });
+  await expect(apply()).rejects.toMatchObject({
+    code: "APPLY_CONFLICT",
+    hint: expect.stringContaining("waypoint browse"),
+  });
   expect(onMachine("git status --short; git log --format=%s")).toBe("outside\nfirst\n");
+});
+
+test("what both sides have staged on one commit is joined as files, and the stage stays here", async () => {
+  await inSession("sed -i s/one/ONE/ a && git add a && echo new > n && git add n");
+  onMachine("sed -i s/2/TWO/ b; git add b");
+  await session.checkpoint();
+
+  const done = await apply();
+
+  expect(done).toMatchObject({ isDone: true, conflicts: [] });
+  expect(done.notes.map(({ path: at }) => path.relative(dir, at))).toEqual([".git/index"]);
+  expect(onMachine("git status --short; git fsck --no-dangling")).toBe(" M a\nM  b\n?? n\n");
 });
 
 test("a clone of the session is joined with another one by the commit that both come from", async () => {
@@ -116,6 +131,7 @@ test("a clone of the session is joined with another one by the commit that both 
   onMachine(`git clone -q ${dir} ${clone} && sed -i s/six/SIX/ a && chmod 640 a`, clone);
   writeFileSync(path.join(clone, "a"), TEXT.replace("six", "SIX"));
   const commit = `sed -i s/one/ONE/ a && chmod +x b && ${AS_SESSION} commit -qam inside`;
+  onMachine("git config user.name p", clone);
   await session.exec(`git clone -q ${dir} /opt/c && cd /opt/c && ${commit} && echo new > n`);
   await session.checkpoint();
 

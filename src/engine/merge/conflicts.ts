@@ -1,5 +1,6 @@
 import { toText } from "../../base/index.ts";
 import { WaypointError } from "../../shared/errors/index.ts";
+import { gitOwnPath } from "./apply/git-own-path.ts";
 import type { Plan } from "./plan.ts";
 
 /** Conflicts that an error lists; further ones are counted. */
@@ -20,9 +21,7 @@ export function refuseConflicts({ conflicts }: Pick<Plan, "conflicts">, force: b
     "APPLY_CONFLICT",
     `Nothing was written: /${toText(first.path)} is in conflict (${first.why})${more}.`,
     {
-      hint: force
-        ? "A path that is blocked cannot be forced; move away what is in its place."
-        : "--dry-run lists them; give the PATHs that you want, or --force to take the other side.",
+      hint: hintOf(refused, force),
       detail: {
         total: refused.length,
         conflicts: refused.slice(0, CONFLICTS_MAX).map(({ path, kind, why }) => ({
@@ -31,4 +30,13 @@ export function refuseConflicts({ conflicts }: Pick<Plan, "conflicts">, force: b
       },
     },
   );
+}
+
+function hintOf(refused: Plan["conflicts"], force: boolean): string {
+  if (force) return "A path that is blocked cannot be forced; move away what is in its place.";
+  // Its files are of one piece: one side's branch with the other side's index helps nobody.
+  if (refused.every(({ path }) => gitOwnPath(`/${path}`) !== null)) {
+    return "Both have committed: pull the session's commits with git out of what `waypoint browse` mounts, or give the PATHs of files.";
+  }
+  return "--dry-run lists them; give the PATHs that you want, or --force to take the other side.";
 }

@@ -3,7 +3,8 @@ import type { Version } from "../../changes/index.ts";
 import type { PathChange } from "../desired-changes.ts";
 import type { Settled } from "../plan.ts";
 import { findBase, type Sides } from "./find-base.ts";
-import { gitOwnPath, settleGitFile } from "./settle-git-file.ts";
+import { gitOwnPath } from "./git-own-path.ts";
+import { settleGitFile } from "./settle-git-file.ts";
 
 /** More paths would keep a person waiting whom a list of conflicts serves as well. */
 const ASKED_MAX = 2000;

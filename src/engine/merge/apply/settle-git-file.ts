@@ -9,13 +9,14 @@ const OBJECT = /^objects\/(?:[0-9a-f]{2}\/[0-9a-f]{38,62}|pack\/[^/]+|info\/[^/]
 const NOTES = /^(?:logs\/.*|COMMIT_EDITMSG|ORIG_HEAD|FETCH_HEAD|gc\.log)$/;
 const TEXT_BYTES_MAX = 4 * 1024 * 1024;
 
+/** What was staged is in the files as well; the objects of it come along. */
+const OWN_STAGE: Settled = {
+  keep: "ours",
+  note: "what is staged stays as it is here; what the session staged comes as changes of files",
+};
+
 const OURS: Settled = { keep: "ours", note: null };
 const THEIRS: Settled = { keep: "theirs" };
-
-/** Returns a path of git's own files below its directory, or `null` of any other path. */
-export function gitOwnPath(rawPath: RawPath): RawPath | null {
-  return /(?:^|\/)\.git\/(.+)$/s.exec(rawPath)?.[1] ?? null;
-}
 
 /**
  * Tells which side's file of git itself has what both have done; `null` where neither has.
@@ -34,6 +35,9 @@ export async function settleGitFile(
   if (OBJECT.test(inGit)) return OURS;
   if (NOTES.test(inGit)) {
     return { keep: "ours", note: "git's notes of its own work stay as they are here" };
+  }
+  if (inGit === "config" && question.change.before === null) {
+    return { keep: "ours", note: "git's settings stay as they are here" };
   }
   const ours = await sides.target.around(question.targetPath);
   const theirs = await sides.session.around(question.change.path);
@@ -68,7 +72,8 @@ async function settleIndex(
   const isCleanTheirs = (await theirs.commit(headTheirs))?.tree === treeTheirs;
   const common = await findMergeBase([head, headTheirs], [ours, theirs], sides.pace);
   if (common === head && isClean) return THEIRS;
-  return common === headTheirs && isCleanTheirs ? OURS : null;
+  if (common === headTheirs && isCleanTheirs) return OURS;
+  return head === headTheirs ? OWN_STAGE : null;
 }
 
 /** A session that has no branch of its own shows where the base's is now, not what it saw itself. */
