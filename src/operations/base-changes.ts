@@ -1,4 +1,6 @@
+import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import { fromText, isAtOrBelow } from "../base/index.ts";
 import { isLiveBase } from "../engine/moment/index.ts";
 import type { Engine } from "../engine/ports/index.ts";
 import { resolveCheckpoint } from "../portable/lineage/index.ts";
@@ -10,7 +12,7 @@ import type { OperationOutput, OperationParsedInput } from "../shared/protocol/i
  * @throws CHECKPOINT_NOT_FOUND | REFERENCE_AMBIGUOUS | TOOL_FAILED | CANCELLED
  */
 export async function tellBaseChanges(
-  { checkpoint: reference, waitMs }: OperationParsedInput<"base.changes">,
+  { checkpoint: reference, path: below, waitMs }: OperationParsedInput<"base.changes">,
   engine: Engine,
   signal: AbortSignal,
 ): Promise<OperationOutput<"base.changes">> {
@@ -18,10 +20,11 @@ export async function tellBaseChanges(
   const { id, base } = checkpoint;
   const isCount = waitMs !== undefined;
   const known = await soon(engine.baseChanges.since(checkpoint, !isCount), waitMs, signal);
-  const changed = known?.files ?? [];
+  const all = known?.files ?? [];
+  const changed = below === undefined ? all : all.filter((each) => isBelow(each.path, below));
   return {
     ...{ checkpoint: id, base, isLive: isLiveBase(base) },
-    count: known === null ? 0 : (known?.files.length ?? null),
+    count: known === null ? 0 : known === undefined ? null : changed.length,
     isComplete: known?.isComplete ?? true,
     files: isCount
       ? []
@@ -30,6 +33,10 @@ export async function tellBaseChanges(
         }),
     asOf: known ? new Date(known.asOfMs).toISOString() : null,
   };
+}
+
+function isBelow(each: string, directory: string): boolean {
+  return isAtOrBelow(fromText(each), fromText(path.posix.join("/", directory)));
 }
 
 /** Resolves to `undefined` where it takes longer than there is time; the search goes on. */

@@ -23,6 +23,7 @@ beforeAll(async () => {
   session = await own.waypoint.new({ name: "web", base });
   await session.exec("echo mine > /srv/mine; rm /srv/gone");
   checkpoint = await session.checkpoint({ name: "then" });
+  await (await own.waypoint.new({ name: "still", base })).checkpoint();
   writeFileSync(path.join(base, "srv", "theirs"), "now\n");
   writeFileSync(path.join(base, "srv", "mine"), "now\n");
   writeFileSync(path.join(base, "srv", "gone"), "now\n");
@@ -66,6 +67,22 @@ test("cat says that a file is the base's of now, where it is another than then",
   expect(lost.stderr).toContain("What its base has lost since then is not known.");
 });
 
+test("cp says it too, with their number where there are several", async () => {
+  const one = await cli("cp", "then:/srv/theirs", path.join(own.stateDir, "copy"));
+  const all = await cli("cp", "then:/srv", path.join(own.stateDir, "copies"));
+
+  expect(one.stderr).toMatch(/^\/srv\/theirs is the base's file of now: it was changed at /m);
+  expect(all.stderr).toMatch(
+    /^3 files are the base's of now, not of then: \/srv\/\S+ was changed at /m,
+  );
+});
+
+test("those below a path are told alone", async () => {
+  const { stdout } = await cli("diff", "then", "web", "/srv/theirs", "--base-changes");
+
+  expect(stdout).toContain(`Not as they were: 1 file of the base ${base}, changed since`);
+});
+
 test.each([
   ["show", ["show", "then"]],
   ["log", ["log", "web"]],
@@ -93,6 +110,12 @@ test("a person is told how many there are, and what the check did not look at", 
   const screen = await terminal.shows(/exit 0/);
   expect(screen).toMatch(/changed since \w+.*: --base-changes\s+lists them\./s);
 
+  const status = `${WAYPOINT_COMMAND} --dir ${own.stateDir} status still; echo exit $?; read _`;
+  await using other = await Tmux.start(status, { columns: 300, rows: 40 });
+  expect(await other.shows(/exit 0/)).toMatch(
+    /changed since \w+.*: `waypoint show \w+\s+--base-changes`/s,
+  );
+
   const back = await cli("restore", "web", "then", "--yes", "--base-changes");
   expect(back.stdout).toContain("Not as they were: 3 files of the base");
   expect(back.stdout).toMatch(
@@ -102,7 +125,7 @@ test("a person is told how many there are, and what the check did not look at", 
 
 test("a kept base has no changes to tell", async () => {
   await own.waypoint.bases.add({ name: "kept", from: base });
-  const still = await own.waypoint.new({ name: "still", base: "kept" });
+  const still = await own.waypoint.new({ name: "kept", base: "kept" });
   const there = await still.checkpoint();
 
   expect(await own.waypoint.bases.changes(there)).toMatchObject({

@@ -1,9 +1,8 @@
-import { lstatSync } from "node:fs";
-import { toBytes } from "../../base/index.ts";
 import { WaypointError } from "../../shared/errors/index.ts";
 import type { OperationOutput } from "../../shared/protocol/index.ts";
-import { isLiveBase, type Moment, openEntry, takenAtMs } from "../moment/index.ts";
+import { type Moment, openEntry } from "../moment/index.ts";
 import type { Engine, StreamClient } from "../ports/index.ts";
+import { ChangedBase } from "./changed-base.ts";
 import { fileFailure } from "./file-failure.ts";
 import { type MomentPlace, OpenMoments } from "./open-moments.ts";
 import { absolutePath, type FoundEntry, findEntry, shownPath } from "./place.ts";
@@ -28,7 +27,9 @@ export async function catFiles(
   for (const place of places) found.push(await findFile(place, moments, engine));
   let bytes = 0;
   for (const each of found) {
-    noteChangedBase(each, client);
+    const changedBase = new ChangedBase(each.moment);
+    changedBase.look(each.rawPath, each.entry);
+    changedBase.tell(client);
     bytes += await sendFile(each, client);
   }
   return { files: found.length, bytes };
@@ -52,18 +53,6 @@ async function findFile(
     hint: "`waypoint cp` copies directories, `waypoint browse` shows them.",
     detail: { moment: moment.name, path: shownPath(rawPath), type: found.entry.type },
   });
-}
-
-/** What the session had not written is read from the base of now, which may be another than then. */
-function noteChangedBase({ moment, rawPath, entry }: FoundFile, client: StreamClient): void {
-  const { checkpoint } = moment;
-  if (checkpoint === null || entry.upperInode !== null || !isLiveBase(checkpoint.base)) return;
-  const changedAtMs = lstatSync(toBytes(entry.hostPath)).ctimeMs;
-  if (changedAtMs <= takenAtMs(checkpoint)) return;
-  const at = new Date(changedAtMs).toISOString();
-  client.notice(
-    `${shownPath(rawPath)} is the base's file of now: it was changed at ${at}, after ${checkpoint.id}.`,
-  );
 }
 
 async function sendFile({ rawPath, entry }: FoundEntry, client: StreamClient): Promise<number> {

@@ -59,11 +59,11 @@ export const BASE_CONTRACT = {
       name: baseName,
       from: z
         .string()
-        .startsWith("/")
+        .startsWith("/", "an absolute path begins with /")
         .max(4096)
         .describe("Directory of a root filesystem, or an archive of one that tar reads"),
       exclude: z
-        .array(z.string().startsWith("/").max(4096))
+        .array(z.string().startsWith("/", "a path in the base begins with /").max(4096))
         .max(1000)
         .default([])
         .describe("Left out: a file, or all that is in a directory; as its path in the base"),
@@ -95,6 +95,12 @@ export const BASE_CONTRACT = {
     effect: "read",
     input: z.strictObject({
       checkpoint: checkpointRef,
+      path: z
+        .string()
+        .startsWith("/", "an absolute path begins with /")
+        .max(4096)
+        .optional()
+        .describe("Only what lies at or below this path"),
       waitMs: z
         .number()
         .int()

@@ -16,23 +16,29 @@ export async function findBaseChanges(
   context: CommandContext,
   checkpoint: string,
   isAsked: boolean,
+  path?: string,
 ): Promise<BaseChanges | null> {
-  if (isAsked) return await call(context, "base.changes", { checkpoint });
+  const wanted = { checkpoint, ...(path === undefined ? {} : { path }) };
+  if (isAsked) return await call(context, "base.changes", wanted);
   if (context.isJson || !context.output.isTerminal) return null;
-  return await call(context, "base.changes", { checkpoint, waitMs: COUNT_WAIT_MS });
+  return await call(context, "base.changes", { ...wanted, waitMs: COUNT_WAIT_MS });
 }
 
 /** Returns how many files of the base are others than at the checkpoint, and which, as far as is known. */
-export function renderBaseChanges(found: BaseChanges | null, nowMs: number): string[] {
+export function renderBaseChanges(
+  found: BaseChanges | null,
+  nowMs: number,
+  option = "--base-changes",
+): string[] {
   if (found === null || !found.isLive || found.count === 0) return [];
   const { count, isComplete, base, checkpoint, files } = found;
   const what = base === "/" ? "this machine" : `the base ${printable(base)}`;
   if (count === null) {
-    return [`Files of ${what} may have changed since ${checkpoint}: --base-changes lists them.`];
+    return [`Files of ${what} may have changed since ${checkpoint}: ${option} lists them.`];
   }
   const number = `${isComplete ? "" : "Over "}${count} ${count === 1 ? "file" : "files"}`;
   const told = `Not as they were: ${number} of ${what}, changed since ${checkpoint}`;
-  if (files.length === 0) return [`${told}: --base-changes lists them.`];
+  if (files.length === 0) return [`${told}: ${option} lists them.`];
   return [
     `${told}:`,
     ...files.map(

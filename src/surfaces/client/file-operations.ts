@@ -57,8 +57,12 @@ export async function copyPlaces(
   options: CopyOptions,
 ): Promise<OperationOutput<"cp">> {
   const { control, input } = splitControl(options);
-  const request = { ...input, from: from.map(toPlace), to: toPlace(to) };
-  return await callOperation(stateDir, "cp", request, control);
+  return await callOperation(stateDir, "cp", { ...input, ...copyRequest({ from, to }) }, control);
+}
+
+/** Returns places as `cp` takes them. */
+export function copyRequest({ from, to }: { from: readonly FilePlace[]; to: FilePlace }) {
+  return { from: from.map(toPlace), to: toPlace(to) };
 }
 
 /** Yields matches as they are found; returns how much was searched. */

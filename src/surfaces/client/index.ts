@@ -13,7 +13,7 @@ export { type ConnectOptions, connectDaemon } from "./connect.ts";
 export { eachLine } from "./each-line.ts";
 export {
   type CopyOptions,
-  copyPlaces,
+  copyRequest,
   type FilePath,
   type FilePlace,
   type GrepOptions,

@@ -9,6 +9,7 @@ import type {
 } from "../../../shared/protocol/index.ts";
 import type { Engine, StreamClient } from "../../ports/index.ts";
 import { requireLive } from "../../session/index.ts";
+import { ChangedBase } from "../changed-base.ts";
 import { type MomentPlace, OpenMoments } from "../open-moments.ts";
 import { absolutePath, findEntry, givenPath } from "../place.ts";
 import { CopyJob } from "./copy-job.ts";
@@ -33,6 +34,8 @@ interface Source {
   rawPath: RawPath;
   name: RawPath;
   isOfMachine: boolean;
+  /** Of a moment alone. */
+  changedBase?: ChangedBase;
 }
 
 /**
@@ -97,6 +100,7 @@ export async function copyFiles(
     job.rules = source.isOfMachine ? { ...rules, owner: rules.owner ?? ROOT_OWNER } : rules;
     const name = into === null ? splitPath(targetPath).name : source.name;
     await copySource(source, { target, name }, job);
+    source.changedBase?.tell(client);
   }
   return job.result;
 }
@@ -123,11 +127,13 @@ async function openSource(
     const rawPath = await absolutePath(place, moment, engine);
     const found = findEntry(files, rawPath, moment, { followsLast: false });
     const { name } = splitPath(rawPath);
+    const changedBase = new ChangedBase(moment);
     return {
-      node: momentNode(files, found),
+      node: momentNode(files, found, changedBase),
       rawPath,
       name: nameIn(rawPath, name),
       isOfMachine: false,
+      changedBase,
     };
   }
   const rawPath = requireAbsolute(givenPath(place));

@@ -2,6 +2,7 @@ import { closeSync, constants, openSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { fdPath, joinRaw, type RawPath, toBytes } from "../../../base/index.ts";
 import type { MomentFiles } from "../../moment/index.ts";
+import type { ChangedBase } from "../changed-base.ts";
 import type { FoundEntry } from "../place.ts";
 
 /** Something to be copied, of a moment or of the client's machine. */
@@ -19,8 +20,13 @@ export interface SourceDirectory extends Disposable {
   child: (name: RawPath) => SourceNode | null;
 }
 
-/** Returns something that was found at a moment. */
-export function momentNode(files: MomentFiles, { rawPath, entry }: FoundEntry): SourceNode {
+/** Returns something that was found at a moment; `changedBase` is shown all of it. */
+export function momentNode(
+  files: MomentFiles,
+  { rawPath, entry }: FoundEntry,
+  changedBase: ChangedBase,
+): SourceNode {
+  changedBase.look(rawPath, entry);
   return {
     hostPath: entry.hostPath,
     open: async () => {
@@ -32,7 +38,8 @@ export function momentNode(files: MomentFiles, { rawPath, entry }: FoundEntry): 
           const inTree = found?.tree.child(found.directory, name) ?? null;
           // A directory may be the place where the tree of another mount begins.
           const child = inTree?.directory == null ? inTree : files.find(childPath);
-          return child === null ? null : momentNode(files, { rawPath: childPath, entry: child });
+          if (child === null) return null;
+          return momentNode(files, { rawPath: childPath, entry: child }, changedBase);
         },
         [Symbol.dispose]: () => {},
       };

@@ -1,7 +1,7 @@
 import { WaypointError } from "../../../shared/errors/index.ts";
 import type { OperationOutput } from "../../../shared/protocol/index.ts";
-import { copyPlaces } from "../../client/index.ts";
-import { type Invocation, note, printResult } from "../context.ts";
+import { copyRequest } from "../../client/index.ts";
+import { call, type Invocation, note, printResult } from "../context.ts";
 import { parsePlace } from "../parse-place.ts";
 import { withoutUndefined } from "../session-options.ts";
 import { formatSize } from "../text/quantities.ts";
@@ -20,7 +20,10 @@ export async function run({
     });
   }
   const places = { from, to: parsePlace(to) };
-  const result = await copyPlaces(context.stateDir, places, withoutUndefined(options));
+  const result = await call(context, "cp", {
+    ...withoutUndefined(options),
+    ...copyRequest(places),
+  });
   for (const { path, reason } of result.leftOut) note(context, `${path}: ${reason}`);
   const more = result.leftOutCount - result.leftOut.length;
   if (more > 0) note(context, `… and ${more} more, in all ${result.leftOutCount}.`);

@@ -21,12 +21,17 @@ export async function run({
   const style = nameOnly ? "names" : stat ? "stat" : "patches";
   const result = await call(context, "diff", { ...input, patch: style === "patches" });
   const { paint } = context.output;
-  const changed = await findBaseChanges(context, result.from, baseChanges);
+  const changed = await findBaseChanges(context, result.from, baseChanges, absolute(path));
   await printLong(context, withBaseChanges(result, changed), (shown) => [
     ...renderDiff(shown, { style, isBelowPath: path !== undefined, sections, paint }),
     ...(nameOnly ? [] : renderBaseChanges(changed, context.nowMs)),
   ]);
   return isDifferent(result, sections) ? EXIT_CODE_DIFFERENT : undefined;
+}
+
+/** Where a relative path begins, only the session knows: then all of the base is told. */
+function absolute(path: string | undefined): string | undefined {
+  return path?.startsWith("/") === true ? path : undefined;
 }
 
 /** What begins with a slash or a dot is no name: the path of `diff work ./src`. */

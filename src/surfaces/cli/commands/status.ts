@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import os from "node:os";
 import type { OperationOutput, Session } from "../../../shared/protocol/index.ts";
 import { findSession } from "../../client/index.ts";
+import { findBaseChanges, renderBaseChanges } from "../base-changes.ts";
 import { type CommandContext, call, type Invocation, printResult } from "../context.ts";
 import { tellAutomatic } from "../tell-automatic.ts";
 import { printable } from "../text/printable.ts";
@@ -30,9 +31,12 @@ export async function run({ context, args }: Invocation): Promise<undefined> {
   const wanted = name === undefined ? onlyOf(sessions) : findSession(sessions, name);
   if (wanted === undefined) return await tellAll(context, sessions);
   const whereabouts = await readWhereabouts(context, wanted);
-  await printResult(context, { inside: null, ...whereabouts }, (shown) =>
-    renderWhereabouts(shown, context),
-  );
+  const { head } = wanted;
+  const changed = head === null ? null : await findBaseChanges(context, head, false);
+  await printResult(context, { inside: null, ...whereabouts }, (shown) => [
+    ...renderWhereabouts(shown, context),
+    ...renderBaseChanges(changed, context.nowMs, `\`waypoint show ${head} --base-changes\``),
+  ]);
 }
 
 async function tellInside(context: CommandContext): Promise<undefined> {
