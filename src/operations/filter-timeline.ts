@@ -70,8 +70,8 @@ const byText: Question = async ({ grep }, { catalog: { stories, verifications } 
 const byVerification: Question = async ({ verified, command }) => {
   if (verified === undefined && command === undefined) return null;
   const fits = ({ verification }: Checkpoint) => {
-    const verdict = verification === null ? null : verdictOf(verification);
-    return verified === undefined ? verdict !== null : verified === (verdict ?? "never");
+    const verdict = verification === null ? "never" : (verdictOf(verification) ?? "undecided");
+    return verified === undefined ? verdict !== "never" : verified === verdict;
   };
   return { fits, isUnknown: () => false };
 };

@@ -109,7 +109,7 @@ test("what takes too long is ended with everything it started, and recorded", as
   expect(checkpoint.info.verification?.output).toContain("begun\n");
   const shown = await own.waypoint.show(checkpoint);
   expect(shown.verifications).toMatchObject([{ timedOut: true }]);
-  expect(shown.verification).toBeNull();
+  expect(shown.verification).toMatchObject({ timedOut: true });
 });
 
 test("many are verified at once, each result comes as it is there, and one by one they count", async () => {
@@ -188,6 +188,26 @@ test("a typo, a signal, a timeout, another command and a search leave the mark o
   const { stdout } = await runCommand(own.stateDir, ["show", checkpoint.id]);
   expect(stdout).toMatch(/- npmm test, exit code 127/);
   expect(stdout).toMatch(/✗ false, exit code 1/);
+});
+
+test("a command that was tried and never came to a verdict is seen in the log, and found", async () => {
+  const late = await session.checkpoint({ name: "late" });
+  const command = ["verify", "late", "--timeout", "1", "--", "sleep 1000"];
+  expect(await runCommand(own.stateDir, command)).toMatchObject({ exitCode: 3 });
+
+  const log = (...more: string[]) => runCommand(own.stateDir, ["log", session.name, ...more]);
+  expect((await log()).stdout).toMatch(new RegExp(`- ${late.id.slice(0, 6)}`));
+  expect((await log("--verified", "undecided")).stdout).toContain(late.id.slice(0, 6));
+  expect((await log("--verified", "never")).stdout).not.toContain(late.id.slice(0, 6));
+  await late.verify("true");
+  expect((await log()).stdout).toMatch(new RegExp(`✓ ${late.id.slice(0, 6)}`));
+});
+
+test("a command that is not there exits with 4, of verify and of checkpoint", async () => {
+  const taken = ["checkpoint", session.name, "--verify", "no-such-command"];
+  expect(await runCommand(own.stateDir, taken)).toMatchObject({ exitCode: 4 });
+  const verified = ["verify", `${session.name}@`, "--", "no-such-command"];
+  expect(await runCommand(own.stateDir, verified)).toMatchObject({ exitCode: 4 });
 });
 
 test("of a long output the end is kept, in the order in which it was printed", async () => {

@@ -34,8 +34,8 @@ export interface VerificationLog {
 
   /**
    * Returns what marks each checkpoint, by its id, with the last characters of its output: the newest
-   * verdict of its own command, which is that of its session where that has one. What a search or
-   * another command said marks none.
+   * verdict of its own command, which is that of its session where that has one; where it never came
+   * to one, its newest try. What a search or another command said marks none.
    */
   verdicts(of?: VerdictsOf): Map<string, VerificationRow>;
 

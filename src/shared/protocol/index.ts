@@ -84,6 +84,6 @@ export type {
 export { bindSchema, netModeSchema, sessionSchema, standbyPolicySchema } from "./session.ts";
 export { type ChangesSection, type MomentSection, type ScreenRun, storySchema } from "./story.ts";
 export { boundedSize } from "./terminal-size.ts";
-export { verdictOf } from "./verdict.ts";
+export { couldNotRun, verdictOf } from "./verdict.ts";
 export { type AskedBy, fullVerificationSchema } from "./verification.ts";
 export { WAYPOINT_VERSION } from "./version.ts";

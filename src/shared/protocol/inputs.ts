@@ -185,9 +185,11 @@ export const logInput = z.strictObject({
   package: wanted.describe("That touched a package of this name; * fits any characters"),
   grep: wanted.describe("With this text in the intent, a command, its output or the verification"),
   verified: z
-    .enum(["passing", "failing", "never"])
+    .enum(["passing", "failing", "undecided", "never"])
     .optional()
-    .describe("By how the verification ended; never: there is none"),
+    .describe(
+      "By how the verification ended; undecided: too late, or not run; never: there is none",
+    ),
   command: z
     .string()
     .max(1024 * 1024)

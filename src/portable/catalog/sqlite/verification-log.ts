@@ -10,9 +10,11 @@ const COLUMNS = "checkpoint, command, exitCode, durationMs, at, timedOut, by, ou
 /** As {@link verdictOf} has it. */
 const IS_VERDICT = "timedOut = 0 AND exitCode < 126";
 /** Rows that may say which command is a checkpoint's own. */
-const MAY_BE_OWN = `(by = 'checkpoint' OR (by = 'verify' AND ${IS_VERDICT}))`;
+const MAY_BE_OWN = "by <> 'bisect'";
 /** The one that `checkpoint --verify` was given, or else the first one that came to a verdict. */
-const OWN_FIRST = "by = 'checkpoint' DESC, v.id";
+const OWN_FIRST = `by = 'checkpoint' DESC, (${IS_VERDICT}) DESC, v.id`;
+/** What is no verdict counts where there is none. */
+const LATEST_FIRST = `(${IS_VERDICT}) DESC, v.id DESC`;
 /** Where the checkpoint's session has a verify command, that one alone. */
 const IS_OF_SESSION = `coalesce((SELECT s.verifyCommand FROM checkpoints c
   JOIN sessions s ON s.id = c.session WHERE c.id = v.checkpoint), v.command) = v.command`;
@@ -61,16 +63,19 @@ export class SqliteVerificationLog implements VerificationLog {
     );
     const rows = this.#file.all<Stored>(
       `SELECT ${columns} FROM verifications
-       WHERE id IN (
-         SELECT max(v.id) FROM verifications v JOIN (
+       WHERE id IN (SELECT id FROM (
+         SELECT v.id, row_number() OVER (
+           PARTITION BY v.checkpoint ORDER BY ${LATEST_FIRST}
+         ) AS place
+         FROM verifications v JOIN (
            SELECT v.checkpoint, v.command, row_number() OVER (
              PARTITION BY v.checkpoint ORDER BY ${OWN_FIRST}
            ) AS place
            FROM verifications v WHERE ${MAY_BE_OWN} AND (?1 IS NULL OR v.checkpoint = ?1)
              AND CASE WHEN ?2 IS NULL THEN ${IS_OF_SESSION} ELSE v.command = ?2 END
          ) own ON own.place = 1 AND own.checkpoint = v.checkpoint AND own.command = v.command
-         WHERE v.by <> 'bisect' AND ${IS_VERDICT} GROUP BY v.checkpoint
-       )`,
+         WHERE v.by <> 'bisect'
+       ) WHERE place = 1)`,
       ...[checkpoint, command],
     );
     return new Map(rows.map((row) => [row.checkpoint, fromStored(row)]));

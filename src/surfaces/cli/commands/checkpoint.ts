@@ -1,9 +1,10 @@
 import { isInMemory } from "../../../base/index.ts";
 import { WaypointError } from "../../../shared/errors/index.ts";
-import type {
-  Checkpoint,
-  OperationInput,
-  OperationOutput,
+import {
+  type Checkpoint,
+  couldNotRun,
+  type OperationInput,
+  type OperationOutput,
 } from "../../../shared/protocol/index.ts";
 import { eachLine } from "../../client/index.ts";
 import {
@@ -69,6 +70,7 @@ async function printVerified(context: CommandContext, input: OperationInput<"che
 /** Exit code: the checkpoint is there in any case. */
 function verdictOf({ verification, verifyError }: OperationOutput<"checkpoint">): number {
   if (verifyError != null || verification === null) return EXIT_CODE_NOT_VERIFIED;
+  if (couldNotRun(verification)) return EXIT_CODE_NOT_VERIFIED;
   return verification.exitCode === 0 && !verification.timedOut ? 0 : EXIT_CODE_NOT_PASSED;
 }
 

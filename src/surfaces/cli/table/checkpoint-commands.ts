@@ -25,7 +25,10 @@ export const CHECKPOINT_COMMAND: CommandSpec = commandOf("checkpoint", {
   ],
   answers: [
     { exitCode: EXIT_CODE_NOT_PASSED, meaning: "the command of --verify failed or took too long" },
-    { exitCode: EXIT_CODE_NOT_VERIFIED, meaning: "the command of --verify could not be run" },
+    {
+      exitCode: EXIT_CODE_NOT_VERIFIED,
+      meaning: "the command of --verify could not be run, or was not found (126, 127)",
+    },
   ],
   load: () => import("../commands/checkpoint.ts"),
 });

@@ -23,6 +23,7 @@ const NOT_TYPED: Readonly<Record<string, string>> = {
   "forward.stop.port": "PORT or PORT:PORT, one argument",
   "forward.port": "PORT or PORT:PORT, one argument",
   "forward.hostPort": "PORT or PORT:PORT, one argument",
+  "base.changes.path": "diff PATH --base-changes gives it",
   "base.changes.waitMs": "--base-changes waits, a person for a moment",
   "cp.to": "the last one of its paths",
   "verify.command": "what follows --",

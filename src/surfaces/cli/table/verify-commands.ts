@@ -22,7 +22,7 @@ export const VERIFY_COMMAND: CommandSpec = commandOf("verify", {
     },
     {
       exitCode: EXIT_CODE_NOT_VERIFIED,
-      meaning: "it could not be run, at one checkpoint at least",
+      meaning: "it could not be run, or was not found (126, 127), at one checkpoint at least",
     },
   ],
   load: () => import("../commands/verify.ts"),
