@@ -2,7 +2,9 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { WAYPOINT_COMMAND } from "../support/command-line.ts";
 import { eventually, openTestWaypoint, type TestWaypoint } from "../support/test-waypoint.ts";
+import { Tmux } from "../support/tmux.ts";
 
 const CLI = fileURLToPath(new URL("../../dist/cli.cjs", import.meta.url));
 const CTRL_BRACKET = "\u001d";
@@ -67,6 +69,23 @@ test("attach shows the session, detaches at the chord and puts the terminal back
   expect(output).toContain("exit=0");
   expect(output).toContain("Detached; web runs on.");
   expectCooked(output);
+});
+
+test("attach says once, dimmed, on the screen that it draws, where one is and how to leave", async () => {
+  await using terminal = await Tmux.start(
+    `sh -c '${WAYPOINT_COMMAND} --dir ${own.stateDir} attach gone;` +
+      ` ${WAYPOINT_COMMAND} --dir ${own.stateDir} attach web'`,
+    { columns: 60, rows: 8 },
+  );
+
+  await terminal.shows(/# .* Attached to web; Ctrl-\] d detaches\.$/m);
+  const lines = (await terminal.screen({ escapes: true })).split("\n");
+  await terminal.type("echo $((40 + 2))\r");
+  await terminal.shows(/^42$/m);
+  const all = await terminal.call("capture-pane", "-p", "-S", "-");
+
+  expect(lines[0]).toContain("\u001b[2mAttached to web");
+  expect(all.match(/Attached to \w+/g)).toEqual(["Attached to web"]);
 });
 
 test("attach survives the death of the daemon and the shell is the same", async () => {

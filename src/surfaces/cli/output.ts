@@ -2,6 +2,7 @@ import { isSystemError } from "../../base/index.ts";
 import { WaypointError } from "../../shared/errors/index.ts";
 import { choosePager, isLongerThan, openAtEnd, showInPager } from "./pager.ts";
 import { endProgress, eraseProgress, type ProgressTerminal } from "./progress-line.ts";
+import { displayWidth } from "./text/display-width.ts";
 import { type Colours, type Paint, paintFor } from "./text/style.ts";
 
 /** Thrown when the reader of the output has gone, for instance `| head`. */
@@ -34,8 +35,8 @@ export interface Output {
   readonly progress: ProgressTerminal | null;
   /** Says something meanwhile, on stderr. */
   note(text: string): void;
-  /** Says on stderr, less loudly than the rest, where somebody is. */
-  dimmed(text: string): void;
+  /** Says on stderr where somebody is, dimmed: above on the right of a screen that is drawn already. */
+  inCorner(text: string): void;
 }
 
 /** What one line may have where no terminal and no `COLUMNS` says it. */
@@ -81,8 +82,19 @@ export function processOutput({ colours, hasPager }: OutputOptions): Output {
     },
     progress: stderr.isTTY ? stderr : null,
     note: (text) => say(text),
-    dimmed: (text) => say(paintFor(stderr, process.env, colours)("dim", text)),
+    inCorner: (text) => {
+      const paint = paintFor(stderr, process.env, colours);
+      if (stderr.isTTY && stderr.columns > 0) stderr.write(atTopRight(text, stderr.columns, paint));
+      else say(text);
+    },
   };
+}
+
+/** Returns what writes `text`, or its end, into the first line; the cursor stays where it is. */
+export function atTopRight(text: string, columns: number, paint: Paint): string {
+  const shown = displayWidth(text) > columns ? text.slice(-columns) : text;
+  const column = columns - displayWidth(shown) + 1;
+  return `\u001b7\u001b[0m\u001b[1;${column}H${paint("dim", shown)}\u001b8`;
 }
 
 function textOf(lines: readonly string[]): string {

@@ -48,15 +48,15 @@ export async function attachTerminal(
 ): Promise<OperationOutput<"attach">> {
   refuseWithoutTerminal();
   const keys = parseDetachKeys(options.detachKeys);
-  const where = `Attached to ${options.session}; ${describeDetachKeys(options.detachKeys)} detaches.`;
-  context.output.dimmed(printable(where));
   using terminal = new RawTerminal();
   using pump = new KeyPump(new DetachKeys(keys));
   const visit = new Visit(context, terminal, pump);
+  const where = `Attached to ${options.session}; ${describeDetachKeys(options.detachKeys)} detaches.`;
+  const greet = once(() => context.output.inCorner(printable(where)));
   let stream = await visit.open(options);
   for (;;) {
     try {
-      return await visit.show(stream);
+      return await visit.show(stream, greet);
     } catch (error) {
       if (!hasCode(error, "DAEMON_UNREACHABLE")) throw error;
       stream = await visit.reopen(options.session);
@@ -104,13 +104,14 @@ class Visit {
   }
 
   /** Shows one connection, until its result. */
-  async show(stream: AttachStream): Promise<OperationOutput<"attach">> {
+  async show(stream: AttachStream, onShown: () => void): Promise<OperationOutput<"attach">> {
     // Keys are for what the user sees: none is sent before the session has drawn itself.
     const result = await showTerminal(this.#context, stream, {
       terminal: this.#terminal,
       keys: this.#keys,
       typesBeforeOutput: false,
       detachTimeoutMs: DETACH_TIMEOUT_MS,
+      onShown,
     });
     return result ?? { reason: "detached", exitCode: null };
   }
@@ -126,6 +127,15 @@ export function describeEnd(session: string, reason: OperationOutput<"attach">["
     case "removed":
       return `Session ${session} was removed.`;
   }
+}
+
+/** Whoever comes back after a restore or a lost daemon knows it already. */
+function once(say: () => void): () => void {
+  let isSaid = false;
+  return () => {
+    if (!isSaid) say();
+    isSaid = true;
+  };
 }
 
 function refuseWithoutTerminal(): void {

@@ -12,13 +12,15 @@ export interface ShownTerminal {
   /** How long the daemon may take to confirm that the user has left; 0 where it does not. */
   detachTimeoutMs: number;
   onNotice?: (notice: string) => void;
+  /** Called when the first output stands on the screen. */
+  onShown?: () => void;
 }
 
 /** Shows one connection's output and sends keys, until its result; `null` when the user has left. */
 export async function showTerminal<Output>(
   context: CommandContext,
   stream: OperationStream<Output>,
-  { terminal, keys, typesBeforeOutput, detachTimeoutMs, onNotice }: ShownTerminal,
+  { terminal, keys, typesBeforeOutput, detachTimeoutMs, onNotice, onShown }: ShownTerminal,
 ): Promise<Output | null> {
   let isLeaving = false;
   const onDetach = () => {
@@ -30,6 +32,7 @@ export async function showTerminal<Output>(
   process.stdout.on("resize", onResize);
   try {
     let isTyped = typesBeforeOutput;
+    let isShown = false;
     if (isTyped) keys.sendTo(stream, onDetach);
     for await (const event of stream) {
       if (event.kind === "notice") {
@@ -38,6 +41,8 @@ export async function showTerminal<Output>(
       }
       terminal.watch(event.bytes);
       await context.output.bytes("stdout", event.bytes);
+      if (!isShown) onShown?.();
+      isShown = true;
       if (!isTyped) keys.sendTo(stream, onDetach);
       isTyped = true;
     }
