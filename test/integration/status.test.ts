@@ -48,3 +48,25 @@ test("inside a session it says which, without a daemon; several sessions are lis
   expect(several.stdout).toMatch(/^work .*\ntry /m);
   expect(inside.stdout).toContain("You are inside session try: ");
 });
+
+test("no line in a pipe is wider than it should be, however long an intent or a command is", async () => {
+  const session = await own.waypoint.new({ name: "wide", net: "none" });
+  const intent = "a long intent ".repeat(30).trim();
+  const [good, bad] = [await session.checkpoint(), await session.checkpoint({ intent })];
+  const command = `true ${"argument ".repeat(30).trim()}`;
+
+  const said = [
+    await cli("status", "wide"),
+    await cli("describe", bad.id, intent),
+    await cli("verify", bad.id, "--", command),
+    await cli("bisect", "--trust", good.id, bad.id, "--", "false"),
+  ];
+  const told = JSON.parse((await cli("status", "wide", "--json")).stdout);
+
+  for (const { stdout } of said) {
+    expect(Math.max(...stdout.split("\n").map((line) => line.length))).toBeLessThanOrEqual(160);
+    expect(stdout).toMatch(/ (a long|argument).*…/);
+  }
+  expect(said[2]?.stdout).toMatch(/… \(\d.*\)$/m);
+  expect(told.checkpoint.intent).toBe(intent);
+});

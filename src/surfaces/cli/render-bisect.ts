@@ -1,4 +1,6 @@
 import type { BisectEvent, BisectTest, OperationOutput } from "../../shared/protocol/index.ts";
+import type { Output } from "./output.ts";
+import { truncate } from "./text/display-width.ts";
 import { printable } from "./text/printable.ts";
 import { formatDuration } from "./text/quantities.ts";
 import type { Paint } from "./text/style.ts";
@@ -35,7 +37,10 @@ function describeTest(test: BisectTest, paint: Paint): string {
 }
 
 /** Returns what was found, with the story of the first bad checkpoint in brief. */
-export function renderBisected(found: Bisected, paint: Paint): string[] {
+export function renderBisected(
+  found: Bisected,
+  { columns, paint }: Pick<Output, "columns" | "paint">,
+): string[] {
   const { firstBad, candidates, lastGood, rounds, forks, reused } = found;
   const known = reused === 0 ? "" : `, ${counted(reused, "result")} known before`;
   const cost = `${counted(rounds, "round")}, ${counted(forks, "fork")}${known}.`;
@@ -51,8 +56,8 @@ export function renderBisected(found: Bisected, paint: Paint): string[] {
   const { summary } = firstBad.changes;
   return [
     `${firstBad.id} is the first bad checkpoint`,
-    ...(title === "" ? [] : [`  ${title}`]),
-    ...(summary === "" ? [] : [`  Changes: ${printable(summary)}`]),
+    ...(title === "" ? [] : [truncate(`  ${title}`, columns)]),
+    ...(summary === "" ? [] : [truncate(`  Changes: ${printable(summary)}`, columns)]),
     ...renderSkipped(found),
     `${cost} See \`waypoint diff ${lastGood} ${firstBad.id}\` and \`waypoint show ${firstBad.id}\`.`,
   ];

@@ -17,7 +17,7 @@ export async function run({ context, input }: Invocation<object, "bisect">): Pro
     return await stream.result;
   });
   if (isJson) await output.json({ event: "result", ...found });
-  else await output.lines(renderBisected(found, output.paint));
+  else await output.lines(renderBisected(found, output));
   return found.firstBad === null ? EXIT_CODE_UNDECIDED : 0;
 }
 

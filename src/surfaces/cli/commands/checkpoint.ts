@@ -58,7 +58,7 @@ async function printVerified(context: CommandContext, input: OperationInput<"che
   if (verification !== null) {
     const isPassed = verdictOf(result) === 0;
     const shown = isPassed ? [] : renderOutput(verification, output.paint);
-    await output.lines([renderVerdict(verification, output.paint), ...shown]);
+    await output.lines([renderVerdict(verification, output.paint, output.columns), ...shown]);
   }
   if (verifyError != null) {
     await output.lines([`Not verified: ${printable(verifyError.message)}`]);

@@ -1,4 +1,5 @@
 import { call, type Invocation, printResult } from "../context.ts";
+import { truncate } from "../text/display-width.ts";
 import { plain } from "../text/style.ts";
 import { wholeTitle } from "../timeline/title.ts";
 
@@ -6,6 +7,9 @@ import { wholeTitle } from "../timeline/title.ts";
 export async function run({ context, input }: Invocation<object, "describe">): Promise<undefined> {
   const result = await call(context, "describe", input);
   await printResult(context, result, (checkpoint) => [
-    `Checkpoint ${checkpoint.id}: ${wholeTitle(checkpoint, plain)}`,
+    truncate(
+      `Checkpoint ${checkpoint.id}: ${wholeTitle(checkpoint, plain)}`,
+      context.output.columns,
+    ),
   ]);
 }

@@ -5,6 +5,7 @@ import { findSession } from "../../client/index.ts";
 import { findBaseChanges, renderBaseChanges } from "../base-changes.ts";
 import { type CommandContext, call, type Invocation, printResult } from "../context.ts";
 import { tellAutomatic } from "../tell-automatic.ts";
+import { truncate } from "../text/display-width.ts";
 import { printable } from "../text/printable.ts";
 import { formatAge } from "../text/quantities.ts";
 import { shownCommand } from "../text/secrets.ts";
@@ -69,11 +70,11 @@ async function readWhereabouts(context: CommandContext, session: Session): Promi
 
 function renderWhereabouts(
   { session, checkpoint, changes }: Whereabouts,
-  { nowMs, output: { paint } }: CommandContext,
+  { nowMs, output: { columns, paint } }: CommandContext,
 ): string[] {
   const { count } = session.attached;
   return [
-    ...layoutFields([
+    ...fittedFields(columns, [
       ["Session", `${paint("bold", printable(session.name))} (${session.id})`],
       ["State", renderState(session, paint)],
       ["Attached", count === 1 ? "1 terminal" : count === 0 ? "nobody" : `${count} terminals`],
@@ -86,6 +87,11 @@ function renderWhereabouts(
     ]),
     ...tellAutomatic([session]),
   ];
+}
+
+/** One line each: an intent may be of any length, and `waypoint show` has all of it. */
+function fittedFields(columns: number, fields: Parameters<typeof layoutFields>[0]): string[] {
+  return layoutFields(fields).map((line) => truncate(line, columns));
 }
 
 function renderCheckpoint(checkpoint: OperationOutput<"show">, nowMs: number): string {

@@ -88,7 +88,7 @@ async function verify({
   const summary = await callStream(context, "verify", input, async (stream) => {
     await eachLine(stream, async (verified: Verified) => {
       if (isJson) await output.json(verified);
-      else await output.lines(renderVerified(verified, output.paint));
+      else await output.lines(renderVerified(verified, output.paint, output.columns));
     });
     return await stream.result;
   }).catch((error: unknown) => {
