@@ -164,6 +164,16 @@ test("a line of the log names no file that is noise, but counts it; colours are 
   expect(noColor.stdout).toBe(uncoloured.stdout);
 });
 
+test("a file that cannot be written is named with the reason, and is no defect", async () => {
+  rmSync(path.join(home, ".config"), { recursive: true });
+  writeFileSync(path.join(home, ".config"), "");
+
+  const { exitCode, stderr } = await waypoint("config", "colours", "never");
+
+  expect(exitCode).toBe(2);
+  expect(stderr).toMatch(/^Error: \S+config\.toml cannot be written\.\nCause: +ENOTDIR/m);
+});
+
 test("the user's keys detach, on a terminal", async () => {
   await own.waypoint.new({ name: "left", net: "none" });
   writeFileSync(userFile(), 'detach-keys = "ctrl-a,q"\n');

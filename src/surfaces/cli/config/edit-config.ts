@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { mkdirSync, realpathSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
+import { WaypointError } from "../../../shared/errors/index.ts";
 import type { ConfigKey, ConfigValue } from "./keys.ts";
 import { splitEntries } from "./parse-config.ts";
 
@@ -22,10 +23,25 @@ export async function withKey(text: string, key: ConfigKey, value: ConfigValue):
   return `${text}${text === "" || text.endsWith("\n") ? "" : "\n"}${lines.join("\n")}\n`;
 }
 
-/** Writes a file of config whole or not at all; where it is a link, what that leads to. */
+/**
+ * Writes a file of config whole or not at all; where it is a link, what that leads to.
+ *
+ * @throws USAGE_INVALID  it cannot be written: it was left as it was.
+ */
 export function writeConfigFile(file: string, text: string): void {
-  mkdirSync(path.dirname(file), { recursive: true });
-  const target = targetOf(file);
+  try {
+    mkdirSync(path.dirname(file), { recursive: true });
+    writeWhole(targetOf(file), text);
+  } catch (error) {
+    throw new WaypointError("USAGE_INVALID", `${file} cannot be written.`, {
+      hint: "XDG_CONFIG_HOME can name another folder for the user's config.",
+      detail: { file },
+      cause: error,
+    });
+  }
+}
+
+function writeWhole(target: string, text: string): void {
   const beside = `${target}.${randomUUID().slice(0, 8)}`;
   try {
     writeFileSync(beside, text, { flag: "wx", mode: 0o644 });
