@@ -2,6 +2,7 @@ import type { Argument, Command, Option } from "commander";
 import type { CommandSpec } from "../../src/surfaces/cli/index.ts";
 import { code, GENERATED_NOTE, table } from "./markdown.ts";
 import { renderExitCodes } from "./render-exit-codes.ts";
+import { VARIABLES } from "./variables.ts";
 
 /** Returns docs/cli.md from the command line's own description of itself. */
 export function renderCli(program: Command, specs: readonly CommandSpec[]): string {
@@ -24,6 +25,13 @@ ${renderOptions(program)}
 
 [errors.md](errors.md) has all exit codes, [operations.md](operations.md) the fields of each
 \`--json\` result.
+
+## Variables
+
+${table(
+  ["Variable", "Read by", "Meaning"],
+  VARIABLES.map(({ name, readBy, meaning }) => [code(name), readBy, meaning]),
+)}
 
 ${commands.map((command) => renderCommand(command, specs)).join("\n\n")}
 `;

@@ -3,6 +3,7 @@ import { WAYPOINT_VERSION } from "../../src/shared/protocol/index.ts";
 import { exitCodesOf } from "../../src/surfaces/cli/exit-codes.ts";
 import type { CommandSpec } from "../../src/surfaces/cli/index.ts";
 import { describeOption, specsAt } from "./render-cli.ts";
+import { VARIABLES } from "./variables.ts";
 
 /** Returns the manual pages, a page for each command, as man(7) wants them. */
 export function renderMan(
@@ -38,6 +39,7 @@ function renderPage(command: Command, spec: CommandSpec | undefined): string {
     ...section("ARGUMENTS", command.createHelp().visibleArguments(command).flatMap(argumentLines)),
     ...section("COMMANDS", command.createHelp().visibleCommands(command).flatMap(commandLines)),
     ...section("OPTIONS", command.createHelp().visibleOptions(command).flatMap(optionLines)),
+    ...section("ENVIRONMENT", command.parent === null ? VARIABLES.flatMap(variableLines) : []),
     ...section("EXIT STATUS", spec === undefined ? [] : exitCodesOf(spec).flatMap(exitLines)),
     ...section("EXAMPLES", (spec?.examples ?? []).flatMap(exampleLines)),
     ...section("SEE ALSO", seeAlso(command)),
@@ -59,6 +61,10 @@ function commandLines(command: Command): string[] {
 
 function optionLines(option: Option): string[] {
   return tagged(option.flags, describeOption(option));
+}
+
+function variableLines({ name, readBy, meaning }: (typeof VARIABLES)[number]): string[] {
+  return tagged(name, `${meaning.replaceAll("`", "")} (read by ${readBy})`);
 }
 
 function exitLines({ exitCode, meaning }: { exitCode: number | null; meaning: string }): string[] {

@@ -61,6 +61,7 @@ test.each([
   "%s: says that no process can be started, at every step, and leaves nothing",
   async (_, args) => {
     await settle();
+    await group.waitUntilStill();
     const before = await readState(args);
     const daemonPid = await own.daemonPid();
     const refusals: string[] = [];

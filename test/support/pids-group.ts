@@ -3,6 +3,8 @@ import path from "node:path";
 import { isSystemError, readCgroupMounts } from "../../src/base/index.ts";
 import { eventually } from "./test-waypoint.ts";
 
+const STILL_MS = 1000;
+
 /** A group around a process, in which the kernel counts processes as it does on a full machine. */
 export class PidsGroup {
   readonly #directory: string;
@@ -13,6 +15,20 @@ export class PidsGroup {
     this.#directory = path.join(this.#parent, `waypoint-test-table-${process.pid}-${pid}`);
     mkdirSync(this.#directory);
     this.#write("cgroup.procs", pid);
+  }
+
+  /** Waits until nobody in it has started or ended for a second: what ends later leaves more room. */
+  async waitUntilStill(): Promise<void> {
+    let seen: { count: string; sinceMs: number } | undefined;
+    await eventually(
+      "a group in which nobody starts or ends",
+      () => {
+        const count = this.#read("pids.current");
+        if (seen?.count !== count) seen = { count, sinceMs: performance.now() };
+        return performance.now() - seen.sinceMs;
+      },
+      (stillMs) => stillMs >= STILL_MS,
+    );
   }
 
   /** Lets so many more processes and threads be started. */

@@ -19,6 +19,15 @@ test.each([
     `git push https://ghp_${"a1".repeat(18)}@github.com/me/it`,
     "git push https://•••@github.com/me/it",
   ],
+  ["curl -sS -u me:hunter2 http://host/", "curl -sS -u me:••• http://host/"],
+  ["curl --user 'me:two words' host", "curl --user 'me:•••' host"],
+  ["mysql -u root -phunter2 shop", "mysql -u root -p••• shop"],
+  ["mysqldump -phunter2 shop > f", "mysqldump -p••• shop > f"],
+  ["sshpass -p hunter2 ssh host", "sshpass -p ••• ssh host"],
+  ["redis-cli -a 'hunter2' ping", "redis-cli -a ••• ping"],
+  ["curl -H 'Cookie: sid=abc; theme=dark' host", "curl -H 'Cookie: •••' host"],
+  ["MY_PASS=hunter2 make", "MY_PASS=••• make"],
+  ["tool --db-pass hunter2", "tool --db-pass •••"],
   [`login sk-${"x".repeat(40)}`, "login •••"],
 ])("in a command line is hidden: %s", (command, shown) => {
   expect(hideSecrets(command)).toBe(shown);
@@ -31,6 +40,11 @@ test.each([
   "npm run test:secrets",
   "git log --since=yesterday",
   "curl http://127.0.0.1:8080/health",
+  "curl -u me http://127.0.0.1:8080/a:b",
+  "mysql -u root -p shop",
+  "mysql -h db -P 3306 shop",
+  "compass=north bypass=yes make",
+  "ssh -p 2222 host; mkdir -p a",
 ])("what is none stays: %s", (command) => {
   expect(hideSecrets(command)).toBe(command);
 });

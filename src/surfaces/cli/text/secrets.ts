@@ -3,11 +3,13 @@ import { printable } from "./printable.ts";
 
 const HIDDEN = "•••";
 /** What names a value that is for nobody's eyes. */
-const NAME = "token|secret|passw|passphrase|credential";
+const NAME = "token|secret|passw|passphrase|credential|(?<![a-z])pass(?![a-z])";
 const VARIABLE = new RegExp(`${NAME}|key`, "i");
 
 /** A value: in quotes, or up to the next space. */
 const VALUE = `"[^"]*"|'[^']*'|[^\\s"';&|)]+`;
+/** A client of HTTP up to the user and password that it is given. */
+const CLIENT = String.raw`\b(?:curl|wget|https?)\b[^|;&\n]*? (?:-u|--user|--proxy-user|-a|--auth)[= ]?`;
 /** Each has what stays in a first group, and then what is hidden; what follows stays. */
 const PATTERNS: readonly RegExp[] = [
   // API_TOKEN=…
@@ -22,6 +24,13 @@ const PATTERNS: readonly RegExp[] = [
   // The same in a string: {\"token\": \"…\"}
   new RegExp(`(\\b[\\w-]*(?:${NAME}|api[-_]?key)[\\w-]*\\\\["']: *\\\\["'])[^"'\\\\]+`, "gi"),
   /(\bauthorization: *(?:(?:basic|bearer|token) +)?)[^\s"']+/gi,
+  /(\b(?:set-)?cookie: *)[^"'\n]+/gi,
+  // curl -u user:password
+  new RegExp(`(${CLIENT}["'][^"':]+:)[^"']+`, "gi"),
+  new RegExp(`(${CLIENT}[^\\s"':-][^\\s"':]*:)[^\\s"']+`, "gi"),
+  // mysql -ppassword, sshpass -p password, redis-cli -a password
+  /(\b(?:mysql|mariadb)\w*\b[^|;&\n]*? -p)[^\s|;&]+/gi,
+  /(\b(?:sshpass\b[^|;&\n]*? -p|redis-cli\b[^|;&\n]*? -a) *)(?:"[^"]*"|'[^']*'|[^\s|;&]+)/gi,
   // A password in an address: postgres://user:password@host.
   /(:\/\/[^\s/:@]*:)[^\s/@]+(?=@)/g,
   // Of GitHub, GitLab, Slack, npm, AWS and those that begin with sk-; tokens of JSON.
