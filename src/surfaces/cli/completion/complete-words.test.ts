@@ -57,6 +57,13 @@ test.for([
   ],
   [["config", "no"], ["noise"]],
   [["config", "--unset", "de"], ["detach-keys"]],
+  [["verify", "--set", "wo"], ["work"]],
+  [["verify", "--unset", "we"], ["web"]],
+  [
+    ["help", "sta"],
+    ["start", "standby", "status"],
+  ],
+  [["base", "add", "debian", "--from", ""], []],
   [["nonsense", ""], []],
 ] as const)("%j is completed", ([words, expected]) => {
   expect(new Set(complete(...words))).toEqual(new Set(expected));

@@ -35,6 +35,7 @@ export function completeWords(
 ): string {
   const root = new RootCommand();
   for (const spec of table) addCommand(root, spec, "", known);
+  addHelp(root, table);
   for (const option of GLOBAL_OPTIONS) addOption(root, option, known);
   return collectPrinted(() => root.parse([...words]));
 }
@@ -53,6 +54,13 @@ function addCommand(root: RootCommand, spec: CommandSpec, above: string, known: 
   for (const below of spec.subcommands ?? []) addCommand(root, below, `${name} `, known);
 }
 
+/** `help` has no row in the table either. */
+function addHelp(root: RootCommand, table: readonly CommandSpec[]): void {
+  const candidates = table.map(({ name, summary }) => ({ name, what: summary }));
+  const command = root.command("help", "Print the help of a command");
+  command.argument("command", (complete) => give(candidates, complete));
+}
+
 type Take = (value: string, description: string) => void;
 
 function addOption(
@@ -65,8 +73,8 @@ function addOption(
     command.option(long, option.description, short);
     return;
   }
-  const chosen = option.choices?.map((name) => ({ name, what: "" }));
-  const candidates = chosen ?? candidatesOf({ name: long, ...option }, known);
+  const [, name = ""] = /<([\w-]+)/.exec(option.flags) ?? [];
+  const candidates = candidatesOf({ name, ...option }, known);
   command.option(long, option.description, (complete) => give(candidates, complete), short);
 }
 
@@ -83,6 +91,7 @@ function candidatesOf(
   const wanted = (field?.replace(/^.*\./, "") ?? name).replace(/[^a-z]/gi, "");
   if (field === "diff.path" || field === "revert.paths") return [];
   if (/^(sessions?|tosession)$/i.test(wanted)) return sessions;
+  if (field === "base.add.from") return [];
   const isMoment = /^(checkpoints?|from|to|good|bad|moment|names)$/.test(wanted);
   return isMoment && field !== "apply.to" ? [...sessions, ...checkpoints] : [];
 }
