@@ -80,6 +80,7 @@ test("a new session has the user's base, policy and verify command, and is marke
   const auto = JSON.parse((await waypoint("auto", "typed", "--json")).stdout);
   writeFileSync(userFile(), 'base = "not-kept"\n');
   const noBase = await waypoint("new", "never");
+  const ownBase = await waypoint("new", "never", "--base", "typed-here");
 
   expect(JSON.parse(made.stdout)).toMatchObject({
     ...{ base: "/", verifyCommand: "test -e /srv/good", auto: { policy: "task" } },
@@ -87,7 +88,9 @@ test("a new session has the user's base, policy and verify command, and is marke
   expect(marked.exitCode).toBe(0);
   expect(log.stdout).toMatch(/^work is verified with test -e \/srv\/good\n(.*\n)*.* ✓ /);
   expect(JSON.stringify(auto)).toContain('"policy":"manual"');
+  expect(noBase.stderr).toContain(`The base is the one that ${userFile()} sets, line 1.`);
   expect(noBase.stderr).toContain("not-kept");
+  expect(ownBase.stderr).not.toContain(userFile());
   expect(noBase.exitCode).toBe(10);
 });
 

@@ -1,3 +1,4 @@
+import { hasCode } from "../../../shared/errors/index.ts";
 import type { OperationInput, Session } from "../../../shared/protocol/index.ts";
 import { type CommandContext, call, note } from "../context.ts";
 import { asHere } from "../session-options.ts";
@@ -62,7 +63,13 @@ export async function startSession(
     ...(auto.value === null ? {} : { auto: String(auto.value) }),
     ...(base.value === null ? {} : { base: String(base.value) }),
   };
-  const session = await call(context, "new", asHere({ ...chosen, ...typed }));
+  const session = await call(context, "new", asHere({ ...chosen, ...typed })).catch((error) => {
+    const isOfBase = hasCode(error, "BASE_NOT_FOUND") || hasCode(error, "BASE_INVALID");
+    if (typed.base === undefined && base.file !== null && isOfBase) {
+      note(context, `The base is the one that ${printable(base.file)} sets, line ${base.line}.`);
+    }
+    throw error;
+  });
   if (verify.value === null) return session;
   const command = [verify.value].flat();
   try {
