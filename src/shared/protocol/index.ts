@@ -18,6 +18,7 @@ export {
   type OperationParsedInput,
 } from "./contract.ts";
 export { type FileType, fileTypeSchema } from "./file-change.ts";
+export { isFileNoise } from "./file-noise.ts";
 export type { Place } from "./file-operations.ts";
 export {
   type ControlMessage,

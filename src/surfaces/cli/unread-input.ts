@@ -7,7 +7,7 @@ import { WaypointError } from "../../shared/errors/index.ts";
 const STDIN = 0;
 const WHAT = "Standard input has bytes that the command would not read.";
 const HINT =
-  "Give -i to `exec`: the command runs in a shell of its own and reads them. </dev/null leaves them out.";
+  "`exec -i` gives them to its command, in a shell of its own; </dev/null leaves them out.";
 
 /**
  * Refuses what would be swallowed: bytes in a pipe or a file, for a command that reads none.

@@ -1,4 +1,4 @@
-import type { Changes, FileChange } from "../../../shared/protocol/index.ts";
+import { type Changes, type FileChange, isFileNoise } from "../../../shared/protocol/index.ts";
 
 /** A file that the summary may name. */
 export interface NamedFile {
@@ -6,14 +6,6 @@ export interface NamedFile {
   name: string;
 }
 
-/** Files that programs write for themselves beside those of people: editors, shells, package managers. */
-const NOISE_FILES: readonly RegExp[] = [
-  /^\..*\.sw[a-z]$|~$|^\.#|^#.*#$|^4913$|\.(bak|orig|rej|tmp|pid|pyc)$/,
-  /^\.(bash_history|python_history|node_repl_history|viminfo|lesshst|wget-hsts|rnd|sudo_as_admin_successful)$/,
-  /^(package-lock\.json|npm-shrinkwrap\.json|yarn\.lock|pnpm-lock\.yaml|bun\.lockb?|.*\.lock|\.package-lock\.json)$/,
-  /^(\.DS_Store|Thumbs\.db|\.coverage|\.(eslint|stylelint)cache|.*\.tsbuildinfo)$/,
-  /^(\.pwd\.lock|lock|lock-frontend|go\.sum|.*-(journal|wal|shm))$/,
-];
 /** Places of the system, in which what packages and services write is no news. */
 const SYSTEM =
   /^\/(bin|sbin|lib\d*|usr(?!\/local\/)|var(?!\/www\/)|run|tmp|dev|proc|sys|boot)(\/|$)/;
@@ -33,12 +25,6 @@ const ORDER: Readonly<Record<FileChange["change"], number>> = {
   added: 2,
 };
 
-/** Whether a file is one that programs keep for themselves, wherever it lies. */
-export function isFileNoise(path: string): boolean {
-  const name = baseName(path);
-  return NOISE_FILES.some((pattern) => pattern.test(name));
-}
-
 /** Whether a file is told by the packages that brought it. */
 export function isOfPackages({ path }: FileChange, { packages }: Changes): boolean {
   return (packages ?? []).length > 0 && (SYSTEM.test(path) || CONFIGURATION.test(path));
@@ -51,20 +37,58 @@ export function isOfPackages({ path }: FileChange, { packages }: Changes): boole
 export function filesThatMatter(changes: Changes): NamedFile[] {
   const homes = homesOf(changes);
   const venvs = newVenvs(changes);
+  const whole = wholeDirectories(changes);
   const ranked = (changes.files ?? [])
     .filter(({ group }) => group === undefined)
     .filter(({ path }) => !venvs.some((venv) => isBelow(path, venv)))
-    .filter(({ type, change }) => type !== "directory" || change === "renamed")
+    .filter(({ path }) => !whole.some((directory) => isBelow(path, directory.path)))
+    .filter(
+      (file) => file.type !== "directory" || file.change === "renamed" || whole.includes(file),
+    )
     .filter(({ path }) => !isFileNoise(path))
     .map((file) => ({ file, home: homes.find((home) => isBelow(file.path, home)) }))
     .filter(({ file, home }) => home !== undefined || !SYSTEM.test(file.path))
     .filter(({ file, home }) => home !== undefined || !isOfPackages(file, changes))
     .map(({ file, home }) => ({ file, home, rank: rankOf(file, home) }));
-  const isClearing = ranked.filter(({ file }) => file.change === "deleted").length >= DELETED_MANY;
+  const isSingle = ({ file }: (typeof ranked)[number]) => file.type !== "directory";
+  const gone = ranked.filter((each) => each.file.change === "deleted" && isSingle(each));
+  const isClearing = gone.length >= DELETED_MANY;
   const rank = ({ file, rank: usual }: (typeof ranked)[number]) =>
-    isClearing && file.change === "deleted" ? usual + LAST * 10 : usual;
+    isClearing && gone.some((each) => each.file === file) ? usual + LAST * 10 : usual;
   const ordered = ranked.toSorted((one, other) => rank(one) - rank(other));
-  return ordered.map(({ file, home }) => ({ change: file.change, name: nameOf(file, home) }));
+  return ordered.map(({ file, home }) => ({
+    change: file.change,
+    name: `${nameOf(file, home)}${whole.includes(file) ? "/" : ""}`,
+  }));
+}
+
+/**
+ * Returns directories that say all about what is in them: those that went with many files, and
+ * repositories that came or went elsewhere than where the shell is.
+ */
+function wholeDirectories({ files, git, cwd }: Changes): FileChange[] {
+  const shell = cwd?.after ?? "/";
+  const repositories = new Set((git ?? []).map(({ path }) => path));
+  const goneBelow = new Map<string, number>();
+  for (const { path, change, type } of files ?? []) {
+    if (change !== "deleted" || type === "directory") continue;
+    for (const above of parentsOf(path)) goneBelow.set(above, (goneBelow.get(above) ?? 0) + 1);
+  }
+  const directories = (files ?? []).filter(({ path, type, change, group }) => {
+    if (type !== "directory" || group !== undefined) return false;
+    if (shell === path || isBelow(shell, path)) return false;
+    if (change === "deleted" && (goneBelow.get(path) ?? 0) >= DELETED_MANY) return true;
+    return (change === "added" || change === "deleted") && repositories.has(path);
+  });
+  const paths = new Set(directories.map(({ path }) => path));
+  return directories.filter(({ path }) => !parentsOf(path).some((above) => paths.has(above)));
+}
+
+/** Returns the directories that a path lies in, the innermost first, without the root. */
+function parentsOf(path: string): string[] {
+  const parents: string[] = [];
+  for (let above = parentOf(path); above !== ""; above = parentOf(above)) parents.push(above);
+  return parents;
 }
 
 /** Directories whose files are told by their path in it: the shell's, and those of repositories. */

@@ -123,3 +123,35 @@ test("what packages bring along, and places of the system, are counted", () => {
 test("nothing is told of files that are unknown", () => {
   expect(summarizeFiles(nothingKnown("broken"))).toEqual({ named: [], counted: [] });
 });
+
+test("a directory that went stands for its many files, and others are named beside it", () => {
+  const cwd = { before: "/srv", after: "/srv" };
+  const gone = ["a", "b", "c", "d"].map((name) => file("deleted", `/srv/lib/${name}.js`));
+  const directory: FileChange = { ...file("deleted", "/srv/lib"), type: "directory" };
+  const files = [directory, ...gone, file("modified", "/srv/app.js")];
+
+  expect(summary({ deleted: 4, modified: 1, directories: 1 }, files, { cwd })).toBe(
+    "− lib/, ~ app.js, −4 files",
+  );
+  expect(summary({ deleted: 3 }, [directory, ...gone.slice(1)], { cwd })).toMatch(/^− lib\/b\.js/);
+});
+
+test("a repository that came is named, not its files; one that the shell stands in is told by them", () => {
+  const files: FileChange[] = [
+    { ...file("added", "/srv/copy"), type: "directory" },
+    file("added", "/srv/copy/f"),
+  ];
+  const git: GitChange[] = [
+    {
+      path: "/srv/copy",
+      branch: { before: null, after: "main" },
+      head: { before: null, after: "abc" },
+      dirty: { before: null, after: false },
+      commits: [],
+    },
+  ];
+  const at = (shell: string) => ({ git, cwd: { before: shell, after: shell } });
+
+  expect(summary({ added: 1, directories: 1 }, files, at("/srv"))).toBe("+ copy/, +1 file");
+  expect(summary({ added: 1, directories: 1 }, files, at("/srv/copy"))).toBe("+ f");
+});

@@ -1,6 +1,6 @@
-import type { Changes, FileTotals } from "../../../shared/protocol/index.ts";
+import { type Changes, type FileTotals, isFileNoise } from "../../../shared/protocol/index.ts";
 import { NOTHING_TOLD, type SummaryPart } from "../section.ts";
-import { filesThatMatter, isFileNoise, isOfPackages } from "./files-that-matter.ts";
+import { filesThatMatter, isOfPackages } from "./files-that-matter.ts";
 
 /** Files that the summary names. */
 const NAMED_MAX = 3;
@@ -23,7 +23,8 @@ export function summarizeFiles(changes: Changes): SummaryPart {
   for (const file of single) {
     if (isFileNoise(file.path) || isOfPackages(file, changes)) left[file.change] -= 1;
   }
-  for (const { change } of named) left[change] -= 1;
+  // A directory that stands for its files is none of them.
+  for (const { change, name } of named) if (!name.endsWith("/")) left[change] -= 1;
   const names = named.map(({ change, name }) =>
     change === "renamed" ? name : `${SIGNS[change]} ${name}`,
   );

@@ -1,8 +1,7 @@
 import { lstatSync } from "node:fs";
 import { type RawPath, toBytes, toText } from "../../../base/index.ts";
-import type { Intent } from "../../../shared/protocol/index.ts";
+import { type Intent, isFileNoise } from "../../../shared/protocol/index.ts";
 import type { MomentPair, ReadContext, TreeEntry } from "../../moment/index.ts";
-import { isFileNoise } from "../files/files-that-matter.ts";
 import { findNoise } from "../files/noise.ts";
 import { shareFileChanges } from "../files/share-file-changes.ts";
 import { readRepositories } from "../git/read-git.ts";

@@ -18,9 +18,10 @@ test("services and their ports come first, what programs keep for themselves las
     changes: {
       files: [
         { path: "/srv/.git", change: "modified", ...file, group: "git", files: 3 },
+        { path: "/root/.bash_history", change: "modified", ...file },
         { path: "/srv/app.js", change: "modified", ...file },
       ],
-      fileTotals: { added: 0, modified: 4, deleted: 0, renamed: 0, directories: 0 },
+      fileTotals: { added: 0, modified: 3, deleted: 0, renamed: 0, directories: 0 },
       packages: [],
       processes: {
         started: [{ ...program, pid: 7, command: "node app.js" }],
@@ -41,10 +42,13 @@ test("services and their ports come first, what programs keep for themselves las
 
   const [, ...lines] = renderPlan(plan, { paint: plain, linesMax: 10 });
 
-  expect(lines.slice(0, 4)).toEqual([
+  expect(lines.slice(0, 5)).toEqual([
     "+ port tcp [::]:80  7 node app.js",
     "+ process 7 node app.js",
     expect.stringContaining("/srv/app.js"),
     expect.stringContaining("/srv/.git"),
+    "… and 1 file that programs keep for themselves; --dry-run lists them",
   ]);
+  const whole = renderPlan(plan, { paint: plain, linesMax: Number.POSITIVE_INFINITY });
+  expect(whole.join("\n")).toContain("/root/.bash_history");
 });

@@ -1,4 +1,9 @@
-import type { FileChange, RestoreParts, RestorePlan } from "../../../shared/protocol/index.ts";
+import {
+  type FileChange,
+  isFileNoise,
+  type RestoreParts,
+  type RestorePlan,
+} from "../../../shared/protocol/index.ts";
 import { renderUnknown } from "../diff/render-diff.ts";
 import { renderFiles } from "../diff/render-files.ts";
 import { renderGit } from "../diff/render-git.ts";
@@ -26,8 +31,10 @@ export function renderPlan(plan: RestorePlan, { paint, linesMax }: PlanStyle): s
   const shorten = (lines: readonly string[]) => cut(lines, linesMax, paint);
   const name = printable(plan.sessionName);
   const target = plan.checkpointName === null ? plan.checkpoint : printable(plan.checkpointName);
-  const lists = listChanges(changes, paint);
-  const isSame = lists.every((lines) => lines.length === 0);
+  const isWhole = !Number.isFinite(linesMax);
+  const lists = listChanges(isWhole ? changes : withoutFileNoise(changes), paint);
+  const keptFiles = isWhole ? 0 : (changes.files ?? []).filter(isKeptByPrograms).length;
+  const hasLists = keptFiles > 0 || lists.some((lines) => lines.length > 0);
   const what = describeParts(parts);
   const unknown = renderUnknown(changes.unknown, {
     isBelowPath: false,
@@ -35,10 +42,11 @@ export function renderPlan(plan: RestorePlan, { paint, linesMax }: PlanStyle): s
     paint,
   });
   return [
-    isSame
-      ? `Session ${name} has nothing that a restore to ${target} would change${what}.`
-      : `Back to ${target}, session ${name} would change so${what} (+ comes back, - goes, ~ is put back):`,
+    hasLists
+      ? `Back to ${target}, session ${name} would change so${what} (+ comes back, - goes, ~ is put back):`
+      : `Session ${name} has nothing that a restore to ${target} would change${what}.`,
     ...lists.flatMap(shorten),
+    ...renderKeptFiles(keptFiles, paint),
     ...unknown,
     ...renderContent(plan),
     ...headed("Run since then:", shorten(renderCommands(plan, paint))),
@@ -54,7 +62,7 @@ export function renderPlan(plan: RestorePlan, { paint, linesMax }: PlanStyle): s
 /** In the order of the timeline: services, files with the noise last, packages, the shell, git. */
 function listChanges(changes: RestorePlan["changes"], paint: Paint): string[][] {
   const options = { paint, isBrief: false };
-  const isNoise = ({ group }: FileChange) => group !== undefined;
+  const isNoise = ({ group, path }: FileChange) => group !== undefined || isFileNoise(path);
   const files = (changes.files ?? []).toSorted((a, b) => Number(isNoise(a)) - Number(isNoise(b)));
   return [
     renderProcesses({ ...changes, processes: null, connections: null }, options),
@@ -66,6 +74,26 @@ function listChanges(changes: RestorePlan["changes"], paint: Paint): string[][] 
       ...renderGit(changes, options),
     ],
   ];
+}
+
+/** A history, an editor's file, a lock: it decides nothing. */
+function isKeptByPrograms({ group, type, path }: FileChange): boolean {
+  return group === undefined && type !== "directory" && isFileNoise(path);
+}
+
+/** Returns changes as a question has them: without the files that are counted only. */
+function withoutFileNoise(changes: RestorePlan["changes"]): RestorePlan["changes"] {
+  const { files, fileTotals } = changes;
+  if (files === null || fileTotals === null) return changes;
+  const totals = { ...fileTotals };
+  for (const { change } of files.filter(isKeptByPrograms)) totals[change] -= 1;
+  return { ...changes, files: files.filter((file) => !isKeptByPrograms(file)), fileTotals: totals };
+}
+
+function renderKeptFiles(count: number, paint: Paint): string[] {
+  if (count === 0) return [];
+  const files = count === 1 ? "1 file" : `${count} files`;
+  return [paint("dim", `… and ${files} that programs keep for themselves; --dry-run lists them`)];
 }
 
 function sectionsOf({ only }: RestoreParts): string[] | undefined {
