@@ -15,7 +15,7 @@ import { countNamed } from "./count-named.ts";
 import { MIGRATIONS } from "./migrations.ts";
 import { SqliteOperationLog } from "./operation-log.ts";
 import { copyCatalog, freshCatalog, setAside } from "./set-aside.ts";
-import { isUnwritable, SqliteFile } from "./sqlite-file.ts";
+import { isUnwritable, SqliteFile } from "../../sqlite/index.ts";
 import { fromStored, fromStoredIfAny, type Stored, toStored } from "./stored-lists.ts";
 import { SqliteStoryIndex } from "./story-index.ts";
 import { SqliteVerificationLog } from "./verification-log.ts";

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { SqliteFile } from "./sqlite-file.ts";
+import { SqliteFile } from "../../sqlite/index.ts";
 
 /** Returns how many sessions and checkpoints a catalog names; `null` where it is missing or damaged. */
 export function countNamed(catalogPath: string): number | null {

@@ -1,5 +1,5 @@
 import type { ExtraMounts } from "../../model/index.ts";
-import type { Row } from "./sqlite-file.ts";
+import type { Row } from "../../sqlite/index.ts";
 
 /** A row as SQLite holds it: lists as JSON. */
 export type Stored<T extends ExtraMounts> = Omit<T, keyof ExtraMounts> & {

@@ -1,5 +1,5 @@
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
-import { hasCode, WaypointError } from "../../../shared/errors/index.ts";
+import { hasCode, WaypointError } from "../../shared/errors/index.ts";
 
 /** SQLITE_FULL, and the errors of a write and a sync for which the disk had no room. */
 const RESULT_CODES_FULL = [13, 778, 1034, 1546, 4874];

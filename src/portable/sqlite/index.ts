@@ -1,0 +1,2 @@
+/** sqlite owns files of SQLite: migrations, transactions that reach the disk, what a full one says. */
+export { isUnwritable, type Row, SqliteFile } from "./sqlite-file.ts";
