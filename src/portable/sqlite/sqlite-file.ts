@@ -13,20 +13,23 @@ export type Row = Record<string, SQLInputValue>;
 /** An SQLite file with numbered migrations, and statements prepared once. */
 export class SqliteFile implements Disposable {
   readonly #db: DatabaseSync;
+  readonly #what: string;
   readonly #statements = new Map<string, StatementSync>();
   #version = 0;
 
-  private constructor(db: DatabaseSync) {
+  private constructor(db: DatabaseSync, what: string) {
     this.#db = db;
+    this.#what = what;
   }
 
   /**
    * Opens or makes the file and brings its schema up to date.
    *
+   * @param what  what it is in errors: "catalog".
    * @throws FORMAT_TOO_NEW  a newer Waypoint has written it; a plain error when it is damaged.
    */
-  static open(path: string, migrations: readonly string[]): SqliteFile {
-    const file = new SqliteFile(new DatabaseSync(path));
+  static open(path: string, migrations: readonly string[], what: string): SqliteFile {
+    const file = new SqliteFile(new DatabaseSync(path), what);
     try {
       file.#prepareForWriting(migrations);
       return file;
@@ -38,8 +41,8 @@ export class SqliteFile implements Disposable {
   }
 
   /** Opens a file that another process writes, to read what stands in it at each moment. */
-  static openForReading(path: string): SqliteFile {
-    const file = new SqliteFile(new DatabaseSync(path, { readOnly: true }));
+  static openForReading(path: string, what: string): SqliteFile {
+    const file = new SqliteFile(new DatabaseSync(path, { readOnly: true }), what);
     file.#db.exec("PRAGMA busy_timeout = 5000;");
     return file;
   }
@@ -58,7 +61,7 @@ export class SqliteFile implements Disposable {
     } catch (error) {
       // A full disk has ended the transaction already.
       if (this.#db.isTransaction) this.#db.exec("ROLLBACK");
-      throw explainFullDisk(error);
+      throw this.#explainFullDisk(error);
     }
   }
 
@@ -80,7 +83,7 @@ export class SqliteFile implements Disposable {
     try {
       this.#db.exec(`PRAGMA user_version = ${this.#version}`);
     } catch (error) {
-      throw explainFullDisk(error);
+      throw this.#explainFullDisk(error);
     }
   }
 
@@ -107,7 +110,7 @@ export class SqliteFile implements Disposable {
     try {
       return Number(this.#prepare(sql).run(...values).changes);
     } catch (error) {
-      throw explainFullDisk(error);
+      throw this.#explainFullDisk(error);
     }
   }
 
@@ -134,10 +137,14 @@ export class SqliteFile implements Disposable {
   #migrate(migrations: readonly string[]): void {
     const version = this.get<{ user_version: number }>("PRAGMA user_version")?.user_version ?? 0;
     if (version > migrations.length) {
-      throw new WaypointError("FORMAT_TOO_NEW", "The catalog was written by a newer Waypoint.", {
-        hint: "Install that version again, or set WAYPOINT_DIR to another directory.",
-        detail: { found: version, known: migrations.length },
-      });
+      throw new WaypointError(
+        "FORMAT_TOO_NEW",
+        `The ${this.#what} was written by a newer Waypoint.`,
+        {
+          hint: "Install that version again, or set WAYPOINT_DIR to another directory.",
+          detail: { found: version, known: migrations.length },
+        },
+      );
     }
     for (const [index, migration] of migrations.entries()) {
       if (index < version) continue;
@@ -146,6 +153,15 @@ export class SqliteFile implements Disposable {
         this.#db.exec(`PRAGMA user_version = ${index + 1}`);
       });
     }
+  }
+
+  #explainFullDisk(error: unknown): unknown {
+    if (!RESULT_CODES_FULL.includes(resultCodeOf(error))) return error;
+    return new WaypointError("STORE_FULL", `The disk has no room left for the ${this.#what}.`, {
+      hint: "Free disk space where the state directory lies.",
+      detail: { reason: String(error) },
+      cause: error,
+    });
   }
 
   #prepare(sql: string): StatementSync {
@@ -159,16 +175,10 @@ export class SqliteFile implements Disposable {
 
 /** Tells whether a file is whole as far as is known, but cannot be written. */
 export function isUnwritable(error: unknown): boolean {
-  const resultCode = error instanceof Error && "errcode" in error ? Number(error.errcode) : 0;
-  return hasCode(error, "STORE_FULL") || RESULT_CODES_UNWRITABLE.includes(resultCode & 0xff);
+  const code = resultCodeOf(error) & 0xff;
+  return hasCode(error, "STORE_FULL") || RESULT_CODES_UNWRITABLE.includes(code);
 }
 
-function explainFullDisk(error: unknown): unknown {
-  const resultCode = error instanceof Error && "errcode" in error ? Number(error.errcode) : 0;
-  if (!RESULT_CODES_FULL.includes(resultCode)) return error;
-  return new WaypointError("STORE_FULL", "The disk has no room left for the catalog.", {
-    hint: "Free disk space where the state directory lies.",
-    detail: { reason: String(error) },
-    cause: error,
-  });
+function resultCodeOf(error: unknown): number {
+  return error instanceof Error && "errcode" in error ? Number(error.errcode) : 0;
 }

@@ -8,6 +8,7 @@ import {
   TIMELINE_COLUMNS,
   type TimelineRow,
 } from "../../model/index.ts";
+import { isUnwritable, SqliteFile } from "../../sqlite/index.ts";
 import type { Catalog, Immutable } from "../catalog.ts";
 import type { SessionMirror } from "../session-mirror.ts";
 import { SqliteCommandLog } from "./command-log.ts";
@@ -15,7 +16,6 @@ import { countNamed } from "./count-named.ts";
 import { MIGRATIONS } from "./migrations.ts";
 import { SqliteOperationLog } from "./operation-log.ts";
 import { copyCatalog, freshCatalog, setAside } from "./set-aside.ts";
-import { isUnwritable, SqliteFile } from "../../sqlite/index.ts";
 import { fromStored, fromStoredIfAny, type Stored, toStored } from "./stored-lists.ts";
 import { SqliteStoryIndex } from "./story-index.ts";
 import { SqliteVerificationLog } from "./verification-log.ts";
@@ -59,27 +59,27 @@ export class SqliteCatalog implements Catalog {
     { copyDir = null, mayMake = true }: { copyDir?: string | null; mayMake?: boolean } = {},
   ): SqliteCatalog {
     if (!mayMake && copyDir !== null && countNamed(catalogPath) === null) {
-      const file = SqliteFile.open(freshCatalog(catalogPath, copyDir), MIGRATIONS);
+      const file = SqliteFile.open(freshCatalog(catalogPath, copyDir), MIGRATIONS, "catalog");
       return new SqliteCatalog(file, mirror, true);
     }
     const isNew = !existsSync(catalogPath);
     try {
-      return new SqliteCatalog(SqliteFile.open(catalogPath, MIGRATIONS), mirror, isNew);
+      return new SqliteCatalog(SqliteFile.open(catalogPath, MIGRATIONS, "catalog"), mirror, isNew);
     } catch (error) {
       if (isNew || hasCode(error, "FORMAT_TOO_NEW")) throw error;
       if (isUnwritable(error)) {
         if (copyDir === null) throw error;
         const copyPath = copyCatalog(catalogPath, copyDir);
-        return new SqliteCatalog(SqliteFile.open(copyPath, MIGRATIONS), mirror, false);
+        return new SqliteCatalog(SqliteFile.open(copyPath, MIGRATIONS, "catalog"), mirror, false);
       }
       setAside(catalogPath);
-      return new SqliteCatalog(SqliteFile.open(catalogPath, MIGRATIONS), mirror, true);
+      return new SqliteCatalog(SqliteFile.open(catalogPath, MIGRATIONS, "catalog"), mirror, true);
     }
   }
 
   /** Opens the catalog of a daemon that runs, in another process and to read it alone. */
   static openForReading(catalogPath: string): SqliteCatalog {
-    return new SqliteCatalog(SqliteFile.openForReading(catalogPath), () => {}, false);
+    return new SqliteCatalog(SqliteFile.openForReading(catalogPath, "catalog"), () => {}, false);
   }
 
   [Symbol.dispose](): void {

@@ -1,5 +1,5 @@
-import type { CaptureRow, CommandLog, CommandRow } from "../command-log.ts";
 import type { SqliteFile } from "../../sqlite/index.ts";
+import type { CaptureRow, CommandLog, CommandRow } from "../command-log.ts";
 
 /** Commands of one instance that are kept; older ones are in the stories that follow them. */
 const KEPT_MAX = 500;

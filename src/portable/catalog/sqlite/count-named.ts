@@ -5,7 +5,7 @@ import { SqliteFile } from "../../sqlite/index.ts";
 export function countNamed(catalogPath: string): number | null {
   if (!existsSync(catalogPath)) return null;
   try {
-    using file = SqliteFile.openForReading(catalogPath);
+    using file = SqliteFile.openForReading(catalogPath, "catalog");
     const named =
       "SELECT (SELECT count(*) FROM sessions) + (SELECT count(*) FROM checkpoints) AS count";
     return file.get<{ count: number }>(named)?.count ?? null;

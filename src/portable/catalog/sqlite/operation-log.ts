@@ -1,6 +1,6 @@
 import type { OperationRow } from "../../model/index.ts";
-import type { NewOperation, OperationLog } from "../operation-log.ts";
 import type { Row, SqliteFile } from "../../sqlite/index.ts";
+import type { NewOperation, OperationLog } from "../operation-log.ts";
 
 /** Operations that `undo` takes back. */
 const MOVES = "'restore', 'undo', 'revert', 'merge'";

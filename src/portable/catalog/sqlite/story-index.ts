@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { StoryRow } from "../../model/index.ts";
-import type { StoryEntry, StoryIndex } from "../story-index.ts";
 import type { SqliteFile } from "../../sqlite/index.ts";
+import type { StoryEntry, StoryIndex } from "../story-index.ts";
 
 /** Version of what is noted of a story; rows of another one are written anew. */
 const INDEX_VERSION = 2;

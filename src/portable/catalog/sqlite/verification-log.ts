@@ -1,5 +1,5 @@
-import type { VerdictsOf, VerificationLog, VerificationRow } from "../verification-log.ts";
 import type { SqliteFile } from "../../sqlite/index.ts";
+import type { VerdictsOf, VerificationLog, VerificationRow } from "../verification-log.ts";
 
 /** Verifications of one checkpoint that are kept; older ones are forgotten. */
 const KEPT_MAX = 100;
