@@ -1,6 +1,6 @@
 import { expect, test, vi } from "vitest";
 import type { JsonValue } from "../objects/index.ts";
-import { type Migrations, migrateState } from "./migrate.ts";
+import { type Migrations, migrateState } from "./index.ts";
 
 const MIGRATIONS: Migrations = {
   1: (state) => ({ plan: state }),

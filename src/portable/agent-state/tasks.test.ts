@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { beginTask, changeTask, nextTask, parseTasks, type Task } from "./tasks.ts";
+import { beginTask, changeTask, nextTask, parseTasks, type Task } from "./index.ts";
 
 const refusedWith = (text: string | RegExp) =>
   expect.objectContaining({ code: "USAGE_INVALID", message: expect.stringMatching(text) });

@@ -4,7 +4,7 @@ import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { appendItems, objectsOf, readValue, storeValue } from "../index.ts";
-import { SqliteObjects } from "./sqlite-objects.ts";
+import { SqliteObjects } from "./index.ts";
 
 let directory: string;
 const filePath = () => path.join(directory, "objects.sqlite");
