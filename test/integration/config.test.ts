@@ -47,6 +47,7 @@ test("keys are set, shown with where they are set, and removed; no daemon is nee
     );
 
   await config("detach-keys", "ctrl-a,d");
+  const spaced = await config("verify", "--", "npm", "run", "a b");
   const set = await config("verify", "--", "npm", "test");
   await config("noise", "*.log", "coverage", "--directory");
   const shown = await config();
@@ -56,6 +57,7 @@ test("keys are set, shown with where they are set, and removed; no daemon is nee
   const refused = await config("auto", "sometimes");
   const unknown = await config("colors");
 
+  expect(spaced.stdout).toBe(`verify is npm run 'a b' in ${userFile()}\n`);
   expect(set.stdout).toBe(`verify is npm test in ${userFile()}\n`);
   expect(shown.stdout).toMatch(/^detach-keys +ctrl-a,d +user: \/.*config\.toml, line 1$/m);
   expect(shown.stdout).toMatch(

@@ -145,8 +145,13 @@ function renderSettings(settings: readonly Setting[]): string[] {
 }
 
 function tellValue(value: ConfigValue): string {
-  const words = [value ?? []].flat();
-  return words.length === 0 ? "-" : shownCommand(words.join(" "));
+  if (value === null || value.length === 0) return "-";
+  return shownCommand(typeof value === "string" ? value : value.map(quoted).join(" "));
+}
+
+/** A word with a space in it stays one word. */
+function quoted(word: string): string {
+  return /^[^\s'"\\$`;&|<>()]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;
 }
 
 /** A token in a verify command is for nobody who looks at a config. */

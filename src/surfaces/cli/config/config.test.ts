@@ -179,6 +179,14 @@ test("a directory's file that is a link, a folder, too long or no text is refuse
   expect(read()).toBeNull();
 });
 
+test("a folder that cannot be made is told, below /proc too", () => {
+  const file = "/proc/waypoint-none/config.toml";
+
+  expect(() => writeConfigFile(file, "")).toThrow(
+    expect.objectContaining({ code: "USAGE_INVALID", detail: { file } }),
+  );
+});
+
 test("a user's file that is a link stays one, and what it leads to is written", () => {
   const kept = path.join(scratch, "dotfiles.toml");
   writeFileSync(kept, "");

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { mkdirSync, realpathSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, realpathSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { WaypointError } from "../../../shared/errors/index.ts";
 import type { ConfigKey, ConfigValue } from "./keys.ts";
@@ -30,7 +30,7 @@ export async function withKey(text: string, key: ConfigKey, value: ConfigValue):
  */
 export function writeConfigFile(file: string, text: string): void {
   try {
-    mkdirSync(path.dirname(file), { recursive: true });
+    makeFolder(path.dirname(file));
     writeWhole(targetOf(file), text);
   } catch (error) {
     throw new WaypointError("USAGE_INVALID", `${file} cannot be written.`, {
@@ -39,6 +39,13 @@ export function writeConfigFile(file: string, text: string): void {
       cause: error,
     });
   }
+}
+
+/** One folder after the other: below /proc, Node's own `recursive` tries for ever. */
+function makeFolder(folder: string): void {
+  if (existsSync(folder)) return;
+  makeFolder(path.dirname(folder));
+  mkdirSync(folder);
 }
 
 function writeWhole(target: string, text: string): void {

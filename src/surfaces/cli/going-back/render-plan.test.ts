@@ -37,7 +37,10 @@ test("services and their ports come first, what programs keep for themselves las
     },
     ...{ commands: [], commandsUnknown: null, told: [], heldOpen: [], typing: null, refused: null },
     outside: { connections: [], binds: [] },
-    untouched: { sessions: [], standbys: [] },
+    untouched: {
+      sessions: [1, 2, 3, 4, 5, 6, 7].map((at) => ({ name: `fork-${at}`, isRelated: at < 7 })),
+      standbys: [],
+    },
   } as unknown as RestorePlan;
 
   const [, ...lines] = renderPlan(plan, { paint: plain, linesMax: 10 });
@@ -49,6 +52,7 @@ test("services and their ports come first, what programs keep for themselves las
     expect.stringContaining("/srv/.git"),
     "… and 1 file that programs keep for themselves; --dry-run lists them",
   ]);
+  expect(lines.at(-1)).toBe("Not touched: 6 related sessions, 1 other session");
   const whole = renderPlan(plan, { paint: plain, linesMax: Number.POSITIVE_INFINITY });
   expect(whole.join("\n")).toContain("/root/.bash_history");
 });

@@ -18,6 +18,9 @@ import { describeParts, renderHolders } from "./render-files-put.ts";
 /** Longest command line that is shown. */
 const COMMAND_CHARS_MAX = 200;
 
+/** So many related sessions are named, more are counted. */
+const RELATED_NAMED_MAX = 4;
+
 /** How much of a plan is shown: all of it, or what a question can have before it. */
 export interface PlanStyle {
   paint: Paint;
@@ -145,9 +148,11 @@ function renderOutside({ outside, parts }: RestorePlan): string[] {
 
 function renderUntouched({ untouched: { sessions, standbys } }: RestorePlan): string[] {
   const related = sessions.filter(({ isRelated }) => isRelated).map(({ name }) => printable(name));
+  const named = related.length <= RELATED_NAMED_MAX ? related : [];
   const others = sessions.length - related.length;
   const parts = [
-    ...related.map((name) => `session ${name}`),
+    ...named.map((name) => `session ${name}`),
+    ...(related.length > named.length ? [`${related.length} related sessions`] : []),
     ...(others === 0 ? [] : [others === 1 ? "1 other session" : `${others} other sessions`]),
     ...(standbys.length > 1 ? [`${standbys.length} standbys`] : []),
     ...(standbys.length === 1 ? [`the standby of ${standbys[0]}`] : []),
