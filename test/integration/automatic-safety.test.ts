@@ -124,7 +124,7 @@ describe("a restore while somebody types", () => {
     await session.auto({ policy: "hybrid" });
     const line = `${WAYPOINT_COMMAND} --dir ${own.stateDir}`;
     await using person = await Tmux.start(`${line} attach typed`);
-    await person.shows(/[$#] *\n/);
+    await person.shows(/[$#] /);
     await person.type("touch /srv/by-a-person; echo do''ne\r");
     await person.shows(/done/);
     const all = await untilAutomatic(session, 1);

@@ -73,7 +73,7 @@ test("attach shows the session, detaches at the chord and puts the terminal back
 
 test("attach says once, dimmed, on the screen that it draws, where one is and how to leave", async () => {
   await using terminal = await Tmux.start(
-    `sh -c '${WAYPOINT_COMMAND} --dir ${own.stateDir} attach gone;` +
+    `env -u NO_COLOR sh -c '${WAYPOINT_COMMAND} --dir ${own.stateDir} attach gone;` +
       ` ${WAYPOINT_COMMAND} --dir ${own.stateDir} attach web'`,
     { columns: 60, rows: 8 },
   );
