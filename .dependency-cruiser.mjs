@@ -75,8 +75,9 @@ export default {
     only(
       "client-knows-the-protocol",
       "^src/(surfaces/client/|index[.]ts$)",
-      "^src/(shared|base|surfaces/client)/",
-      "A client starts for each step of an agent: it stays small and decides nothing.",
+      "^src/(shared|base|surfaces/client|portable/agent-state)/",
+      "A client starts for each step of an agent: it stays small and decides nothing. What an agent " +
+        "has needs no machine: it is loaded when it is used.",
     ),
     only(
       "cli-knows-the-client",

@@ -40,6 +40,12 @@ export const VARIABLES: readonly Variable[] = [
       "One more pattern of what is hidden where commands and variables are shown (docs/story.md): a regular expression",
   },
   {
+    name: "WAYPOINT_REDACT",
+    readBy: "the daemon, when it starts",
+    meaning:
+      "One more pattern of what is taken out of what agents hand over before it is kept (docs/agents.md): a regular expression, or `off`",
+  },
+  {
     name: "WAYPOINT_PIDS",
     readBy: "the daemon, when it starts",
     meaning:

@@ -10,6 +10,8 @@ export interface StateLayout {
   logPath: string;
   lockPath: string;
   catalogPath: string;
+  /** What agents hand over, and what no restore takes back. */
+  agentDir: string;
   namespaceDir: string;
   namespacePath: string;
   storeDir: string;
@@ -32,6 +34,7 @@ export function stateLayout(stateDir: string): StateLayout {
     logPath: path.join(root, "daemon.log"),
     lockPath: path.join(root, "daemon.lock"),
     catalogPath: path.join(root, "catalog.sqlite"),
+    agentDir: path.join(root, "agent"),
     namespaceDir: path.join(root, "ns"),
     namespacePath: path.join(root, "ns", "mnt"),
     storeDir: path.join(root, "store"),

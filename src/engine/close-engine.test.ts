@@ -38,6 +38,7 @@ function fakeEngine({ failing = "" } = {}) {
       killTree: async (pid: number) => void done.push(`tree ${pid}`),
     },
     settings: { layout: { storeDir: "/store" } },
+    agentStates: { [Symbol.dispose]: () => void done.push("agents") },
     catalog: {
       sessions: () => [],
       instances: () => [{ id: "fork-1", session: "fork" }],
@@ -61,6 +62,7 @@ test("an engine that is closed finishes what is under way, then ends its parts, 
     "leases",
     ...["standbys", "images"],
     ...BACKGROUND,
+    "agents",
     "catalog",
   ]);
 });
@@ -72,7 +74,9 @@ test.each(["verifications", "leases", "standbys", "stories", "builder"])(
 
     await closeEngine(engine);
 
-    expect(done).toEqual(expect.arrayContaining(["leases", "images", ...BACKGROUND, "catalog"]));
+    expect(done).toEqual(
+      expect.arrayContaining(["leases", "images", ...BACKGROUND, "agents", "catalog"]),
+    );
     expect(logged).toEqual([expect.stringMatching(/^the engine's end: /)]);
   },
 );

@@ -1,5 +1,7 @@
 import { randomBytes } from "node:crypto";
+import { mkdirSync } from "node:fs";
 import os from "node:os";
+import path from "node:path";
 import { type Logger, SerialQueues, type StateLayout, startProgram } from "../base/index.ts";
 import * as criu from "../linux/criu/index.ts";
 import {
@@ -16,7 +18,9 @@ import * as shells from "../linux/shells/index.ts";
 import { openStore, type StoreLimits } from "../linux/store/index.ts";
 import { findTerminals, InitLink, ScreenModel, SHELL_FILES } from "../linux/terminal/index.ts";
 import * as textTools from "../linux/text-tools/index.ts";
+import { AgentStates, redactorOf } from "../portable/agent-state/index.ts";
 import { namesNothing, SqliteCatalog } from "../portable/catalog/sqlite/index.ts";
+import { SqliteObjects } from "../portable/objects/sqlite/index.ts";
 import { ID_LENGTH } from "../shared/protocol/index.ts";
 import { AutomaticCheckpoints } from "./automatic/index.ts";
 import { MemoryImages } from "./checkpoint/index.ts";
@@ -60,6 +64,8 @@ export interface EngineOptions {
   storyProgram: readonly [string, ...string[]];
   /** The machine's own mount namespace; `null` if it is not known. */
   hostNamespacePath: string | null;
+  /** Forms of secrets that are taken out of what agents hand over. @defaultValue the known ones */
+  redact?: readonly RegExp[];
   logger: Logger;
 }
 
@@ -101,6 +107,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   const storySettings: ReadingSettings = { resolvConf: network.resolvConf, initBinaryPath };
   const limitsHost = LimitsHost.open({ ownerKey: layout.key });
   const pidsOnly = { memoryLimitBytes: null, cpuLimit: null, pidsLimit: options.pidsDefault };
+  const redact = redactorOf(options.redact);
   const engine: Engine = {
     settings: {
       layout,
@@ -123,6 +130,11 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
       pidsDefault: limitsHost.canHold(pidsOnly) ? options.pidsDefault : null,
     },
     catalog,
+    agentStates: new AgentStates(
+      () => SqliteObjects.open(fileForAgents(layout, "objects.sqlite")),
+      redact,
+    ),
+    redact: (text) => String(redact(text)),
     store,
     network,
     forwards: new PortForwards(),
@@ -213,6 +225,12 @@ function programsOf(packageRoot: string) {
     parkHookPath: at("park-hook"),
     preloadPath: at("criu-preload.so"),
   };
+}
+
+/** Returns the path of a file beside the catalog, in a directory that nobody else reads. */
+function fileForAgents({ agentDir }: StateLayout, name: string): string {
+  mkdirSync(agentDir, { recursive: true, mode: 0o700 });
+  return path.join(agentDir, name);
 }
 
 /** 10 characters without those that are easily confused. */

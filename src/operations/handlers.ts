@@ -10,7 +10,9 @@ import type { HandlersOf } from "./operation-handler.ts";
 import { REMOVE_HANDLERS } from "./remove-handlers.ts";
 import { RESTORE_HANDLERS } from "./restore-handlers.ts";
 import { SESSION_HANDLERS } from "./session-handlers.ts";
+import { STATE_HANDLERS } from "./state-handlers.ts";
 import { STORY_HANDLERS } from "./story-handlers.ts";
+import { TASK_HANDLERS } from "./task-handlers.ts";
 import { VERIFY_HANDLERS } from "./verify-handlers.ts";
 
 /** The operations of sessions and checkpoints; the daemon adds those about itself. */
@@ -26,6 +28,8 @@ export const HANDLERS: EngineOperations = {
   ...STORY_HANDLERS,
   ...FILE_HANDLERS,
   ...AUTO_HANDLERS,
+  ...STATE_HANDLERS,
+  ...TASK_HANDLERS,
   ...RESTORE_HANDLERS,
   ...MERGE_HANDLERS,
   ...FORWARD_HANDLERS,

@@ -1,3 +1,4 @@
+import { sweepStates } from "../engine/agent-state/index.ts";
 import { removeCheckpoints } from "../engine/checkpoint/index.ts";
 import type { Engine } from "../engine/ports/index.ts";
 import { cutShort, endInstance, removeSession } from "../engine/session/index.ts";
@@ -26,6 +27,7 @@ export const REMOVE_HANDLERS: HandlersOf<"rm" | "rm.checkpoints" | "rm.files"> =
       await endBrowsing(removableIds, input.force, engine);
       await removeSession(session, engine);
       await removeCheckpoints(removableIds, engine);
+      sweepStates([session, ...removable], engine);
       return {
         session: session.id,
         name: session.name,

@@ -1,3 +1,4 @@
+import { sweepStates } from "../engine/agent-state/index.ts";
 import { removeCheckpoints, writeManifest } from "../engine/checkpoint/index.ts";
 import type { Engine, StreamClient } from "../engine/ports/index.ts";
 import { describeSession, removeInstance } from "../engine/session/index.ts";
@@ -58,6 +59,7 @@ async function removeRows(
     }
   });
   await removeCheckpoints(ids, engine);
+  sweepStates(rows, engine);
   // They tell what differs from the parent.
   for (const { id, heldBy } of children) if (heldBy === null) scheduleStory(id, engine);
   return {

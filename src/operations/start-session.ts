@@ -37,7 +37,7 @@ export async function startSession(
     checkpoint,
     {
       ...{ only: undefined, paths: [], except: [], check: false, loseProcesses: false },
-      ...{ withoutBinds, withoutUndo: isAsLeft },
+      ...{ withoutBinds, withoutUndo: isAsLeft, keepsAgentState: isAsLeft },
     },
     engine,
   );
@@ -70,7 +70,8 @@ async function findSource(
 
 /** The stop took it, and nothing has come after. */
 function wasStoppedAt({ id }: SessionRow, head: CheckpointRow, { catalog }: Engine): boolean {
-  const last = catalog.operations.all().findLast(({ session }) => session === id);
+  // An agent's state that was put back has left the machine as it was.
+  const last = catalog.operations.all(id).findLast(({ detail }) => detail?.parts?.only !== "state");
   return last?.kind === "stop" && last.undo === head.id;
 }
 

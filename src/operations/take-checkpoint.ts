@@ -1,7 +1,9 @@
+import { changeState } from "../engine/agent-state/index.ts";
 import { createCheckpoint, describeCheckpoint, makeDurable } from "../engine/checkpoint/index.ts";
 import type { Engine, StreamClient } from "../engine/ports/index.ts";
 import { requireLive, requireValidName, requireVerifyCommand } from "../engine/session/index.ts";
 import { verifyInBackground, verifyMany } from "../engine/verify/index.ts";
+import { resolveSession } from "../portable/lineage/index.ts";
 import type { CheckpointRow, SessionRow } from "../portable/model/index.ts";
 import { WaypointError } from "../shared/errors/index.ts";
 import type {
@@ -27,7 +29,7 @@ export async function takeCheckpoint(
 ): Promise<OperationOutput<"checkpoint">> {
   const { row, command } = await withSession(input.session, engine, client, async (session) => ({
     command: input.verify === true ? requireVerifyCommand(session) : input.verify,
-    row: await capture(session, input, engine),
+    row: await capture(withState(session, input, engine), input, engine),
   }));
   if (command === undefined) return describe(row, engine);
   const request = {
@@ -54,6 +56,15 @@ export async function takeCheckpoint(
     verification: "command" in verification ? verification : null,
     verifyError: verified?.error ?? null,
   };
+}
+
+/** What is handed over is kept before the capture, which has it then. */
+function withState(session: SessionRow, { state, name }: Input, engine: Engine): SessionRow {
+  if (state === undefined) return session;
+  if (name !== undefined) requireFreeCheckpointName(name, engine);
+  const set = Object.fromEntries(Object.entries(state).map(([key, value]) => [key, { value }]));
+  changeState(session, { set, append: {}, remove: [] }, engine);
+  return resolveSession(session.id, engine.catalog);
 }
 
 async function capture(session: SessionRow, input: Input, engine: Engine): Promise<CheckpointRow> {

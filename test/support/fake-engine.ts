@@ -9,7 +9,9 @@ import {
 import type { Engine } from "../../src/engine/ports/index.ts";
 import * as kernel from "../../src/linux/kernel/index.ts";
 import type { InitLink } from "../../src/linux/terminal/index.ts";
+import { AgentStates } from "../../src/portable/agent-state/index.ts";
 import { SqliteCatalog } from "../../src/portable/catalog/sqlite/index.ts";
+import { MemoryObjects } from "../../src/portable/objects/index.ts";
 import { answersOfFakes } from "./fake-answers.ts";
 import { FakeSteps, type Methods } from "./fake-steps.ts";
 
@@ -70,6 +72,11 @@ export function fakeEngine(change: Partial<Record<keyof Engine, unknown>> = {}):
       ...{ standby: { policy: "off", budgetBytes: 0, reserveBytes: 0 }, pidsDefault: null },
     },
     ...{ catalog, logger, live: new LiveSessions(), typing: new Typing() },
+    agentStates: new AgentStates(
+      () => new MemoryObjects(),
+      (value) => value,
+    ),
+    redact: (text: string) => text,
     journal: new CommandJournal(memory.commands, logger),
     ...{ leases: new SerialQueues(), background: new SerialQueues(), filling: new Map() },
     connectInit: steps.method("connectInit"),

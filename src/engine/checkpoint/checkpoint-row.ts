@@ -22,20 +22,23 @@ export function checkpointRow(
   session: SessionRow,
   live: Pick<LiveInstance, "terminalId"> | undefined,
   options: CheckpointOptions,
-  { settings }: Engine,
+  engine: Pick<Engine, "settings" | "agentStates" | "redact" | "logger">,
   facts: Pick<
     CheckpointRow,
     "id" | "pauseMs" | "totalMs" | "memoryBytes" | "unchangedSince" | "imagesSums"
   >,
 ): CheckpointRow {
+  const { settings } = engine;
   return {
     ...facts,
     session: session.id,
     sessionName: session.name,
     parent: session.head,
     name: options.name,
-    intent: options.intent,
-    agentSaid: options.agentSaid ?? null,
+    intent: options.intent === null ? null : engine.redact(options.intent),
+    agentSaid: options.agentSaid === undefined ? null : engine.redact(options.agentSaid),
+    agentState: session.agentState,
+    task: taskInProgress(session, engine),
     tags: null,
     trigger: options.trigger,
     autoCause: options.autoCause ?? null,
@@ -60,6 +63,22 @@ export function checkpointRow(
     heldBy: null,
     heldWhy: null,
   };
+}
+
+/** Returns the task that the session's agent is at, as the timeline tells it. */
+function taskInProgress(
+  { agentState }: SessionRow,
+  { agentStates, logger }: Pick<Engine, "agentStates" | "logger">,
+): string | null {
+  if (agentState === null) return null;
+  try {
+    const task = agentStates.tasksOf(agentState).find(({ status }) => status === "in-progress");
+    return task === undefined ? null : `${task.id} ${task.title}`.trimEnd();
+  } catch (error) {
+    // A damaged state must not keep the machine from being captured.
+    logger.error("read an agent's tasks", error);
+    return null;
+  }
 }
 
 /** Returns a duration in milliseconds as it is recorded and shown. */

@@ -35,6 +35,7 @@ export function describeCheckpoint(
     ...{ id, session, sessionName, parent, name, intent, trigger, content, autoCause },
     ...{ createdAt, unchangedSince, pauseMs, totalMs, memoryBytes, stage },
     tags: tagsOf(row),
+    task: row.task,
     derivedIntent: derivedIntentOf(row, story),
     verification: verification === undefined ? null : describeVerification(verification),
     changes: { summary: summaryOf(row, story?.summary ?? "") },
@@ -82,12 +83,23 @@ export async function showCheckpoint(
     verifications: withinAnswer(verifications),
     changes: { ...changes, summary: summaryOf(row, changes.summary) },
     story,
+    agentState: describeState(row, engine),
     processes: processes?.map(({ pid, command }) => ({ pid, command })) ?? null,
     binds: [...row.binds],
     host: { kernel: row.kernel, criu: row.criu, arch: row.arch },
     limits: limitsOf(row),
     diskPath: engine.store.checkpointPaths(row.id).checkpointDir,
   };
+}
+
+/** What is damaged of it is not in the way of everything else that a checkpoint tells. */
+function describeState({ agentState }: CheckpointRow, { agentStates, logger }: Engine) {
+  try {
+    return { version: agentStates.versionOf(agentState), keys: agentStates.keysOf(agentState) };
+  } catch (error) {
+    logger.error("read an agent's state", error);
+    return null;
+  }
 }
 
 /** Images that are damaged, or of a newer Waypoint, are not in the way of everything else that a checkpoint tells. */

@@ -11,6 +11,8 @@ const ROW: CheckpointRow = {
   intent: "before\n\u001b[31mthe storm",
   tags: null,
   agentSaid: "Ran the tests",
+  agentState: '{"v":1}',
+  task: "3 Deploy",
   trigger: "manual",
   autoCause: null,
   content: "full",

@@ -6,6 +6,7 @@ import type * as sandbox from "../../linux/sandbox/index.ts";
 import type * as shells from "../../linux/shells/index.ts";
 import type { Store } from "../../linux/store/index.ts";
 import type { findTerminals, InitLink, ScreenModel } from "../../linux/terminal/index.ts";
+import type { AgentStates } from "../../portable/agent-state/index.ts";
 import type { Catalog } from "../../portable/catalog/index.ts";
 import type {
   CommandJournal,
@@ -63,6 +64,10 @@ export interface MemoryBudget {
 export interface Engine {
   settings: EngineSettings;
   catalog: Catalog;
+  /** What agents have beside their machines. */
+  agentStates: AgentStates;
+  /** Returns what an agent or a person said as it may be kept: without its secrets. */
+  redact: (text: string) => string;
   store: Store;
   network: NetworkHost;
   forwards: PortForwards;

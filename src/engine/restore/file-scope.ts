@@ -9,7 +9,7 @@ import { shellDirectory } from "../story/index.ts";
 
 /** The parts that were asked for, as they were typed. */
 export interface AskedParts {
-  only?: "files" | "processes" | undefined;
+  only?: RestoreParts["only"] | undefined;
   paths: readonly string[];
   except: readonly string[];
 }
@@ -26,8 +26,9 @@ export async function resolveParts(
   engine: Engine,
 ): Promise<RestoreParts> {
   const hasPaths = paths.length + except.length > 0;
-  if (only === "processes" && hasPaths) {
-    throw new WaypointError("USAGE_INVALID", "Processes cannot be chosen by paths.", {
+  if (only != null && only !== "files" && hasPaths) {
+    const message = `Paths choose files alone, and nothing of --only ${only}.`;
+    throw new WaypointError("USAGE_INVALID", message, {
       hint: "Leave out --path and --except, or put back files alone.",
     });
   }

@@ -11,6 +11,7 @@ import { scopeOf } from "./file-scope.ts";
 import { ComparedMoments, findActions, findHolders } from "./find-actions.ts";
 import { findUntouched } from "./find-untouched.ts";
 import { agentMessagesSince, commandsSince } from "./history-since.ts";
+import { planState } from "./plan-state.ts";
 
 const FILES_MAX = 20_000;
 const FILE_SECTIONS: readonly ChangesSection[] = ["files", "packages"];
@@ -44,16 +45,17 @@ export async function planRestore(
     ...{ sections: sectionsOf(parts), isWanted: scopeOf(parts) },
   };
   const changes = await compareMoments({ from: now, to: past }, { scope, engine, signal });
-  const isWhole = parts.only === null;
+  const isWhole = parts.only === null || parts.only === "machine";
   const none = { commands: [], commandsUnknown: null };
   const { id, name, content } = checkpoint;
   return {
     ...{ session: session.id, sessionName: session.name, checkpoint: id, checkpointName: name },
     ...{ content, parts, changes },
     ...(isWhole ? await commandsSince(session, checkpoint, engine) : none),
-    told: isWhole ? agentMessagesSince(session, checkpoint, engine) : [],
+    state: planState(session, checkpoint, parts, engine),
+    told: parts.only === null ? agentMessagesSince(session, checkpoint, engine) : [],
     outside: {
-      connections: parts.only === "files" ? [] : (changes.connections?.closed ?? []),
+      connections: isBesideProcesses(parts) ? [] : (changes.connections?.closed ?? []),
       binds: [...session.binds],
     },
     ...(await lookAtFiles(session, new ComparedMoments(now, past), parts, engine, signal)),
@@ -62,9 +64,15 @@ export async function planRestore(
   };
 }
 
+/** Whether what runs goes on. */
+function isBesideProcesses({ only }: RestoreParts): boolean {
+  return only === "files" || only === "state";
+}
+
 function sectionsOf({ only, paths, except }: RestoreParts): readonly ChangesSection[] | null {
   if (only === "processes") return PROCESS_SECTIONS;
-  if (only === null) return null;
+  if (only === null || only === "machine") return null;
+  if (only === "state") return [];
   // A package is more than the files that were named.
   return paths.length + except.length > 0 ? ["files"] : FILE_SECTIONS;
 }

@@ -19,8 +19,13 @@ import { swapInStandby } from "./swap-in-standby.ts";
 /** How to restore. */
 export interface RestoreOptions extends Loss {
   kind: "restore" | "undo";
-  /** Processes alone, on the files as they are now. @defaultValue all of the checkpoint */
-  only?: "processes";
+  /**
+   * machine: files and processes, and the agent's state stays; processes: these alone, on the files as
+   * they are now. @defaultValue all of the checkpoint
+   */
+  only?: "machine" | "processes";
+  /** The agent's state stays, though all else is put back: what was left is begun again. */
+  keepsAgentState?: boolean;
   /** Of an undo: the operation that it takes back. */
   undoes?: number;
 }
@@ -53,7 +58,7 @@ export async function restoreCheckpoint(
   const startedAtMs = performance.now();
   const bindsLeftOut = findMissingBinds(from.checkpoint.binds, from, engine);
   const quick =
-    options.only === undefined
+    options.only !== "processes"
       ? await restoreFromStandby(session, from.checkpoint, options, engine)
       : null;
   if (quick !== null) {
@@ -94,6 +99,7 @@ export async function restoreCheckpoint(
       state: "running",
       instance: instanceId,
       head: filesOf.id,
+      agentState: keepsAgentState(options) ? session.agentState : checkpoint.agentState,
     });
     catalog.operations.insert({
       session: session.id,
@@ -146,7 +152,8 @@ async function restoreFromStandby(
   const checkpoint = await requireCaptured(wanted, engine).catch(() => wanted);
   const before = options.withoutUndo ? null : { ...beforeRestoreOf(checkpoint), filesOnly: false };
   const { kind } = options;
-  const choice = { kind, before, detail: detailOf(options) };
+  const keeps = keepsAgentState(options);
+  const choice = { kind, before, detail: detailOf(options), keepsAgentState: keeps };
   const swapped = await swapInStandby(session, checkpoint, choice, engine);
   if (swapped === null) return null;
   return {
@@ -162,6 +169,10 @@ async function restoreFromStandby(
 function beforeRestoreOf({ id, name }: CheckpointRow) {
   const intent = `before the restore of ${name ?? id}`;
   return { trigger: "before-restore", intent, name: null, movesHead: false } as const;
+}
+
+function keepsAgentState({ only, keepsAgentState }: RestoreOptions): boolean {
+  return only !== undefined || keepsAgentState === true;
 }
 
 /** What the log says of it beyond that it was done. */

@@ -10,9 +10,16 @@ import { type AskedParts, resolveParts } from "./file-scope.ts";
 import { findActions } from "./find-actions.ts";
 import { putBackFiles } from "./put-back-files.ts";
 import { restoreCheckpoint } from "./restore-checkpoint.ts";
+import { restoreState } from "./restore-state.ts";
 
 /** What was asked for besides the checkpoint. */
-export type RestoreChoice = AskedParts & Loss & BindChoice & { check: boolean };
+export type RestoreChoice = AskedParts &
+  Loss &
+  BindChoice & {
+    check: boolean;
+    /** The agent's state stays as it is, whatever is put back. */
+    keepsAgentState?: boolean;
+  };
 
 const EVERYTHING: RestoreParts = { only: null, paths: [], except: [] };
 const NEVER = new AbortController().signal;
@@ -33,10 +40,15 @@ export async function restoreSession(
   engine: Engine,
 ): Promise<OperationOutput<"restore">> {
   const parts = await resolveParts(choice, session, engine);
+  if (parts.only === "state") {
+    const { withoutUndo } = choice;
+    return await restoreState(session, checkpoint, { kind: "restore", withoutUndo }, engine);
+  }
   if (parts.only === "files") return await restoreFiles(session, checkpoint, parts, choice, engine);
   const { withoutBinds, loseProcesses, withoutUndo } = choice;
   const options = {
     ...({ kind: "restore", loseProcesses, withoutUndo } as const),
+    ...(choice.keepsAgentState === undefined ? {} : { keepsAgentState: choice.keepsAgentState }),
     ...(parts.only === null ? {} : { only: parts.only }),
   };
   const restored = await restoreCheckpoint(

@@ -8,7 +8,12 @@ const BEFORE = {
   ...({ trigger: "before-restore", intent: "before", name: null } as const),
   ...{ filesOnly: false, movesHead: false },
 };
-const RESTORE: SwapOptions = { kind: "restore", before: BEFORE, detail: null };
+const RESTORE: SwapOptions = {
+  kind: "restore",
+  before: BEFORE,
+  detail: null,
+  keepsAgentState: false,
+};
 /** What a restore from a standby has left; it stands frozen as the instance `s1-0`. */
 const HELD = checkpointRow({ id: "held", heldBy: "s1-0" });
 

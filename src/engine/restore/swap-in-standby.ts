@@ -24,6 +24,8 @@ export interface SwapOptions {
   /** What to note of what is there now; `null` keeps nothing of it. */
   before: CheckpointOptions | null;
   detail: OperationDetail | null;
+  /** The agent's state stays as it is. */
+  keepsAgentState: boolean;
 }
 
 /** A session that stands at another checkpoint, and what `undo` would take it back to. */
@@ -179,6 +181,7 @@ function record(
       instance: live.instanceId,
       instanceCount: session.instanceCount + 1,
       head: target.id,
+      agentState: options.keepsAgentState ? session.agentState : target.agentState,
     });
     catalog.operations.insert({
       session: session.id,

@@ -8,6 +8,7 @@ import { actionsFor } from "./file-actions.ts";
 import { putBackFiles } from "./put-back-files.ts";
 import { restoreCheckpoint } from "./restore-checkpoint.ts";
 import { checkIf } from "./restore-session.ts";
+import { restoreState } from "./restore-state.ts";
 
 /** What was asked for besides the session. */
 export interface UndoChoice extends Loss, BindChoice {
@@ -27,7 +28,8 @@ export interface Undoable {
 /**
  * Takes an operation back, and can be taken back in turn.
  *
- * A restore is taken back as a whole: the session is again as it was before it. Files that were put
+ * A restore is taken back as a whole: the session is again as it was before it. An agent's state that
+ * the restore had left alone stays. Files that were put
  * back or reverted under a running session are, and only these, as they were before; what runs goes
  * on.
  *
@@ -43,7 +45,10 @@ export async function undoOperation(
   const { operation, before } = findUndoable(session, choice.operation, engine);
   if (isOfFiles(operation)) return await undoFiles(session, { operation, before }, choice, engine);
   const { withoutBinds, loseProcesses, withoutUndo } = choice;
-  const options = { kind: "undo", loseProcesses, withoutUndo, undoes: operation.id } as const;
+  const only = operation.detail?.parts?.only ?? null;
+  const undoing = { kind: "undo", withoutUndo, undoes: operation.id } as const;
+  if (only === "state") return await restoreState(session, before, undoing, engine);
+  const options = { ...undoing, loseProcesses, keepsAgentState: only !== null };
   const from = { checkpoint: before, withoutBinds };
   const restored = await restoreCheckpoint(session, from, options, engine);
   const expected = { parts: EVERYTHING, processesOf: before, filesOf: before, paths: null };

@@ -69,6 +69,7 @@ export async function createSession(
     pidsLimit,
     diskLimitBytes: input.diskBytes ?? null,
     standby: input.standby ?? null,
+    agentState: null,
     ...verifyCommandOf(null),
     ...automaticOf(input.auto ?? null),
   };

@@ -38,7 +38,9 @@ export async function restoreAgain(
     rollback.defer("end what nobody refers to", () => removeInstance(instanceId, engine));
     const head = checkpoint === wanted ? {} : { head: checkpoint.id };
     catalog.transaction(() => {
-      catalog.updateSession(sessionId, { state: "running", instance: instanceId, ...head });
+      const { agentState } = checkpoint;
+      const moved = { state: "running", instance: instanceId, agentState } as const;
+      catalog.updateSession(sessionId, { ...moved, ...head });
       catalog.operations.insert({
         session: sessionId,
         kind: "recover",

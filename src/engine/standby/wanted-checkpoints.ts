@@ -34,7 +34,8 @@ export function wantedOf(session: SessionRow, engine: Engine): CheckpointRow[] {
   const line = newestOf(session, policy === "head" ? 1 : Number(policy), engine);
   const last = engine.catalog.operations.lastMove(session.id);
   // Files that were put back are taken back one by one, under what runs.
-  const isWhole = last?.detail?.parts?.only !== "files";
+  const only = last?.detail?.parts?.only;
+  const isWhole = only !== "files" && only !== "state";
   const undoTarget =
     last?.undo == null || !isWhole ? undefined : engine.catalog.checkpoint(last.undo);
   const [head, ...older] = line;

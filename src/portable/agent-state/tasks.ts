@@ -1,6 +1,9 @@
 import { z } from "zod";
 import { WaypointError } from "../../shared/errors/index.ts";
 
+/** Where a state has its tasks. */
+export const TASKS_KEY = "tasks";
+
 const ID_CHARS_MAX = 64;
 const TITLE_CHARS_MAX = 500;
 const NOTE_CHARS_MAX = 4000;

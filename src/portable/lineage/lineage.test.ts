@@ -37,6 +37,7 @@ function session(id: string, facts: Partial<SessionRow> = {}): SessionRow {
     ...{ cwd: "/", createdAt: id, head: null, forkedFrom: null, instance: null, instanceCount: 0 },
     ...{ binds: [], hostMounts: [], ...UNLIMITED, standby: null },
     ...{ verifyWords: null, verifyCommand: null, verifyAutomatic: null },
+    agentState: null,
     ...{ auto: null, autoPausedAt: null, autoFailure: null, autoFailedAt: null },
     ...facts,
   };
@@ -55,6 +56,8 @@ function checkpoint(id: string, of: string, parent: string | null, name: string 
       intent: null,
       tags: null,
       agentSaid: null,
+      agentState: null,
+      task: null,
     },
     ...{ trigger: "manual", autoCause: null, content: "full", createdAt: id },
     ...{ pauseMs: 0, totalMs: 0 },

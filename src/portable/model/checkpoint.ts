@@ -38,6 +38,8 @@ export const checkpointRecordSchema = checkpointSchema.pick(TOLD).extend({
   heldBy: laterText.describe("The frozen instance that is this checkpoint until it was dumped"),
   heldWhy: laterText.describe("Why it could not be dumped; null before it was tried"),
   agentSaid: laterText.describe("The agent's last message or tool call, as it was handed over"),
+  agentState: laterText.describe("Where the agent's state of then lies; null where it had none"),
+  task: laterText.describe("The task that was in progress, as its id and its title"),
   tags: laterText.describe(
     "Labels that it may share with others, as a list in JSON; null for none",
   ),
@@ -50,7 +52,7 @@ export const TIMELINE_COLUMNS = [
   ...(["id", "session", "sessionName", "parent", "name", "intent", "trigger", "content"] as const),
   "autoCause",
   ...(["createdAt", "unchangedSince", "pauseMs", "totalMs", "memoryBytes", "stage"] as const),
-  ...(["heldWhy", "tags"] as const),
+  ...(["heldWhy", "tags", "task"] as const),
 ] satisfies (keyof CheckpointRow)[];
 export type TimelineRow = Pick<CheckpointRow, (typeof TIMELINE_COLUMNS)[number]>;
 

@@ -4,6 +4,6 @@
  * It knows nothing of what the values mean.
  */
 export { MemoryObjects } from "./memory-objects.ts";
-export type { ObjectId, ObjectStore } from "./object-store.ts";
+export { type KeptObjects, type ObjectId, type ObjectStore, objectIdOf } from "./object-store.ts";
 export { objectsOf, readValue } from "./read-value.ts";
 export { appendItems, type JsonValue, type StoredValue, storeValue } from "./store-value.ts";

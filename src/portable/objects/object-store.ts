@@ -12,6 +12,14 @@ export interface ObjectStore {
   get(id: ObjectId): Uint8Array | undefined;
 }
 
+/** Objects that outlive the program. */
+export interface KeptObjects extends ObjectStore, Disposable {
+  /** Runs `change`: what it puts is kept for good when this returns, or nothing of it is. */
+  transaction<T>(change: () => T): T;
+  /** Removes all objects but these, and returns how many went. */
+  keepOnly(ids: ReadonlySet<ObjectId>): number;
+}
+
 /** Returns the name that bytes have in every store. */
 export function objectIdOf(bytes: Uint8Array): ObjectId {
   return createHash("sha256").update(bytes).digest("base64url");

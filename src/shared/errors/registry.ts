@@ -80,6 +80,9 @@ export const ERROR_REGISTRY = {
     "The command of a bisect passes at the checkpoint that was called bad.",
   ),
   BISECT_STOPPED: refused("The command of a bisect ended in a way that says neither good nor bad."),
+  STATE_KEY_NOT_FOUND: notFound("The agent's state has no such key at that moment."),
+  STATE_CONFLICT: refused("Somebody else has changed the agent's state meanwhile."),
+  STATE_TOO_LARGE: usage("A value of the agent's state is larger than what is kept."),
   FILE_NOT_FOUND: notFound(
     "At that moment there is nothing at the path, or a link on the way leads to nothing.",
   ),

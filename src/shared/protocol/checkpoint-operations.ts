@@ -5,6 +5,7 @@ import { checkpointRef, pidsInput, sessionRef, withoutBinds } from "./inputs.ts"
 import { describe } from "./operation-contract.ts";
 import { bindsLeftOut } from "./outputs.ts";
 import { standbyPolicySchema } from "./session.ts";
+import { stateValues } from "./state.ts";
 import { checkpointVerifyInput, verifyErrorSchema } from "./verification.ts";
 
 /** Labels of one checkpoint. */
@@ -17,7 +18,10 @@ export const CHECKPOINT_CONTRACT = {
     description:
       "Captures processes, memory, terminals and files; what runs goes on, and " +
       "docs/limits.md says what can be noticed of it.",
-    errors: ["SESSION_NOT_FOUND", "NAME_IN_USE", "FORK_REFUSED", "CRIU_DUMP_FAILED", "STORE_FULL"],
+    errors: [
+      ...(["SESSION_NOT_FOUND", "NAME_IN_USE", "FORK_REFUSED", "CRIU_DUMP_FAILED"] as const),
+      ...(["STATE_TOO_LARGE", "STORE_FULL"] as const),
+    ],
     examples: [
       ['waypoint checkpoint web -m "before the upgrade"', "A moment to come back to"],
       ["waypoint checkpoint web --name green --durable", "Named, and safe on disk"],
@@ -33,6 +37,9 @@ export const CHECKPOINT_CONTRACT = {
         .max(10_000)
         .optional()
         .describe("The last message or tool call of the agent that works there"),
+      state: stateValues
+        .optional()
+        .describe("Values of the agent's state, kept first: what is captured has them"),
       name: z.string().optional().describe("Name to find it by"),
       filesOnly: z.boolean().default(false).describe("Capture the files alone"),
       durable: z

@@ -31,6 +31,7 @@ export const checkpointSchema = z.object({
   name: z.string().nullable().describe("Its own name, where it was given one"),
   tags: z.array(z.string()).describe("Its labels, which other checkpoints may have, too"),
   intent: z.string().nullable().describe("What was meant, in the user's words"),
+  task: z.string().nullable().describe("Task of the agent that was in progress: id and title"),
   derivedIntent: intentSchema
     .nullable()
     .describe("What tells it where nobody said it; null until the story is ready"),

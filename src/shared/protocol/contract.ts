@@ -11,7 +11,9 @@ import { MERGE_CONTRACT } from "./merge-operations.ts";
 import { REMOVE_CONTRACT } from "./remove-operations.ts";
 import { RESTORE_CONTRACT } from "./restore-operations.ts";
 import { SESSION_CONTRACT } from "./session-operations.ts";
+import { STATE_CONTRACT } from "./state-operations.ts";
 import { STORY_CONTRACT } from "./story-operations.ts";
+import { TASK_CONTRACT } from "./task-operations.ts";
 import { VERIFY_CONTRACT } from "./verify-operations.ts";
 
 /**
@@ -27,6 +29,8 @@ export const CONTRACT = {
   ...STORY_CONTRACT,
   ...FILE_CONTRACT,
   ...AUTO_CONTRACT,
+  ...STATE_CONTRACT,
+  ...TASK_CONTRACT,
   ...RESTORE_CONTRACT,
   ...MERGE_CONTRACT,
   ...FORWARD_CONTRACT,

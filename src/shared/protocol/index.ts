@@ -83,7 +83,9 @@ export type {
   StandbyPolicy,
 } from "./session.ts";
 export { bindSchema, netModeSchema, sessionSchema, standbyPolicySchema } from "./session.ts";
+export { type StateSummary, stateSummarySchema } from "./state.ts";
 export { type ChangesSection, type MomentSection, type ScreenRun, storySchema } from "./story.ts";
+export { type Task, taskSchema } from "./task-operations.ts";
 export { boundedSize } from "./terminal-size.ts";
 export { couldNotRun, verdictOf } from "./verdict.ts";
 export { type AskedBy, fullVerificationSchema } from "./verification.ts";

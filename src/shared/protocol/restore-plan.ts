@@ -3,6 +3,7 @@ import { contentSchema } from "./checkpoint.ts";
 import { instantSchema } from "./ids.ts";
 import { partsSchema } from "./restore-parts.ts";
 import { bindSchema, sessionStateSchema } from "./session.ts";
+import { stateKeySchema } from "./state.ts";
 import {
   changesSchema,
   connectionSchema,
@@ -35,6 +36,15 @@ export const restorePlanSchema = z.object({
     .array(storyCommandSchema.omit({ output: true, outputBytes: true }))
     .nullable()
     .describe("Run since then, oldest first: what they did in the session would be undone"),
+  state: z
+    .array(
+      z.object({
+        key: z.string(),
+        now: stateKeySchema.nullable().describe("null where the key comes back"),
+        restored: stateKeySchema.nullable().describe("null where the key goes"),
+      }),
+    )
+    .describe("Keys of the agent's state that would change"),
   told: z
     .array(
       z.object({

@@ -4,6 +4,7 @@ import { checkpointRef, diffInput, logInput } from "./inputs.ts";
 import { logOutput } from "./log.ts";
 import { describe } from "./operation-contract.ts";
 import { bindSchema, limitsSchema } from "./session.ts";
+import { stateSummarySchema } from "./state.ts";
 import { changesSchema, storySchema } from "./story.ts";
 import { fullVerificationSchema } from "./verification.ts";
 
@@ -51,6 +52,9 @@ export const STORY_CONTRACT = {
       story: storySchema
         .omit({ checkpoint: true, changes: true })
         .describe("What it tells besides the changes"),
+      agentState: stateSummarySchema
+        .nullable()
+        .describe("The agent's state without its values; null where it cannot be read"),
       verifications: z.array(fullVerificationSchema).describe("All that are kept, newest first"),
       processes: z
         .array(z.object({ pid: z.number().int(), command: z.string() }))

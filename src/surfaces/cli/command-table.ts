@@ -12,6 +12,7 @@ import { REMOVE_COMMANDS } from "./table/remove-commands.ts";
 import { RESTORE_COMMANDS } from "./table/restore-commands.ts";
 import { REWIND_COMMAND } from "./table/rewind-commands.ts";
 import { SESSION_COMMANDS, START_COMMAND, STOP_COMMAND } from "./table/session-commands.ts";
+import { STATE_COMMAND, TASK_COMMAND } from "./table/state-commands.ts";
 import { STORY_COMMANDS } from "./table/story-commands.ts";
 import { VERIFY_COMMAND } from "./table/verify-commands.ts";
 
@@ -31,6 +32,8 @@ export const COMMAND_TABLE: readonly CommandSpec[] = [
   REWIND_COMMAND,
   ...FORK_COMMANDS,
   AUTO_COMMAND,
+  STATE_COMMAND,
+  TASK_COMMAND,
   ...FILE_COMMANDS,
   ...MERGE_COMMANDS,
   ...BASE_COMMANDS,

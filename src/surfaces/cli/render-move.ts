@@ -33,6 +33,7 @@ export function renderMove(options: {
   const session = printable(options.sessionRef);
   const name = moved.checkpointName;
   const at = name === null ? moved.checkpoint : `${printable(name)} (${moved.checkpoint})`;
+  if (moved.parts.only === "state") return renderState(moved, { session, at });
   if (moved.files !== null) return renderParts(moved, moved.files, { session, at });
   const checked = moved.check === null ? [] : [renderCheck(moved.check)];
   const fresh =
@@ -40,7 +41,12 @@ export function renderMove(options: {
       ? ", with a fresh shell; its processes were not captured"
       : "";
   const ready = `${formatDuration(moved.readyMs)}, with its checkpoint ${formatDuration(moved.totalMs)}`;
-  const part = moved.parts.only === "processes" ? ", on its files as they are now" : "";
+  const part =
+    moved.parts.only === "processes"
+      ? ", on its files as they are now"
+      : moved.parts.only === "machine"
+        ? "; its agent's state stays"
+        : "";
   const where = `Session ${session} ${verb} ${at}${fresh}${part}`;
   const leftOut = renderLeftOut(moved.bindsLeftOut);
   if (moved.undo === null) {
@@ -54,6 +60,16 @@ export function renderMove(options: {
     ...warnOfLoss(moved, loss),
     ...checked,
     `Ready in ${ready}. Take it back with \`waypoint undo ${session}\`.`,
+  ];
+}
+
+/** The machine went on, and its files stay. */
+function renderState({ undo }: Moved, { session, at }: { session: string; at: string }): string[] {
+  return [
+    `The agent of session ${session} has its state of ${at} again; the machine goes on`,
+    undo === null
+      ? "There is no undo."
+      : `Undo point: ${undo}. Take it back with \`waypoint undo ${session}\`.`,
   ];
 }
 

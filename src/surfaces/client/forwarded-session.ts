@@ -1,8 +1,10 @@
 import type { Forward } from "../../shared/protocol/index.ts";
+import { AgentState } from "./agent-state.ts";
 import { callOperation } from "./call-operation.ts";
 import { type CallControl, type ForwardOptions, splitControl } from "./options.ts";
+import { Tasks } from "./tasks.ts";
 
-/** What of a session is reached from outside: its ports. */
+/** What belongs to a session beside what runs in it: its ports, and what its agent hands over. */
 export class ForwardedSession {
   readonly id: string;
   readonly name: string;
@@ -12,6 +14,16 @@ export class ForwardedSession {
     this.#stateDir = stateDir;
     this.id = id;
     this.name = name;
+  }
+
+  /** What its agent has beside the machine: a conversation, a position, whatever else. */
+  get state(): AgentState {
+    return new AgentState(this.#stateDir, this.id);
+  }
+
+  /** The tasks of its agent. */
+  get tasks(): Tasks {
+    return new Tasks(this.#stateDir, this.id);
   }
 
   /**

@@ -4,6 +4,7 @@
  * It decides nothing and knows nothing of the engine; it must load fast, so no zod at run time.
  * docs/sdk.md teaches the SDK, docs/PROTOCOL.md the frames.
  */
+export type { AgentState, ReadStateOptions, StateSchema, StateUpdate } from "./agent-state.ts";
 export type { AddBaseOptions, Bases } from "./bases.ts";
 export type { BisectOptions } from "./bisect.ts";
 export { type CallOptions, callOperation } from "./call-operation.ts";
@@ -47,5 +48,6 @@ export type {
 export { findPackageRoot } from "./package-root.ts";
 export { Session } from "./session.ts";
 export { resolveStateDir } from "./state-dir.ts";
+export type { NewTask, TaskOutcome, Tasks } from "./tasks.ts";
 export type { VerifyCommand } from "./verify.ts";
 export { type OpenOptions, Waypoint } from "./waypoint.ts";

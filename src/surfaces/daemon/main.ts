@@ -18,6 +18,7 @@ import {
   releaseNamespace,
 } from "./enter-namespace.ts";
 import { pidsFromEnvironment } from "./pids-settings.ts";
+import { redactFromEnvironment } from "./redact-settings.ts";
 import { standbyFromEnvironment } from "./standby-settings.ts";
 
 /** How Node runs the process that builds stories; a story takes more than this in no usual case. */
@@ -49,6 +50,7 @@ async function main(): Promise<void> {
     standby: standbyFromEnvironment(process.env, os.totalmem()),
     autoDefault: autoFromEnvironment(process.env),
     pidsDefault: pidsFromEnvironment(process.env, readPidsDefault()),
+    redact: redactFromEnvironment(process.env),
     storyProgram: [
       process.execPath,
       ...STORY_NODE_FLAGS,

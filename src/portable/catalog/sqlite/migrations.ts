@@ -114,4 +114,8 @@ export const MIGRATIONS: readonly string[] = [
   "ALTER TABLE sessions ADD COLUMN verifyAutomatic TEXT;",
   // Labels that several checkpoints may share, as a list in JSON.
   "ALTER TABLE checkpoints ADD COLUMN tags TEXT;",
+  // What the agent has beside its machine, and the task that it was at.
+  `ALTER TABLE sessions ADD COLUMN agentState TEXT;
+   ALTER TABLE checkpoints ADD COLUMN agentState TEXT;
+   ALTER TABLE checkpoints ADD COLUMN task TEXT;`,
 ];

@@ -1,7 +1,7 @@
 import { deflateRawSync, inflateRawSync } from "node:zlib";
 import { WaypointError } from "../../../shared/errors/index.ts";
 import { SqliteFile } from "../../sqlite/index.ts";
-import { type ObjectId, type ObjectStore, objectIdOf } from "../object-store.ts";
+import { type KeptObjects, type ObjectId, objectIdOf } from "../object-store.ts";
 
 const MIGRATIONS = [
   // `length` is that of the object itself where `bytes` are deflated, else null.
@@ -16,7 +16,7 @@ interface StoredObject {
 }
 
 /** Objects in a file of SQLite, deflated where that makes them shorter. */
-export class SqliteObjects implements ObjectStore, Disposable {
+export class SqliteObjects implements KeptObjects {
   readonly #file: SqliteFile;
 
   private constructor(file: SqliteFile) {

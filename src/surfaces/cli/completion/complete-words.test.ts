@@ -18,7 +18,7 @@ const complete = (...words: string[]) =>
     .map((line) => line.split("\t")[0]);
 
 test.for([
-  [["sta"], ["start", "standby", "status"]],
+  [["sta"], ["start", "standby", "state", "status"]],
   [
     ["ps", ""],
     ["work", "web"],
@@ -61,7 +61,7 @@ test.for([
   [["verify", "--unset", "we"], ["web"]],
   [
     ["help", "sta"],
-    ["start", "standby", "status"],
+    ["start", "standby", "state", "status"],
   ],
   [["base", "add", "debian", "--from", ""], []],
   [["nonsense", ""], []],

@@ -8,6 +8,8 @@ const LEFT_OUT_SHOWN_MAX = 20;
 /** Returns which parts are meant, to follow a sentence; nothing where it is all of it. */
 export function describeParts({ only, ...chosen }: RestoreParts): string {
   if (only === null) return "";
+  if (only === "state") return ", the agent's state alone";
+  if (only === "machine") return ", and the agent's state would stay";
   return chosen.paths.length > 0
     ? describePaths(chosen)
     : `, ${only} alone${describePaths(chosen)}`;

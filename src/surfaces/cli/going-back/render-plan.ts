@@ -11,6 +11,7 @@ import { renderPackages } from "../diff/render-packages.ts";
 import { renderProcesses } from "../diff/render-processes.ts";
 import { renderShell } from "../diff/render-shell.ts";
 import { printable } from "../text/printable.ts";
+import { formatSize } from "../text/quantities.ts";
 import { shownCommand } from "../text/secrets.ts";
 import type { Paint } from "../text/style.ts";
 import { describeParts, renderHolders } from "./render-files-put.ts";
@@ -37,7 +38,8 @@ export function renderPlan(plan: RestorePlan, { paint, linesMax }: PlanStyle): s
   const isWhole = !Number.isFinite(linesMax);
   const lists = listChanges(isWhole ? changes : withoutFileNoise(changes), paint);
   const keptFiles = isWhole ? 0 : (changes.files ?? []).filter(isKeptByPrograms).length;
-  const hasLists = keptFiles > 0 || lists.some((lines) => lines.length > 0);
+  const state = renderState(plan);
+  const hasLists = keptFiles > 0 || state.length > 0 || lists.some((lines) => lines.length > 0);
   const what = describeParts(parts);
   const unknown = renderUnknown(changes.unknown, {
     isBelowPath: false,
@@ -50,6 +52,7 @@ export function renderPlan(plan: RestorePlan, { paint, linesMax }: PlanStyle): s
       : `Session ${name} has nothing that a restore to ${target} would change${what}.`,
     ...lists.flatMap(shorten),
     ...renderKeptFiles(keptFiles, paint),
+    ...headed("The agent's state:", shorten(state)),
     ...unknown,
     ...renderContent(plan),
     ...headed("Run since then:", shorten(renderCommands(plan, paint))),
@@ -99,13 +102,19 @@ function renderKeptFiles(count: number, paint: Paint): string[] {
   return [paint("dim", `… and ${files} that programs keep for themselves; --dry-run lists them`)];
 }
 
+/** Whether what runs goes on. */
+function goesOn({ only }: RestoreParts): boolean {
+  return only === "files" || only === "state";
+}
+
 function sectionsOf({ only }: RestoreParts): string[] | undefined {
   if (only === "files") return ["files"];
+  if (only === "state") return [];
   return only === "processes" ? ["processes", "ports", "connections"] : undefined;
 }
 
 function renderContent({ content, parts }: RestorePlan): string[] {
-  if (content === "full" || parts.only === "files") return [];
+  if (content === "full" || goesOn(parts)) return [];
   return ["What runs would end, and a fresh shell start: that checkpoint holds files alone."];
 }
 
@@ -119,6 +128,17 @@ function renderCommands({ commands, commandsUnknown }: RestorePlan, paint: Paint
   });
   if (commandsUnknown !== null) lines.push(paint("dim", `Unknown: ${printable(commandsUnknown)}`));
   return lines;
+}
+
+function renderState({ state }: RestorePlan): string[] {
+  return state.map(({ key, now, restored }) => {
+    const shown = printable(key);
+    if (now === null || restored === null) return now === null ? `+ ${shown}` : `- ${shown}`;
+    const [before, after] = [now, restored].map(({ items, bytes }) =>
+      items === null ? formatSize(bytes) : items === 1 ? "1 item" : `${items} items`,
+    );
+    return `~ ${shown}: ${before} now, ${after} then`;
+  });
 }
 
 function renderTold({ told }: RestorePlan): string[] {
@@ -140,9 +160,7 @@ function renderOutside({ outside, parts }: RestorePlan): string[] {
             .join(", ")}`,
         ]),
     ...(shared === "" ? [] : [`Shared with the host, and left as it is: ${shared}`]),
-    ...(parts.only === "files"
-      ? []
-      : ["What programs sent or did outside of the session stays done."]),
+    ...(goesOn(parts) ? [] : ["What programs sent or did outside of the session stays done."]),
   ];
 }
 

@@ -1,5 +1,6 @@
 import type { CommandSpec } from "../command-spec.ts";
 import { EXIT_CODE_NOT_PASSED, EXIT_CODE_NOT_VERIFIED } from "../exit-codes.ts";
+import { collectState } from "../parse-state.ts";
 import { collect, parsePolicy, parseText } from "../parse-values.ts";
 import { argument, commandOf, option } from "./from-contract.ts";
 import { CHECKPOINT, SESSION } from "./references.ts";
@@ -13,6 +14,10 @@ export const CHECKPOINT_COMMAND: CommandSpec = commandOf("checkpoint", {
   options: [
     option("checkpoint", "intent", { short: "m", value: "text" }),
     option("checkpoint", "agentSaid", { value: "text" }),
+    option("checkpoint", "state", {
+      ...{ value: "key=value", form: "as JSON or @FILE; may be repeated" },
+      parse: collectState,
+    }),
     option("checkpoint", "name"),
     option("checkpoint", "filesOnly"),
     option("checkpoint", "durable"),

@@ -33,6 +33,7 @@ const NOT_TYPED: Readonly<Record<string, string>> = {
   "rm.files.session": "a name",
   "rm.checkpoints.checkpoints": "a name",
   "stop.session": "one name after the other",
+  "state.set.session": "MOMENT, which is a session then",
 };
 
 const ALL: readonly CommandSpec[] = COMMAND_TABLE.flatMap((spec) => [

@@ -1,4 +1,5 @@
 import { WaypointError } from "../../../shared/errors/index.ts";
+import { KNOWN_TOKENS } from "../../../shared/secrets/index.ts";
 import { printable } from "./printable.ts";
 
 const HIDDEN = "•••";
@@ -33,10 +34,6 @@ const PATTERNS: readonly RegExp[] = [
   /(\b(?:sshpass\b[^|;&\n]*? -p|redis-cli\b[^|;&\n]*? -a) *)(?:"[^"]*"|'[^']*'|[^\s|;&]+)/gi,
   // A password in an address: postgres://user:password@host.
   /(:\/\/[^\s/:@]*:)[^\s/@]+(?=@)/g,
-  // Of GitHub, GitLab, Slack, npm, AWS and those that begin with sk-; tokens of JSON.
-  /(\b)(?:gh[opsur]_|github_pat_|glpat-|xox[abeoprs]-|npm_|sk-)[\w-]{16,}/g,
-  /(\b)AKIA[0-9A-Z]{16}\b/g,
-  /(\b)eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*/g,
 ];
 
 /** Variable of the environment with one more pattern, of names and of texts. */
@@ -54,7 +51,8 @@ export function hideSecret(name: string, value: string): string {
 
 /** Returns a command line, or what somebody said, with what is secret in it hidden. */
 export function hideSecrets(text: string): string {
-  const known = PATTERNS.reduce((shown, each) => shown.replace(each, `$1${HIDDEN}`), text);
+  const named = PATTERNS.reduce((shown, each) => shown.replace(each, `$1${HIDDEN}`), text);
+  const known = KNOWN_TOKENS.reduce((shown, each) => shown.replace(each, HIDDEN), named);
   const pattern = ownPattern();
   return pattern === undefined ? known : known.replaceAll(new RegExp(pattern, "g"), HIDDEN);
 }

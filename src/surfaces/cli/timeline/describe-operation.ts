@@ -22,6 +22,8 @@ export function describeOperation(
     case "restore":
       if (operation.detail?.parts?.only === "files")
         return `↶ ${name} got files of ${short(operation.checkpoint)} back${undo}${took}`;
+      if (operation.detail?.parts?.only === "state")
+        return `↶ ${name} got its agent's state of ${short(operation.checkpoint)} back${undo}`;
       return `↶ ${name} restored to ${short(operation.checkpoint)}${undo}${took}`;
     case "undo":
       if (operation.detail?.parts?.only === "files")

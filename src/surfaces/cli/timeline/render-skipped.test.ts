@@ -12,6 +12,7 @@ function checkpoint(id: string, parent: string | null, minute: number): Checkpoi
       session: "s",
       name: null,
       tags: [],
+      task: null,
       derivedIntent: null,
       trigger: "manual",
     },

@@ -33,6 +33,7 @@ function checkpoint(minute: number, id: string, facts: Partial<Checkpoint> = {})
     parent: null,
     name: null,
     tags: [],
+    task: null,
     intent: null,
     derivedIntent: null,
     trigger: "manual",

@@ -6,6 +6,7 @@ import { titleOf } from "./title.ts";
 const NONE = {
   name: null,
   tags: [],
+  task: null,
   intent: null,
   derivedIntent: null,
   trigger: "manual",

@@ -30,6 +30,7 @@ export function titleOf(checkpoint: Checkpoint, from: string | null, paint: Pain
   const title = [
     name === null ? "" : paint("bold", printable(name)),
     tags.length === 0 ? "" : paint("green", tags.map((tag) => `#${printable(tag)}`).join(" ")),
+    checkpoint.task === null ? "" : paint("dim", `[${shownIntent(checkpoint.task)}]`),
     meantBy(checkpoint, paint),
     from === null ? "" : paint("dim", `(from ${from})`),
   ]
