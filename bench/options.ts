@@ -1,10 +1,10 @@
 import { parseArgs } from "node:util";
 import { WORKLOADS } from "./workloads/index.ts";
 
-export const USAGE = `Usage: npm run bench -- [options]
+export const USAGE = `Usage: npm run bench -- [options] [NAME...]
 
   --full             more rounds, and podman for every program
-  --only NAMES       some of the workloads: ${WORKLOADS.map(({ name }) => name).join(", ")}
+  NAME, --only NAMES  some of the workloads: ${WORKLOADS.map(({ name }) => name).join(", ")}
   --rounds N         this many rounds of each workload
   --mebibytes N      how large a program with much memory is [2048]
   --install-peers    bring podman, runc and Redis into .tools/peers first (Debian's packages)
@@ -15,8 +15,9 @@ export const USAGE = `Usage: npm run bench -- [options]
 
 /** Reads the options. @throws Error  they are wrong; the message says how. */
 export function readOptions(words: readonly string[]) {
-  const { values } = parseArgs({
+  const { values, positionals } = parseArgs({
     args: [...words],
+    allowPositionals: true,
     options: {
       full: { type: "boolean", default: false },
       only: { type: "string" },
@@ -29,7 +30,8 @@ export function readOptions(words: readonly string[]) {
     },
   });
   const usual = WORKLOADS.filter(({ rounds: { quick } }) => values.full || quick > 0);
-  const names = values.only?.split(",") ?? usual.map(({ name }) => name);
+  const asked = [...(values.only?.split(",") ?? []), ...positionals];
+  const names = asked.length > 0 ? asked : usual.map(({ name }) => name);
   const workloads = names.map((name) => {
     const found = WORKLOADS.find((workload) => workload.name === name);
     if (found === undefined) throw new Error(`There is no workload ${name}.\n\n${USAGE}`);

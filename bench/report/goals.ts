@@ -8,7 +8,7 @@ interface Goal {
   /** Largest value that is good: in `unit`, or the ratio to `against`. */
   atMost?: number;
   /** @defaultValue ms */
-  unit?: "MiB";
+  unit?: "MiB" | "×";
   /** Smallest ratio of `against` to the figure that is good. */
   timesFasterMin?: number;
   figure: Figure;
@@ -76,6 +76,21 @@ const GOALS: readonly Goal[] = [
     figure: ["story", "waypoint", "story ready, in a repository"],
   },
   { what: "log of 5,000 checkpoints", atMost: 300, figure: ["log", "command line", "log"] },
+  {
+    what: "10 kB more of a conversation of 10 MB",
+    atMost: 5,
+    figure: ["agent-state", "sdk", "put"],
+  },
+  {
+    ...{ what: "10 MB of conversation on the disk: times its size", atMost: 1.5 },
+    figure: ["agent-state", "sdk", "disk, times the conversation"],
+    unit: "×",
+  },
+  {
+    ...{ what: "checkpoint with a conversation of 10 MB against without", atMost: 1.1 },
+    figure: ["agent-state", "with a state", "checkpoint"],
+    against: ["agent-state", "without a state", "checkpoint"],
+  },
   { what: "100,000 files, one changed: diff", atMost: 100, figure: ["story", "waypoint", "diff"] },
   {
     ...{ what: "store: 10 checkpoints of an idle 1 GiB process", atMost: 1177.6, unit: "MiB" },

@@ -1,3 +1,4 @@
+import { agentState } from "./agent-state.ts";
 import { commands } from "./command-line.ts";
 import { deepLineage } from "./deep-lineage.ts";
 import { forks } from "./forks.ts";
@@ -17,5 +18,5 @@ import type { Workload } from "./workload.ts";
 /** All workloads, in the order in which they run. */
 export const WORKLOADS: readonly Workload[] = [
   ...[shell, standby, commands, nodeServer, redis, postgresql, memory, lazy],
-  ...[manyFiles, changedFiles, deepLineage, forks, story, log, space],
+  ...[manyFiles, changedFiles, deepLineage, forks, story, log, agentState, space],
 ];

@@ -25,13 +25,20 @@ export class SqliteFile implements Disposable {
   /**
    * Opens or makes the file and brings its schema up to date.
    *
-   * @param what  what it is in errors: "catalog".
+   * @param what      what it is in errors: "catalog".
+   * @param logPages  how long its log of transactions grows. @defaultValue 1000 pages of 4 KiB
    * @throws FORMAT_TOO_NEW  a newer Waypoint has written it; a plain error when it is damaged.
    */
-  static open(path: string, migrations: readonly string[], what: string): SqliteFile {
+  static open(
+    path: string,
+    migrations: readonly string[],
+    what: string,
+    { logPages = 1000 }: { logPages?: number } = {},
+  ): SqliteFile {
     const file = new SqliteFile(new DatabaseSync(path), what);
     try {
       file.#prepareForWriting(migrations);
+      file.#db.exec(`PRAGMA wal_autocheckpoint = ${logPages}`);
       return file;
     } catch (error) {
       // Else it is closed when memory is cleared away, and locks the file for that moment.

@@ -7,6 +7,8 @@ const MIGRATIONS = [
   // `length` is that of the object itself where `bytes` are deflated, else null.
   "CREATE TABLE objects (id BLOB PRIMARY KEY, length INTEGER, bytes BLOB NOT NULL);",
 ];
+/** A log of 1 MiB: it is on the disk beside objects that are as small themselves. */
+const OPTIONS = { logPages: 256 };
 /** Shorter ones gain nothing. */
 const DEFLATED_BYTES_MIN = 128;
 
@@ -29,7 +31,7 @@ export class SqliteObjects implements KeptObjects {
    * @throws FORMAT_TOO_NEW  a newer Waypoint has written it; a plain error when it is damaged.
    */
   static open(path: string): SqliteObjects {
-    return new SqliteObjects(SqliteFile.open(path, MIGRATIONS, "agents' state"));
+    return new SqliteObjects(SqliteFile.open(path, MIGRATIONS, "agents' state", OPTIONS));
   }
 
   [Symbol.dispose](): void {
