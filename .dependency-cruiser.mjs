@@ -7,7 +7,7 @@ const ROOM = "^src/((?:shared|formats|portable|linux|engine|surfaces)/[^/]+|base
 const DOORS = [
   "^src/[^/]+/index[.]ts$",
   "^src/[^/]+/[^/]+/index[.]ts$",
-  "^src/portable/(catalog|objects)/[^/]+/index[.]ts$",
+  "^src/portable/(catalog|objects|approvals)/[^/]+/index[.]ts$",
 ];
 const COMPOSITION_ROOT = "^src/engine/[^/]+[.]ts$";
 
@@ -104,7 +104,12 @@ export default {
       severity: "error",
       from: { path: "^src/(engine/[^/]+|operations)/", pathNot: TEST_FILE },
       to: {
-        path: ["^src/linux/", "^src/portable/catalog/", "^src/portable/objects/[^/]+/"],
+        path: [
+          "^src/linux/",
+          "^src/portable/catalog/",
+          "^src/portable/objects/[^/]+/",
+          "^src/portable/approvals/[^/]+/",
+        ],
         dependencyTypesNot: ["type-only"],
       },
     },
@@ -114,7 +119,12 @@ export default {
       severity: "error",
       from: { path: "^src/surfaces/daemon/", pathNot: TEST_FILE },
       to: {
-        path: ["^src/linux/", "^src/portable/catalog/", "^src/portable/objects/[^/]+/"],
+        path: [
+          "^src/linux/",
+          "^src/portable/catalog/",
+          "^src/portable/objects/[^/]+/",
+          "^src/portable/approvals/[^/]+/",
+        ],
         pathNot: "^src/linux/(host|kernel)/",
         dependencyTypesNot: ["type-only"],
       },

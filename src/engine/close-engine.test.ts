@@ -38,6 +38,8 @@ function fakeEngine({ failing = "" } = {}) {
       killTree: async (pid: number) => void done.push(`tree ${pid}`),
     },
     settings: { layout: { storeDir: "/store" } },
+    approvals: { [Symbol.dispose]: () => void done.push("approvals") },
+    approvalWaits: { close: () => {} },
     agentStates: { [Symbol.dispose]: () => void done.push("agents") },
     catalog: {
       sessions: () => [],
@@ -63,6 +65,7 @@ test("an engine that is closed finishes what is under way, then ends its parts, 
     ...["standbys", "images"],
     ...BACKGROUND,
     "agents",
+    "approvals",
     "catalog",
   ]);
 });
@@ -75,7 +78,7 @@ test.each(["verifications", "leases", "standbys", "stories", "builder"])(
     await closeEngine(engine);
 
     expect(done).toEqual(
-      expect.arrayContaining(["leases", "images", ...BACKGROUND, "agents", "catalog"]),
+      expect.arrayContaining(["leases", "images", ...BACKGROUND, "agents", "approvals", "catalog"]),
     );
     expect(logged).toEqual([expect.stringMatching(/^the engine's end: /)]);
   },

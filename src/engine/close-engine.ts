@@ -42,6 +42,7 @@ export async function closeEngine(engine: Engine, stepTimeoutMs?: number): Promi
   await endMakers(steps, engine);
   await endBackground(steps, engine);
   engine.agentStates[Symbol.dispose]();
+  engine.approvals[Symbol.dispose]();
   engine.catalog[Symbol.dispose]();
 }
 
@@ -77,6 +78,7 @@ export async function releaseEngine(engine: Engine): Promise<void> {
 async function endUnderWay(engine: Engine): Promise<void> {
   await engine.automatic.close();
   await Promise.all([engine.verifier.close(), engine.verifications.stop()]);
+  engine.approvalWaits.close();
   engine.baseChanges.close();
   await engine.browses.endAll();
 }

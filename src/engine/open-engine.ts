@@ -19,6 +19,7 @@ import { openStore, type StoreLimits } from "../linux/store/index.ts";
 import { findTerminals, InitLink, ScreenModel, SHELL_FILES } from "../linux/terminal/index.ts";
 import * as textTools from "../linux/text-tools/index.ts";
 import { AgentStates, redactorOf } from "../portable/agent-state/index.ts";
+import { SqliteApprovals } from "../portable/approvals/sqlite/index.ts";
 import { namesNothing, SqliteCatalog } from "../portable/catalog/sqlite/index.ts";
 import { SqliteObjects } from "../portable/objects/sqlite/index.ts";
 import { ID_LENGTH } from "../shared/protocol/index.ts";
@@ -26,6 +27,7 @@ import { AutomaticCheckpoints } from "./automatic/index.ts";
 import { MemoryImages } from "./checkpoint/index.ts";
 import { Browses } from "./files/index.ts";
 import {
+  ApprovalWaits,
   CommandJournal,
   LiveSessions,
   StoryQueue,
@@ -134,6 +136,8 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
       () => SqliteObjects.open(fileForAgents(layout, "objects.sqlite")),
       redact,
     ),
+    approvals: new SqliteApprovals(() => fileForAgents(layout, "approvals.sqlite")),
+    approvalWaits: new ApprovalWaits(),
     redact: (text) => String(redact(text)),
     store,
     network,

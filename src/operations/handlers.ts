@@ -1,4 +1,5 @@
 import type { OperationName } from "../shared/protocol/index.ts";
+import { APPROVAL_HANDLERS } from "./approval-handlers.ts";
 import { AUTO_HANDLERS } from "./auto-handlers.ts";
 import { BASE_HANDLERS } from "./base-handlers.ts";
 import { bisect } from "./bisect.ts";
@@ -28,6 +29,7 @@ export const HANDLERS: EngineOperations = {
   ...STORY_HANDLERS,
   ...FILE_HANDLERS,
   ...AUTO_HANDLERS,
+  ...APPROVAL_HANDLERS,
   ...STATE_HANDLERS,
   ...TASK_HANDLERS,
   ...RESTORE_HANDLERS,

@@ -1,3 +1,4 @@
+import { withApproval } from "../engine/approval/index.ts";
 import { createCheckpoint } from "../engine/checkpoint/index.ts";
 import type { Engine } from "../engine/ports/index.ts";
 import {
@@ -38,11 +39,24 @@ export const SESSION_HANDLERS: HandlersOf<
     return { session: session.id, processes: listProcesses(session, engine) };
   },
 
-  exec: async (input, engine, client) =>
-    execInSession(await resolveArrived(input.session, engine), input, client, engine),
+  exec: async (input, engine, client) => {
+    const session = await resolveArrived(input.session, engine);
+    const { command, approvalTimeoutMs: timeoutMs, shell, user, cwd, env, stdin } = input;
+    const step = { session, command, how: { shell, user, cwd, env, stdin }, timeoutMs };
+    return await withApproval(step, client, engine, () =>
+      execInSession(resolveSession(session.id, engine.catalog), input, client, engine),
+    );
+  },
 
-  attach: async (input, engine, client) =>
-    attachSession(await resolveArrived(input.session, engine), input, client, engine),
+  attach: async (input, engine, client) => {
+    const session = await resolveArrived(input.session, engine);
+    const attach = () =>
+      attachSession(resolveSession(session.id, engine.catalog), input, client, engine);
+    const { command } = input;
+    if (command === undefined) return await attach();
+    const step = { session, command, how: { shell: "live" }, timeoutMs: undefined };
+    return await withApproval(step, client, engine, attach);
+  },
 
   rename: (input, engine, client) =>
     withSession(input.session, engine, client, (session) =>

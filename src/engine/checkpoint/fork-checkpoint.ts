@@ -138,6 +138,7 @@ export function sessionFrom(
     pidsLimit: checkpoint.pidsLimit,
     diskLimitBytes: checkpoint.diskLimitBytes,
     standby: captured?.standby ?? null,
+    approval: captured?.approval ?? null,
     agentState: checkpoint.agentState,
     ...verifyCommandOf(captured ?? null),
     ...automaticOf(captured?.auto ?? null),

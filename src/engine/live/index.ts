@@ -1,10 +1,11 @@
 /**
- * live owns what an engine keeps in memory while it runs: live sessions, who types, what runs in them, and
+ * live owns what an engine keeps in memory while it runs: live sessions, who types, who waits for approval, what runs in them, and
  * the queues of stories and verifications.
  *
  * It knows no engine: each part stands alone.
  */
 
+export { ApprovalWaits } from "./approval-waits.ts";
 export { CommandJournal, type CommandsSoFar, type JournalEntry } from "./command-journal.ts";
 export { type LiveInstance, LiveSessions, type TerminalSize } from "./live-sessions.ts";
 export { StoryQueue } from "./story-queue.ts";

@@ -7,8 +7,10 @@ import type * as shells from "../../linux/shells/index.ts";
 import type { Store } from "../../linux/store/index.ts";
 import type { findTerminals, InitLink, ScreenModel } from "../../linux/terminal/index.ts";
 import type { AgentStates } from "../../portable/agent-state/index.ts";
+import type { ApprovalLog } from "../../portable/approvals/index.ts";
 import type { Catalog } from "../../portable/catalog/index.ts";
 import type {
+  ApprovalWaits,
   CommandJournal,
   LiveSessions,
   StoryQueue,
@@ -66,6 +68,10 @@ export interface Engine {
   catalog: Catalog;
   /** What agents have beside their machines. */
   agentStates: AgentStates;
+  /** Steps that a person has to approve. */
+  approvals: ApprovalLog;
+  /** Who waits for them now. */
+  approvalWaits: ApprovalWaits;
   /** Returns what an agent or a person said as it may be kept: without its secrets. */
   redact: (text: string) => string;
   store: Store;

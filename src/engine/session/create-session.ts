@@ -1,5 +1,6 @@
 import { knownStateDirs, Rollback } from "../../base/index.ts";
 import type { Hidden } from "../../linux/sandbox/index.ts";
+import { policyOf } from "../../portable/approvals/index.ts";
 import type { SessionRow } from "../../portable/model/index.ts";
 import { WaypointError } from "../../shared/errors/index.ts";
 import type { Bind, OperationParsedInput, Session } from "../../shared/protocol/index.ts";
@@ -69,6 +70,7 @@ export async function createSession(
     pidsLimit,
     diskLimitBytes: input.diskBytes ?? null,
     standby: input.standby ?? null,
+    approval: approvalOf(input.approve),
     agentState: null,
     ...verifyCommandOf(null),
     ...automaticOf(input.auto ?? null),
@@ -174,4 +176,10 @@ export function isFreeToMakeUp(name: string, engine: Engine): boolean {
 
 function isTaken(name: string, { catalog }: Engine): boolean {
   return catalog.sessionByName(name) !== undefined || catalog.session(name) !== undefined;
+}
+
+/** @throws USAGE_INVALID  it is no policy. */
+function approvalOf(policy: string | undefined): string | null {
+  if (policy !== undefined) policyOf(policy);
+  return policy ?? null;
 }

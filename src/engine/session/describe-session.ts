@@ -13,7 +13,7 @@ export function describeSession(row: SessionRow, engine: Engine): Session {
   const { instance, instanceCount: _, memoryLimitBytes, cpuLimit, pidsLimit, ...rest } = row;
   const { diskLimitBytes, ...more } = rest;
   const { autoPausedAt: _p, autoFailure: _f, autoFailedAt: _a, ...kept } = more;
-  const { verifyWords: _v, verifyAutomatic, agentState: _s, ...shown } = kept;
+  const { verifyWords: _v, verifyAutomatic, agentState: _s, approval: _r, ...shown } = kept;
   const lastKeyAtMs = engine.typing.lastKeyAtMs(row.id);
   return {
     ...shown,

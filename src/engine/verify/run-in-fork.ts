@@ -2,6 +2,7 @@ import { TailOutput } from "../../base/index.ts";
 import type { CheckpointRow } from "../../portable/model/index.ts";
 import { hasCode, WaypointError } from "../../shared/errors/index.ts";
 import type { AskedBy, FullVerification } from "../../shared/protocol/index.ts";
+import { requireNotHeld } from "../approval/index.ts";
 import { openThrowawayFork, type ThrowawayFork } from "../checkpoint/index.ts";
 import type { RunHandle } from "../live/index.ts";
 import type { Engine } from "../ports/index.ts";
@@ -36,13 +37,14 @@ class MemoryLost extends Error {}
  * directory and exported variables. A command that takes too long is a result, and so is one that
  * ends its whole fork. Whatever happens, nothing of the fork is left.
  *
- * @throws CANCELLED | CHECKPOINT_NOT_FOUND | MEMORY_SHORT, and what {@link openThrowawayFork} throws
+ * @throws CANCELLED | CHECKPOINT_NOT_FOUND | MEMORY_SHORT | APPROVAL_REFUSED, and what {@link openThrowawayFork} throws
  */
 export async function runInFork(
   checkpoint: CheckpointRow,
   request: VerifyRequest,
   engine: Engine,
 ): Promise<FullVerification> {
+  requireNotHeld(checkpoint, quoteCommand(request.command, "bash"), engine);
   return await engine.verifications.run(checkpoint, request.signal, async (handle) => {
     // A removal takes the row first and then whatever runs; what begins after that must not.
     requireThere(checkpoint.id, engine);

@@ -1,7 +1,8 @@
 /**
  * approvals owns which steps a person has to approve: a policy that names commands, destinations and
- * methods, and reading a line of shell to find them in it.
+ * methods, reading a line of shell to find them in it, and what a log of approvals does; sqlite/ keeps it.
  * It runs nothing and knows no machine.
  */
-export { findHeldStep, type HeldStep } from "./find-held-step.ts";
+export type { Approval, ApprovalLog } from "./approval-log.ts";
+export { findHeldStep } from "./find-held-step.ts";
 export { type ApprovalPolicy, policyOf } from "./policy.ts";

@@ -37,6 +37,7 @@ function session(id: string, facts: Partial<SessionRow> = {}): SessionRow {
     ...{ cwd: "/", createdAt: id, head: null, forkedFrom: null, instance: null, instanceCount: 0 },
     ...{ binds: [], hostMounts: [], ...UNLIMITED, standby: null },
     ...{ verifyWords: null, verifyCommand: null, verifyAutomatic: null },
+    approval: null,
     agentState: null,
     ...{ auto: null, autoPausedAt: null, autoFailure: null, autoFailedAt: null },
     ...facts,

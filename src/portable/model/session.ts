@@ -31,6 +31,7 @@ export const sessionRecordSchema = sessionSchema.pick(TOLD).extend({
   verifyWords: laterText.describe("The command it is verified with, as words in JSON"),
   verifyCommand: laterText.describe("The same as a line of its shell"),
   verifyAutomatic: laterText.describe("off: automatic checkpoints are not verified by themselves"),
+  approval: laterText.describe("Policy of what a person has to approve; null: nothing"),
   agentState: laterText.describe("Where the agent's state lies (portable/agent-state); null: none"),
 });
 export type SessionRow = Omit<z.infer<typeof sessionRecordSchema>, keyof ExtraMounts> & ExtraMounts;

@@ -83,6 +83,13 @@ export const ERROR_REGISTRY = {
   STATE_KEY_NOT_FOUND: notFound("The agent's state has no such key at that moment."),
   STATE_CONFLICT: refused("Somebody else has changed the agent's state meanwhile."),
   STATE_TOO_LARGE: usage("A value of the agent's state is larger than what is kept."),
+  APPROVAL_NOT_FOUND: notFound("No step has that id, or none waits for approval."),
+  APPROVAL_SETTLED: refused("The step does not wait for approval any more."),
+  APPROVAL_DENIED: refused("A person, or what happened meanwhile, denied the step; nothing ran."),
+  APPROVAL_EXPIRED: refused("Nobody approved the step in time; nothing ran."),
+  APPROVAL_REFUSED: refused(
+    "A verification, which asks nobody, has a step that a person has to approve; nothing ran.",
+  ),
   FILE_NOT_FOUND: notFound(
     "At that moment there is nothing at the path, or a link on the way leads to nothing.",
   ),

@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import { APPROVAL_CONTRACT } from "./approval-operations.ts";
 import { AUTO_CONTRACT } from "./auto-operations.ts";
 import { BASE_CONTRACT } from "./base-operations.ts";
 import { BISECT_CONTRACT } from "./bisect-operations.ts";
@@ -29,6 +30,7 @@ export const CONTRACT = {
   ...STORY_CONTRACT,
   ...FILE_CONTRACT,
   ...AUTO_CONTRACT,
+  ...APPROVAL_CONTRACT,
   ...STATE_CONTRACT,
   ...TASK_CONTRACT,
   ...RESTORE_CONTRACT,

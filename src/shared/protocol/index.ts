@@ -3,6 +3,8 @@
  * every operation, and the frames on the daemon's socket.
  * It holds no behaviour beyond encoding. docs/PROTOCOL.md tells the frames.
  */
+
+export type { ApprovalInfo } from "./approval-operations.ts";
 export type { AutoCause } from "./auto.ts";
 export { autoCauseSchema } from "./auto.ts";
 export { AUTO_POLICY_WORDS, type AutoPolicy, parseAutoPolicy } from "./auto-policy.ts";

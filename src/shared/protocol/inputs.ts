@@ -40,6 +40,9 @@ export const withoutBinds = z
 /** How many processes and threads a session may have; `null` is any number. */
 export const pidsInput = z.number().int().positive().max(PIDS_MAX).nullable().optional();
 
+/** What a person has to approve in a session, as it is handed over. */
+export const approvalPolicyText = z.string().min(1).max(65_536);
+
 /** What `new` is told. */
 export const newInput = z.strictObject({
   name: z.string().optional().describe("Name of the session; one is made up if not given"),
@@ -97,6 +100,9 @@ export const newInput = z.strictObject({
     .describe(
       "When to capture it by itself: hybrid, or command, edit, task, every=5m, with commas [manual]",
     ),
+  approve: approvalPolicyText
+    .optional()
+    .describe("What a person has to approve: off, default, or a policy in JSON [off]"),
   env: z
     .record(z.string(), z.string())
     .default({})
@@ -148,6 +154,9 @@ export const execInput = z.strictObject({
   timeoutMs: waitMs
     .optional()
     .describe("Interrupt the command after this time, with exit code 124"),
+  approvalTimeoutMs: waitMs
+    .optional()
+    .describe("How long a person has to approve it [the policy's]"),
   keepOutputBytes: z
     .number()
     .int()

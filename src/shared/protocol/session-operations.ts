@@ -68,6 +68,8 @@ export const SESSION_CONTRACT = {
       "SESSION_ENDED",
       "SESSION_WRONG_STATE",
       "SESSION_UNRESPONSIVE",
+      "APPROVAL_DENIED",
+      "APPROVAL_EXPIRED",
     ],
     examples: [
       ["waypoint exec web -- npm test", "Exits with the exit code of npm"],

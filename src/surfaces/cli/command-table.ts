@@ -1,4 +1,5 @@
 import type { CommandSpec } from "./command-spec.ts";
+import { APPROVAL_COMMANDS } from "./table/approval-commands.ts";
 import { AUTO_COMMAND } from "./table/auto-commands.ts";
 import { BASE_COMMANDS } from "./table/base-commands.ts";
 import { BISECT_COMMAND } from "./table/bisect-commands.ts";
@@ -32,6 +33,7 @@ export const COMMAND_TABLE: readonly CommandSpec[] = [
   REWIND_COMMAND,
   ...FORK_COMMANDS,
   AUTO_COMMAND,
+  ...APPROVAL_COMMANDS,
   STATE_COMMAND,
   TASK_COMMAND,
   ...FILE_COMMANDS,

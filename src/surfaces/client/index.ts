@@ -5,6 +5,7 @@
  * docs/sdk.md teaches the SDK, docs/PROTOCOL.md the frames.
  */
 export type { AgentState, ReadStateOptions, StateSchema, StateUpdate } from "./agent-state.ts";
+export type { ApprovalAnswer, Approvals } from "./approvals.ts";
 export type { AddBaseOptions, Bases } from "./bases.ts";
 export type { BisectOptions } from "./bisect.ts";
 export { type CallOptions, callOperation } from "./call-operation.ts";

@@ -6,6 +6,7 @@ import type {
   Session as SessionInfo,
 } from "../../shared/protocol/index.ts";
 import { type ApplyOptions, applyWork } from "./apply-work.ts";
+import { Approvals } from "./approvals.ts";
 import { Bases } from "./bases.ts";
 import { type BisectOptions, bisectCheckpoints } from "./bisect.ts";
 import { callOperation } from "./call-operation.ts";
@@ -62,10 +63,12 @@ export class Waypoint {
   /** Absolute path of the state directory. */
   readonly stateDir: string;
   readonly bases: Bases;
+  readonly approvals: Approvals;
 
   private constructor(stateDir: string) {
     this.stateDir = stateDir;
     this.bases = new Bases(stateDir);
+    this.approvals = new Approvals(stateDir);
   }
 
   /**
@@ -105,9 +108,8 @@ export class Waypoint {
   }
 
   /**
-   * Returns the timeline: checkpoints, operations, and where each session stands.
-   *
-   * With options, only the checkpoints that fit all of them; `elided` says where others are.
+   * Returns the timeline: checkpoints, operations, and where each session stands. With options, only
+   * the checkpoints that fit all of them; `elided` says where others are.
    */
   async log(options: LogOptions = {}): Promise<OperationOutput<"log">> {
     const { control, input } = splitControl(options);
@@ -125,8 +127,7 @@ export class Waypoint {
 
   /**
    * Returns what differs between any two moments: checkpoints, or sessions as they are now; without
-   * `to`, what changed since `from`.
-   * A section that cannot be read is `null`, and `unknown` says why.
+   * `to`, what changed since `from`. A section that cannot be read is `null`; `unknown` says why.
    *
    * @throws CHECKPOINT_NOT_FOUND | REFERENCE_AMBIGUOUS | CHECKPOINT_INCOMPLETE
    */

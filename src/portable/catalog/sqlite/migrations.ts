@@ -118,4 +118,6 @@ export const MIGRATIONS: readonly string[] = [
   `ALTER TABLE sessions ADD COLUMN agentState TEXT;
    ALTER TABLE checkpoints ADD COLUMN agentState TEXT;
    ALTER TABLE checkpoints ADD COLUMN task TEXT;`,
+  // What a person has to approve in it.
+  "ALTER TABLE sessions ADD COLUMN approval TEXT;",
 ];

@@ -2,6 +2,7 @@ import type { CommandSpec, OptionSpec } from "../command-spec.ts";
 import { EXIT_CODE_TIMED_OUT } from "../exit-codes.ts";
 import { collectBind, collectVariable, parseBase, parsePolicy } from "../parse-values.ts";
 import { DETACH_KEYS_DEFAULT } from "../terminal/detach-keys.ts";
+import { APPROVE_OPTION } from "./approval-commands.ts";
 import { AUTO_OPTION } from "./auto-commands.ts";
 import { argument, commandOf, option } from "./from-contract.ts";
 import { SESSION } from "./references.ts";
@@ -23,6 +24,7 @@ const NEW_OPTIONS: readonly OptionSpec[] = [
   option("new", "pids"),
   option("new", "standby", { value: "policy", parse: parsePolicy }),
   AUTO_OPTION,
+  APPROVE_OPTION,
   option("new", "env", {
     ...{ short: "e", value: "variable", form: "KEY=VALUE; may be repeated" },
     parse: collectVariable,
@@ -91,6 +93,7 @@ export const SESSION_COMMANDS: readonly CommandSpec[] = [
     options: [
       option("exec", "tty", { short: "t" }),
       option("exec", "timeoutMs"),
+      option("exec", "approvalTimeoutMs"),
       option("exec", "shell", { otherwise: "live; own with -i, --cwd, --user or --env" }),
       option("exec", "cwd", { value: "directory" }),
       option("exec", "user", { short: "u" }),

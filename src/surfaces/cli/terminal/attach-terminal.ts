@@ -111,6 +111,8 @@ class Visit {
       keys: this.#keys,
       typesBeforeOutput: false,
       detachTimeoutMs: DETACH_TIMEOUT_MS,
+      // Such as a step that waits for approval before it is typed.
+      onNotice: (notice) => this.#context.output.inCorner(printable(notice)),
       onShown,
     });
     return result ?? { reason: "detached", exitCode: null };

@@ -1,0 +1,165 @@
+import { createHash } from "node:crypto";
+import { type Approval, findHeldStep, policyOf } from "../../portable/approvals/index.ts";
+import type { SessionRow } from "../../portable/model/index.ts";
+import { WaypointError } from "../../shared/errors/index.ts";
+import { createCheckpoint } from "../checkpoint/index.ts";
+import type { Engine, StreamClient } from "../ports/index.ts";
+import { quoteCommand, requireLive, sessionShell } from "../session/index.ts";
+
+/** Characters of a command that are kept, to be told. */
+const COMMAND_CHARACTERS_MAX = 4096;
+
+/** Something that is to be run in a session. */
+export interface Step {
+  session: SessionRow;
+  command: readonly string[];
+  /** How it is asked for: in which shell, as whom, where. */
+  how: object;
+  /** How long a person has; that of the policy if not given. */
+  timeoutMs: number | undefined;
+}
+
+/** What is waited for, and the rule that holds it. */
+interface Held {
+  line: string;
+  rule: string;
+  timeoutMs: number;
+}
+
+/**
+ * Runs a step; one that the session's policy holds after a checkpoint and a person's approval.
+ *
+ * Nobody's turn is held up meanwhile. The approval is noted as used before the step begins, so that it
+ * runs at most once, whatever dies. One that is left waiting is taken up by the same command.
+ *
+ * **On failure** nothing ran.
+ *
+ * @throws APPROVAL_DENIED | APPROVAL_EXPIRED | CANCELLED | CRIU_DUMP_FAILED, and what `run` throws
+ */
+export async function withApproval<T extends { exitCode: number | null }>(
+  step: Step,
+  client: StreamClient,
+  engine: Engine,
+  run: () => Promise<T>,
+): Promise<T> {
+  const held = findHeld(step, engine);
+  if (held === null) return await run();
+  const approval = takeUp(step, held, engine) ?? (await ask(step, held, client, engine));
+  await awaitAnswer(approval, client, engine);
+  begin(approval, engine);
+  const result = await run();
+  engine.approvals.end(approval.id, result.exitCode);
+  return result;
+}
+
+function findHeld({ session, command, timeoutMs }: Step, engine: Engine): Held | null {
+  const policy = policyOf(session.approval ?? "off");
+  if (policy === null) return null;
+  const line = quoteCommand(command, sessionShell(session, engine).dialect);
+  const held = findHeldStep(line, policy);
+  return held && { line, rule: held.rule, timeoutMs: timeoutMs ?? policy.timeoutMs };
+}
+
+/** What a client that is gone, or a daemon that died, has left: it is asked for once. */
+function takeUp({ session, how }: Step, { line }: Held, engine: Engine): Approval | null {
+  const { approvals, approvalWaits } = engine;
+  approvals.expire(new Date().toISOString());
+  const asked = { ...askedBy(session), fingerprint: fingerprintOf(line, how) };
+  return approvals.findOpen(asked).find(({ id }) => !approvalWaits.has(id)) ?? null;
+}
+
+async function ask(
+  { session, how }: Step,
+  { line, rule, timeoutMs }: Held,
+  client: StreamClient,
+  engine: Engine,
+): Promise<Approval> {
+  const capture = () => {
+    const row = engine.catalog.session(session.id) ?? session;
+    requireLive(row, engine);
+    const options = { trigger: "manual", intent: `before ${rule}`, name: null } as const;
+    return createCheckpoint(row, { ...options, filesOnly: false, movesHead: true }, engine);
+  };
+  const checkpoint = await engine.leases.run(session.id, capture, client.cancelled);
+  const row = engine.catalog.session(session.id) ?? session;
+  const now = Date.now();
+  const approval: Approval = {
+    id: engine.newId(),
+    ...askedBy(row),
+    sessionName: row.name,
+    fingerprint: fingerprintOf(line, how),
+    command: engine.redact(line).slice(0, COMMAND_CHARACTERS_MAX),
+    rule,
+    checkpoint: checkpoint.id,
+    askedAt: new Date(now).toISOString(),
+    expiresAt: new Date(now + timeoutMs).toISOString(),
+    ...{ state: "waiting", settledAt: null, why: null, exitCode: null },
+  };
+  engine.approvals.insert(approval);
+  return approval;
+}
+
+/** @throws APPROVAL_DENIED | APPROVAL_EXPIRED */
+async function awaitAnswer(
+  { id, rule, expiresAt, checkpoint }: Approval,
+  client: StreamClient,
+  engine: Engine,
+): Promise<void> {
+  const state = () => {
+    engine.approvals.expire(new Date().toISOString());
+    return engine.approvals.get(id) as Approval;
+  };
+  if (state().state === "waiting") {
+    client.notice(
+      `held: ${rule} waits for a person until ${expiresAt}: \`waypoint approve ${id}\` or ` +
+        `\`waypoint deny ${id}\`; checkpoint ${checkpoint} was taken before`,
+    );
+  }
+  while (state().state === "waiting") {
+    const timeoutMs = Date.parse(expiresAt) - Date.now();
+    await engine.approvalWaits.wait(id, { timeoutMs, signal: client.cancelled });
+  }
+  const answered = state();
+  if (answered.state === "denied") throw denied(answered, answered.why);
+  if (answered.state === "expired") {
+    throw new WaypointError("APPROVAL_EXPIRED", `Nobody approved ${rule} in time; nothing ran.`, {
+      hint: "Ask a person, then give the command again; --approval-timeout gives them longer.",
+      detail: { approval: id, rule, checkpoint },
+    });
+  }
+}
+
+/** From here on it counts as run. @throws APPROVAL_DENIED  it is another machine than the one asked for. */
+function begin(approval: Approval, { approvals, catalog }: Engine): void {
+  const { id, instance, session } = approval;
+  const now = new Date().toISOString();
+  if (catalog.session(session)?.instance !== instance) {
+    const why = "the session was put back or started again meanwhile";
+    approvals.move(id, "approved", { state: "denied", settledAt: now, why });
+    throw denied(approval, why);
+  }
+  if (approvals.move(id, "approved", { state: "used", settledAt: now, why: null })) return;
+  throw denied(approval, "its approval was used by another run of it");
+}
+
+function denied({ id, rule, checkpoint }: Approval, why: string | null): WaypointError {
+  const because = why === null ? "" : `: ${why}`;
+  return new WaypointError(
+    "APPROVAL_DENIED",
+    `The step ${rule} was not approved${because}; nothing ran.`,
+    {
+      hint: "Do without it, or ask a person and give the command again.",
+      detail: { approval: id, rule, checkpoint, why },
+    },
+  );
+}
+
+function askedBy({ id, instance }: SessionRow) {
+  return { session: id, instance: instance ?? "" };
+}
+
+function fingerprintOf(line: string, how: object): string {
+  return createHash("sha256")
+    .update(JSON.stringify([line, how]))
+    .digest("hex");
+}
