@@ -42,7 +42,13 @@ export const SESSION_HANDLERS: HandlersOf<
   exec: async (input, engine, client) => {
     const session = await resolveArrived(input.session, engine);
     const { command, approvalTimeoutMs: timeoutMs, shell, user, cwd, env, stdin } = input;
-    const step = { session, command, how: { shell, user, cwd, env, stdin }, timeoutMs };
+    const step = {
+      session,
+      command,
+      how: { shell, user, cwd, env, stdin },
+      timeoutMs,
+      readsInput: stdin,
+    };
     return await withApproval(step, client, engine, () =>
       execInSession(resolveSession(session.id, engine.catalog), input, client, engine),
     );
@@ -54,7 +60,13 @@ export const SESSION_HANDLERS: HandlersOf<
       attachSession(resolveSession(session.id, engine.catalog), input, client, engine);
     const { command } = input;
     if (command === undefined) return await attach();
-    const step = { session, command, how: { shell: "live" }, timeoutMs: undefined };
+    const step = {
+      session,
+      command,
+      how: { shell: "live" },
+      timeoutMs: undefined,
+      readsInput: false,
+    };
     return await withApproval(step, client, engine, attach);
   },
 

@@ -4,7 +4,7 @@ import os from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Session } from "../../src/index.ts";
-import { runCommand } from "../support/command-line.ts";
+import { finished, runCommand, startCommand } from "../support/command-line.ts";
 import { killDaemon } from "../support/crash-model.ts";
 import { eventually, openTestWaypoint, type TestWaypoint } from "../support/test-waypoint.ts";
 
@@ -154,6 +154,17 @@ test("a verification refuses such a step, and a fork has the policy", async () =
   await own.waypoint.approvals.policy(fork?.id ?? "", "off");
   expect(await own.waypoint.approvals.policy(fork?.id ?? "")).toMatchObject({ timeoutMs: null });
   await fork?.remove({ force: true });
+});
+
+test("Ctrl-C leaves a step that waits", async () => {
+  const child = startCommand(own.stateDir, ["exec", session.name, "--", pushTo("left")]);
+  const ended = finished(child);
+  const id = await untilWaiting(pushTo("left"));
+  child.kill("SIGINT");
+
+  expect(await ended).toMatchObject({ exitCode: 130, stderr: expect.stringContaining(id) });
+  await own.waypoint.approvals.deny(id);
+  expect(refs()).not.toContain("left");
 });
 
 test("from the command line: a bad policy, none that waits, and the end of one that nobody gives", async () => {

@@ -17,6 +17,8 @@ export interface Step {
   how: object;
   /** How long a person has; that of the policy if not given. */
   timeoutMs: number | undefined;
+  /** What the client sends is the step's input, and kept for it. */
+  readsInput: boolean;
 }
 
 /** What is waited for, and the rule that holds it. */
@@ -45,7 +47,7 @@ export async function withApproval<T extends { exitCode: number | null }>(
   const held = findHeld(step, engine);
   if (held === null) return await run();
   const approval = takeUp(step, held, engine) ?? (await ask(step, held, client, engine));
-  await awaitAnswer(approval, client, engine);
+  await awaitAnswer(approval, leaveSignal(step, approval, client), client, engine);
   begin(approval, engine);
   const result = await run();
   engine.approvals.end(approval.id, result.exitCode);
@@ -99,9 +101,25 @@ async function ask(
   return approval;
 }
 
-/** @throws APPROVAL_DENIED | APPROVAL_EXPIRED */
+/** Ctrl-C leaves what only waits; with input it comes behind that, and the client's going away leaves. */
+function leaveSignal({ readsInput }: Step, { id }: Approval, client: StreamClient): AbortSignal {
+  if (readsInput) return client.cancelled;
+  const left = new AbortController();
+  const message = `The step was left before it began; it waits for approval as ${id}.`;
+  client.listen({
+    onControl: ({ control }) => {
+      if (control === "resize") return;
+      left.abort(new WaypointError("CANCELLED", message));
+    },
+    onInput: async () => {},
+  });
+  return AbortSignal.any([left.signal, client.cancelled]);
+}
+
+/** @throws APPROVAL_DENIED | APPROVAL_EXPIRED | CANCELLED */
 async function awaitAnswer(
   { id, rule, expiresAt, checkpoint }: Approval,
+  signal: AbortSignal,
   client: StreamClient,
   engine: Engine,
 ): Promise<void> {
@@ -117,7 +135,7 @@ async function awaitAnswer(
   }
   while (state().state === "waiting") {
     const timeoutMs = Date.parse(expiresAt) - Date.now();
-    await engine.approvalWaits.wait(id, { timeoutMs, signal: client.cancelled });
+    await engine.approvalWaits.wait(id, { timeoutMs, signal });
   }
   const answered = state();
   if (answered.state === "denied") throw denied(answered, answered.why);
