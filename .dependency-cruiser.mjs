@@ -7,7 +7,7 @@ const ROOM = "^src/((?:shared|formats|portable|linux|engine|surfaces)/[^/]+|base
 const DOORS = [
   "^src/[^/]+/index[.]ts$",
   "^src/[^/]+/[^/]+/index[.]ts$",
-  "^src/portable/(catalog|objects|approvals)/[^/]+/index[.]ts$",
+  "^src/portable/(catalog|objects|approvals|effects)/[^/]+/index[.]ts$",
 ];
 const COMPOSITION_ROOT = "^src/engine/[^/]+[.]ts$";
 
@@ -75,7 +75,7 @@ export default {
     only(
       "client-knows-the-protocol",
       "^src/(surfaces/client/|index[.]ts$)",
-      "^src/(shared|base|surfaces/client|portable/agent-state)/",
+      "^src/(shared|base|surfaces/client|portable/(agent-state|effects))/",
       "A client starts for each step of an agent: it stays small and decides nothing. What an agent " +
         "has needs no machine: it is loaded when it is used.",
     ),

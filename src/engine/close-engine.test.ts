@@ -41,6 +41,7 @@ function fakeEngine({ failing = "" } = {}) {
     approvals: { [Symbol.dispose]: () => void done.push("approvals") },
     approvalWaits: { close: () => {} },
     agentStates: { [Symbol.dispose]: () => void done.push("agents") },
+    effects: { [Symbol.dispose]: () => void done.push("effects") },
     catalog: {
       sessions: () => [],
       instances: () => [{ id: "fork-1", session: "fork" }],
@@ -66,6 +67,7 @@ test("an engine that is closed finishes what is under way, then ends its parts, 
     ...BACKGROUND,
     "agents",
     "approvals",
+    "effects",
     "catalog",
   ]);
 });
@@ -78,7 +80,9 @@ test.each(["verifications", "leases", "standbys", "stories", "builder"])(
     await closeEngine(engine);
 
     expect(done).toEqual(
-      expect.arrayContaining(["leases", "images", ...BACKGROUND, "agents", "approvals", "catalog"]),
+      expect.arrayContaining([
+        ...["leases", "images", ...BACKGROUND, "agents", "approvals", "effects", "catalog"],
+      ]),
     );
     expect(logged).toEqual([expect.stringMatching(/^the engine's end: /)]);
   },

@@ -43,6 +43,7 @@ export async function closeEngine(engine: Engine, stepTimeoutMs?: number): Promi
   await endBackground(steps, engine);
   engine.agentStates[Symbol.dispose]();
   engine.approvals[Symbol.dispose]();
+  engine.effects[Symbol.dispose]();
   engine.catalog[Symbol.dispose]();
 }
 

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { mkdirSync } from "node:fs";
+import { existsSync, mkdirSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { type Logger, SerialQueues, type StateLayout, startProgram } from "../base/index.ts";
@@ -21,6 +21,8 @@ import * as textTools from "../linux/text-tools/index.ts";
 import { AgentStates, redactorOf } from "../portable/agent-state/index.ts";
 import { SqliteApprovals } from "../portable/approvals/sqlite/index.ts";
 import { namesNothing, SqliteCatalog } from "../portable/catalog/sqlite/index.ts";
+import { LazyEffects } from "../portable/effects/index.ts";
+import { SqliteEffects } from "../portable/effects/sqlite/index.ts";
 import { SqliteObjects } from "../portable/objects/sqlite/index.ts";
 import { ID_LENGTH } from "../shared/protocol/index.ts";
 import { AutomaticCheckpoints } from "./automatic/index.ts";
@@ -138,7 +140,12 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     ),
     approvals: new SqliteApprovals(() => fileForAgents(layout, "approvals.sqlite")),
     approvalWaits: new ApprovalWaits(),
+    effects: new LazyEffects({
+      isThere: () => existsSync(path.join(layout.agentDir, "effects.sqlite")),
+      open: () => SqliteEffects.open(fileForAgents(layout, "effects.sqlite")),
+    }),
     redact: (text) => String(redact(text)),
+    redactValue: (value) => redact(value as Parameters<typeof redact>[0]),
     store,
     network,
     forwards: new PortForwards(),

@@ -4,6 +4,7 @@ import { AUTO_HANDLERS } from "./auto-handlers.ts";
 import { BASE_HANDLERS } from "./base-handlers.ts";
 import { bisect } from "./bisect.ts";
 import { CHECKPOINT_HANDLERS } from "./checkpoint-handlers.ts";
+import { EFFECT_HANDLERS } from "./effect-handlers.ts";
 import { FILE_HANDLERS } from "./file-handlers.ts";
 import { FORWARD_HANDLERS } from "./forward-handlers.ts";
 import { MERGE_HANDLERS } from "./merge-handlers.ts";
@@ -32,6 +33,7 @@ export const HANDLERS: EngineOperations = {
   ...APPROVAL_HANDLERS,
   ...STATE_HANDLERS,
   ...TASK_HANDLERS,
+  ...EFFECT_HANDLERS,
   ...RESTORE_HANDLERS,
   ...MERGE_HANDLERS,
   ...FORWARD_HANDLERS,

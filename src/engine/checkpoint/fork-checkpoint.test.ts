@@ -61,6 +61,7 @@ test("a fork is built, answers, and is recorded as a session of its own", async 
     "catalog.updateInstance id1-1",
     "connectInit init.sock",
     "limits.liftCpu is over",
+    "effects.copy s1 id1",
     "catalog.transaction",
     "catalog.insertSession",
     "catalog.operations.insert",
@@ -89,6 +90,7 @@ test.each<Step>([
   "criu.restore",
   "limits.apply",
   "connectInit",
+  "effects.copy",
   "catalog.insertSession",
   "catalog.operations.insert",
 ])("a fork whose %s fails leaves nothing", async (step) => {

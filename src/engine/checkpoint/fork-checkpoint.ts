@@ -22,7 +22,11 @@ import { requireCaptured } from "./held-checkpoints.ts";
 import { syncSoon } from "./sync-soon.ts";
 
 /** What a fork may have other than its origin. */
-type ForkChoice = BindChoice & { pids?: number | null | undefined };
+type ForkChoice = BindChoice & {
+  pids?: number | null | undefined;
+  /** What was done outside: with its outcomes, or as if nothing was. @defaultValue replay */
+  effects?: "replay" | "own";
+};
 
 /**
  * Starts new sessions from a checkpoint; the session that it captured is untouched.
@@ -68,7 +72,7 @@ export async function forkCheckpoint(
 
 async function forkOne(
   checkpoint: CheckpointRow,
-  { name, withoutBinds, pids = checkpoint.pidsLimit }: ForkChoice & { name: string },
+  { name, withoutBinds, effects, pids = checkpoint.pidsLimit }: ForkChoice & { name: string },
   engine: Engine,
 ): Promise<SessionRow> {
   const { catalog } = engine;
@@ -89,6 +93,7 @@ async function forkOne(
       : { ...standby, sessionId: session.id };
   const note = standby === null ? catalog.transaction : catalog.quickTransaction;
   try {
+    if (effects !== "own") engine.effects.copy(checkpoint.session, session.id);
     note.call(catalog, () => {
       catalog.insertSession(session);
       catalog.operations.insert({
@@ -102,6 +107,7 @@ async function forkOne(
       });
     });
   } catch (error) {
+    engine.effects.remove(session.id);
     await removeInstance(instanceId, engine);
     throw error;
   }

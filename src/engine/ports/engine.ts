@@ -9,6 +9,7 @@ import type { findTerminals, InitLink, ScreenModel } from "../../linux/terminal/
 import type { AgentStates } from "../../portable/agent-state/index.ts";
 import type { ApprovalLog } from "../../portable/approvals/index.ts";
 import type { Catalog } from "../../portable/catalog/index.ts";
+import type { EffectJournal } from "../../portable/effects/index.ts";
 import type {
   ApprovalWaits,
   CommandJournal,
@@ -72,8 +73,12 @@ export interface Engine {
   approvals: ApprovalLog;
   /** Who waits for them now. */
   approvalWaits: ApprovalWaits;
+  /** What agents did outside. Opened when it is first needed. */
+  effects: EffectJournal;
   /** Returns what an agent or a person said as it may be kept: without its secrets. */
   redact: (text: string) => string;
+  /** The same of a value of JSON. */
+  redactValue: (value: unknown) => unknown;
   store: Store;
   network: NetworkHost;
   forwards: PortForwards;

@@ -11,6 +11,7 @@ import { scopeOf } from "./file-scope.ts";
 import { ComparedMoments, findActions, findHolders } from "./find-actions.ts";
 import { findUntouched } from "./find-untouched.ts";
 import { agentMessagesSince, commandsSince } from "./history-since.ts";
+import { planEffects } from "./plan-effects.ts";
 import { planState } from "./plan-state.ts";
 
 const FILES_MAX = 20_000;
@@ -52,6 +53,7 @@ export async function planRestore(
     ...{ session: session.id, sessionName: session.name, checkpoint: id, checkpointName: name },
     ...{ content, parts, changes },
     ...(isWhole ? await commandsSince(session, checkpoint, engine) : none),
+    ...planEffects(session, checkpoint, parts, engine),
     state: planState(session, checkpoint, parts, engine),
     told: parts.only === null ? agentMessagesSince(session, checkpoint, engine) : [],
     outside: {

@@ -90,6 +90,10 @@ export const ERROR_REGISTRY = {
   APPROVAL_REFUSED: refused(
     "A verification, which asks nobody, has a step that a person has to approve; nothing ran.",
   ),
+  EFFECT_NOT_FOUND: notFound("No effect of that key was begun, or not that time."),
+  EFFECT_CONFLICT: refused("The effect's key was used with another input before."),
+  EFFECT_RUNNING: notNow(409)("Another process is doing the effect."),
+  EFFECT_UNKNOWN: refused("The effect was begun, and nobody knows what became of it."),
   FILE_NOT_FOUND: notFound(
     "At that moment there is nothing at the path, or a link on the way leads to nothing.",
   ),

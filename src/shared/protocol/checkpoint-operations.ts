@@ -118,6 +118,10 @@ export const CHECKPOINT_CONTRACT = {
         whenNull: "unlimited",
       }),
       withoutBinds,
+      effects: z
+        .enum(["replay", "own"])
+        .default("replay")
+        .describe("What was done outside: replay has its outcomes; own: it is done anew"),
     }),
     output: z.object({
       sessions: z.array(

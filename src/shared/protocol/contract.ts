@@ -4,6 +4,7 @@ import { AUTO_CONTRACT } from "./auto-operations.ts";
 import { BASE_CONTRACT } from "./base-operations.ts";
 import { BISECT_CONTRACT } from "./bisect-operations.ts";
 import { CHECKPOINT_CONTRACT } from "./checkpoint-operations.ts";
+import { EFFECT_CONTRACT } from "./effect-operations.ts";
 import { FILE_CONTRACT } from "./file-operations.ts";
 import { FORWARD_CONTRACT } from "./forward-operations.ts";
 import type { OperationTypes } from "./generated/operation-types.ts";
@@ -33,6 +34,7 @@ export const CONTRACT = {
   ...APPROVAL_CONTRACT,
   ...STATE_CONTRACT,
   ...TASK_CONTRACT,
+  ...EFFECT_CONTRACT,
   ...RESTORE_CONTRACT,
   ...MERGE_CONTRACT,
   ...FORWARD_CONTRACT,

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { contentSchema } from "./checkpoint.ts";
+import { effectSchema } from "./effect-operations.ts";
 import { instantSchema } from "./ids.ts";
 import { partsSchema } from "./restore-parts.ts";
 import { bindSchema, sessionStateSchema } from "./session.ts";
@@ -45,6 +46,10 @@ export const restorePlanSchema = z.object({
       }),
     )
     .describe("Keys of the agent's state that would change"),
+  effects: z
+    .array(effectSchema)
+    .describe("What its agent did outside since then, which stays done; the last of it"),
+  effectsCount: z.number().int(),
   told: z
     .array(
       z.object({

@@ -1,6 +1,13 @@
-import type { Forward } from "../../shared/protocol/index.ts";
+import type { Effect, Forward } from "../../shared/protocol/index.ts";
 import { AgentState } from "./agent-state.ts";
 import { callOperation } from "./call-operation.ts";
+import {
+  doEffect,
+  type EffectListOptions,
+  type EffectOptions,
+  listEffects,
+  settlement,
+} from "./effects.ts";
 import { type CallControl, type ForwardOptions, splitControl } from "./options.ts";
 import { Tasks } from "./tasks.ts";
 
@@ -24,6 +31,41 @@ export class ForwardedSession {
   /** The tasks of its agent. */
   get tasks(): Tasks {
     return new Tasks(this.#stateDir, this.id);
+  }
+
+  /**
+   * Does something to the outside world once, and returns what came of it: now, or when it was done.
+   *
+   * The intent is on the disk before `work` runs, its outcome after. No restore takes it back: the same
+   * key with the same input returns the outcome again, in whichever run. When `work` throws, the effect
+   * has failed, and the next call does it again.
+   *
+   * @throws EFFECT_CONFLICT  the key was used with another input.
+   * @throws EFFECT_RUNNING   another process is at it.
+   * @throws EFFECT_UNKNOWN   whoever began it died, and there is no `recover`.
+   */
+  async effect<T>(key: string, options: EffectOptions<T>, work: () => Promise<T>): Promise<T> {
+    return await doEffect(this.#stateDir, this.id, key, options, work);
+  }
+
+  /**
+   * Says what became of an effect of which nobody knows: its outcome, or `null` where it was not done and
+   * the next call does it.
+   *
+   * @throws EFFECT_NOT_FOUND | EFFECT_RUNNING
+   */
+  async settleEffect(
+    key: string,
+    found: { outcome: unknown } | null,
+    control: CallControl = {},
+  ): Promise<Effect> {
+    const request = { session: this.id, key, ...settlement(found) };
+    return await callOperation(this.#stateDir, "effect.settle", request, control);
+  }
+
+  /** Returns what its agent did outside, all of it or `since` a checkpoint. */
+  async effects(options: EffectListOptions = {}): Promise<Effect[]> {
+    return await listEffects(this.#stateDir, this.id, options);
   }
 
   /**

@@ -13,6 +13,7 @@ export { Checkpoint } from "./checkpoint.ts";
 export { type CollectOptions, collectOutput } from "./collect-output.ts";
 export { type ConnectOptions, connectDaemon } from "./connect.ts";
 export { eachLine } from "./each-line.ts";
+export type { EffectListOptions, EffectOptions } from "./effects.ts";
 export {
   type CopyOptions,
   copyRequest,

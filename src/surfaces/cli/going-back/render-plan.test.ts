@@ -38,6 +38,8 @@ test("services and their ports come first, what programs keep for themselves las
     ...{ commands: [], commandsUnknown: null, told: [], heldOpen: [], typing: null, refused: null },
     outside: { connections: [], binds: [] },
     state: [],
+    effects: [],
+    effectsCount: 0,
     untouched: {
       sessions: [1, 2, 3, 4, 5, 6, 7].map((at) => ({ name: `fork-${at}`, isRelated: at < 7 })),
       standbys: [],

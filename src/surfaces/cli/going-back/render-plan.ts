@@ -57,6 +57,7 @@ export function renderPlan(plan: RestorePlan, { paint, linesMax }: PlanStyle): s
     ...renderContent(plan),
     ...headed("Run since then:", shorten(renderCommands(plan, paint))),
     ...headed("An agent told since then, and it would be dropped:", shorten(renderTold(plan))),
+    ...headed("Done outside since then, and it stays done:", shorten(renderDone(plan, paint))),
     ...renderHolders(plan.heldOpen),
     ...renderOutside(plan),
     ...renderUntouched(plan),
@@ -139,6 +140,22 @@ function renderState({ state }: RestorePlan): string[] {
     );
     return `~ ${shown}: ${before} now, ${after} then`;
   });
+}
+
+function renderDone({ effects, effectsCount }: RestorePlan, paint: Paint): string[] {
+  const left = effectsCount - effects.length;
+  return [
+    ...(left > 0 ? [paint("dim", `… ${left} earlier ones; \`waypoint effects\` lists them`)] : []),
+    ...effects.map(({ key, what, state, irreversible, compensate }) => {
+      const name = what === key ? shownCommand(key) : `${shownCommand(key)}: ${shownCommand(what)}`;
+      const words = [
+        ...(state === "done" ? [] : [state]),
+        ...(irreversible ? ["irreversible"] : []),
+        ...(compensate === null ? [] : [`taken back by ${shownCommand(compensate)}`]),
+      ];
+      return words.length === 0 ? name : `${name} ${paint("dim", `(${words.join("; ")})`)}`;
+    }),
+  ];
 }
 
 function renderTold({ told }: RestorePlan): string[] {

@@ -1,0 +1,131 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Session } from "../../src/index.ts";
+import { hashInput } from "../../src/portable/effects/index.ts";
+import { callOperation } from "../../src/surfaces/client/index.ts";
+import { runCommand } from "../support/command-line.ts";
+import { killDaemon } from "../support/crash-model.ts";
+import { openTestWaypoint, type TestWaypoint } from "../support/test-waypoint.ts";
+
+let own: TestWaypoint;
+let session: Session;
+const failsWith = (code: string) => expect.objectContaining({ code });
+const waypoint = (...words: string[]) => runCommand(own.stateDir, words);
+
+beforeAll(async () => {
+  own = await openTestWaypoint();
+  session = await own.waypoint.new({ name: "work", net: "none" });
+});
+
+afterAll(async () => {
+  await own?.[Symbol.asyncDispose]();
+});
+
+/** Does an effect, and counts how often it is really done. */
+function counted(options: Parameters<Session["effect"]>[1] = {}) {
+  const done: string[] = [];
+  const once = (at: Session, key: string) =>
+    at.effect(key, options, async () => {
+      done.push(key);
+      return { receipt: `${key}-${done.length}` };
+    });
+  return { done, once };
+}
+
+test("after a restore the same key returns what came of it, and the preview has said so", async () => {
+  const { done, once } = counted({
+    input: { amount: 12 },
+    describe: "charge 12",
+    irreversible: true,
+  });
+  const before = await session.checkpoint({ name: "before" });
+  expect(await once(session, "charge")).toEqual({ receipt: "charge-1" });
+  const plan = await session.planRestore(before);
+  expect(plan.effects).toMatchObject([{ key: "charge", state: "done", irreversible: true }]);
+  const { stdout } = await waypoint("restore", "work", "before", "--dry-run");
+  expect(stdout).toContain("Done outside since then, and it stays done:");
+  expect(stdout).toContain("charge: charge 12 (irreversible)");
+
+  await session.restore(before);
+  expect(await once(session, "charge")).toEqual({ receipt: "charge-1" });
+  expect(done).toEqual(["charge"]);
+  expect((await session.effects({ since: before })).map(({ key }) => key)).toEqual(["charge"]);
+  const after = await session.checkpoint();
+  expect(await session.effects({ since: after })).toEqual([]);
+  await expect(session.effect("charge", { input: { amount: 13 } }, async () => 1)).rejects.toEqual(
+    failsWith("EFFECT_CONFLICT"),
+  );
+});
+
+test("a fork has the outcomes of its origin, or begins without them", async () => {
+  const { done, once } = counted();
+  await once(session, "mail");
+  const [again] = await own.waypoint.fork("work", { name: "again" });
+  const [anew] = await own.waypoint.fork("work", { name: "anew", effects: "own" });
+  if (again === undefined || anew === undefined) throw new Error("no forks");
+  expect(await once(again, "mail")).toEqual({ receipt: "mail-1" });
+  expect(await once(anew, "mail")).toEqual({ receipt: "mail-2" });
+  await once(again, "other");
+  expect(done).toEqual(["mail", "mail", "other"]);
+  expect((await session.effects()).map(({ key }) => key)).not.toContain("other");
+  await again.remove({ force: true });
+  await anew.remove({ force: true });
+});
+
+test("work that throws has failed, and the next call does it again", async () => {
+  const failing = session.effect("flaky", {}, async () => {
+    throw new Error("no route");
+  });
+  await expect(failing).rejects.toThrow("no route");
+  expect((await session.effects()).at(-1)).toMatchObject({
+    state: "failed",
+    error: "Error: no route",
+  });
+  expect(await session.effect("flaky", {}, async () => "sent")).toBe("sent");
+  expect((await session.effects()).at(-1)).toMatchObject({ state: "done", attempts: 2 });
+});
+
+test("a daemon that is killed while it is done learns the outcome all the same", async () => {
+  const outcome = await session.effect("deploy", {}, async () => {
+    await killDaemon(await own.daemonPid());
+    return "v3";
+  });
+  expect(outcome).toBe("v3");
+  expect(await session.effect("deploy", {}, async () => "again")).toBe("v3");
+});
+
+test("two runs at once: one does it, the other is told", async () => {
+  const begun = Promise.withResolvers<void>();
+  const end = Promise.withResolvers<void>();
+  const first = session.effect("publish", {}, async () => {
+    begun.resolve();
+    await end.promise;
+    return 1;
+  });
+  await begun.promise;
+  await expect(session.effect("publish", {}, async () => 2)).rejects.toEqual(
+    failsWith("EFFECT_RUNNING"),
+  );
+  end.resolve();
+  expect(await first).toBe(1);
+});
+
+test("of what nobody knows a person or a function says what became of it", async () => {
+  const { done, once } = counted();
+  await beginAndDie("lost-1");
+  await beginAndDie("lost-2");
+  await expect(once(session, "lost-1")).rejects.toEqual(failsWith("EFFECT_UNKNOWN"));
+  expect((await waypoint("effects", "work")).stdout).toMatch(/lost-1 +unknown/);
+  await waypoint("effects", "settle", "work", "lost-1", "done", "--outcome", '{"id":3}');
+  expect(await once(session, "lost-1")).toEqual({ id: 3 });
+  const recover = async () => undefined;
+  expect(await session.effect("lost-2", { recover }, async () => "done now")).toBe("done now");
+  expect(done).toEqual([]);
+});
+
+/** Begins an effect as a program that has died since: no process has these facts. */
+async function beginAndDie(key: string): Promise<void> {
+  await callOperation(own.stateDir, "effect.begin", {
+    ...{ session: "work", key, inputHash: hashInput(null), what: key },
+    owner: { pid: 2 ** 21, startTicks: 1 },
+  });
+}
