@@ -1,6 +1,12 @@
 import { effectsSince, effectWorldOf, tellEffect } from "../engine/effects/index.ts";
 import type { Engine } from "../engine/ports/index.ts";
-import { beginEffect, endEffect, settleEffect } from "../portable/effects/index.ts";
+import {
+  beginCompensation,
+  beginEffect,
+  endCompensation,
+  endEffect,
+  settleEffect,
+} from "../portable/effects/index.ts";
 import { requireOwnHistory, resolveCheckpoint, resolveSession } from "../portable/lineage/index.ts";
 import type { CheckpointRow, SessionRow } from "../portable/model/index.ts";
 import { WaypointError } from "../shared/errors/index.ts";
@@ -49,6 +55,17 @@ export const EFFECT_HANDLERS: HandlersOf<Extract<OperationName, `effect.${string
       effectWorldOf(engine),
     );
     return tellEffect(ended, engine);
+  },
+
+  "effect.compensate": async ({ session: reference, key, stage, owner = null, error }, engine) => {
+    const session = resolveSession(reference, engine.catalog).id;
+    const world = effectWorldOf(engine);
+    const why = stage === "done" ? null : engine.redact(error ?? "It failed.");
+    const told =
+      stage === "begin"
+        ? beginCompensation(engine.effects, { session, key, owner }, world)
+        : endCompensation(engine.effects, { session, key, error: why }, world);
+    return tellEffect(told, engine);
   },
 
   "effect.settle": async ({ session: reference, key, found, outcome }, engine) => {

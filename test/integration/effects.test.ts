@@ -93,6 +93,43 @@ test("a daemon that is killed while it is done learns the outcome all the same",
   expect(await session.effect("deploy", {}, async () => "again")).toBe("v3");
 });
 
+test("compensations run newest first; one that fails stops there, and nothing is restored", async () => {
+  const at = await own.waypoint.new({ name: "undone", net: "none" });
+  const before = await at.checkpoint({ name: "start" });
+  const work = async () => "made";
+  const order: unknown[] = [];
+  await at.effect("one", { compensate: "echo one >> /srv/undone" }, work);
+  await at.effect("two", { compensate: async (outcome) => order.push(outcome) }, work);
+  await at.effect("stays", { irreversible: true }, work);
+  await at.effect("three", { compensate: "echo three >> /srv/undone; test -e /srv/may" }, work);
+
+  const refused = await waypoint("restore", "undone", "start", "--compensate", "--yes");
+  expect(refused.exitCode).toBe(12);
+  await expect(at.restore(before, { compensate: true })).rejects.toEqual(
+    failsWith("EFFECT_NOT_COMPENSATED"),
+  );
+  expect(refused.stderr).toContain("still done: three, stays, two, one");
+  expect((await at.effects()).at(-1)).toMatchObject({
+    ...{ key: "three", state: "done", compensationError: expect.stringContaining("ended with 1") },
+  });
+  await at.exec("touch /srv/may");
+  // The command line has no function of this program.
+  const half = await waypoint("restore", "undone", "start", "--compensate", "--yes");
+  expect(half.stderr).toContain("restore from that program");
+  await at.restore(before, { compensate: true });
+  expect(order).toEqual(["made"]);
+  const states = (await at.effects()).map(({ key, state }) => [key, state]);
+  expect(states).toEqual([
+    ["one", "compensated"],
+    ["two", "compensated"],
+    ["stays", "done"],
+    ["three", "compensated"],
+  ]);
+  expect((await at.exec("cat /srv/undone")).exitCode).not.toBe(0);
+  expect(await at.effect("one", {}, async () => "made anew")).toBe("made anew");
+  await at.remove({ force: true });
+});
+
 test("two runs at once: one does it, the other is told", async () => {
   const begun = Promise.withResolvers<void>();
   const end = Promise.withResolvers<void>();

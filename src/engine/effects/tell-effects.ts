@@ -21,7 +21,8 @@ export function tellEffect(effect: JournalEffect, engine: Engine): Effect {
   const isRunning = owner !== null && effectWorldOf(engine).isAlive(owner);
   return {
     ...shown,
-    state: state !== "begun" ? state : isRunning ? "running" : "unknown",
+    state:
+      state !== "begun" && state !== "compensating" ? state : isRunning ? "running" : "unknown",
     outcome: state === "done" && outcome !== null ? JSON.parse(outcome) : null,
     error: state === "failed" ? outcome : null,
   };

@@ -17,7 +17,7 @@ export type Begun = { kind: "do"; attempt: number } | { kind: "recorded"; effect
 /**
  * Writes down that an effect is about to be done, unless it was done.
  *
- * One that failed is begun again: whoever did it said that it was not done. Of one that was begun and not
+ * One that failed is begun again: whoever did it said that it was not done. So is one that was taken back. Of one that was begun and not
  * ended nobody knows: it is begun again only when that was settled.
  *
  * @throws EFFECT_CONFLICT  it was begun with another input.
@@ -32,7 +32,7 @@ export function beginEffect(
   const known = journal.get(begin.session, begin.key);
   if (known !== undefined && known.inputHash !== begin.inputHash) throw conflict(known);
   if (known?.state === "done") return { kind: "recorded", effect: known };
-  if (known?.state === "begun") {
+  if (known?.state === "begun" || known?.state === "compensating") {
     throw known.owner !== null && isAlive(known.owner) ? running(known) : unknown(known);
   }
   if (known === undefined && journal.of(begin.session).length >= EFFECTS_MAX) throw tooMany();
@@ -40,7 +40,7 @@ export function beginEffect(
   journal.put({
     ...begin,
     ...({ state: "begun", attempts: attempt, endedAt: null, outcome: null } as const),
-    startedAt: now(),
+    ...{ compensationError: null, startedAt: now() },
   });
   return { kind: "do", attempt };
 }
@@ -75,10 +75,50 @@ export function settleEffect(
 ): Effect {
   const known = journal.get(session, key);
   if (known === undefined) throw notFound(key);
-  if (known.state === "begun" && known.owner !== null && isAlive(known.owner)) throw running(known);
+  if (known.owner !== null && isAlive(known.owner)) throw running(known);
   const settled = { ...known, state, outcome, owner: null, endedAt: now() };
   journal.put(settled);
   return settled;
+}
+
+/**
+ * Writes down that an effect is about to be taken back.
+ *
+ * @throws EFFECT_NOT_FOUND  it was not done, or was taken back already.
+ * @throws EFFECT_RUNNING | EFFECT_UNKNOWN
+ */
+export function beginCompensation(
+  journal: EffectJournal,
+  { session, key, owner }: Pick<Effect, "session" | "key" | "owner">,
+  { isAlive }: Pick<EffectWorld, "isAlive">,
+): Effect {
+  const known = journal.get(session, key);
+  if (known?.state === "begun" || known?.state === "compensating") {
+    throw known.owner !== null && isAlive(known.owner) ? running(known) : unknown(known);
+  }
+  if (known?.state !== "done") throw notFound(key);
+  const begun = { ...known, state: "compensating", owner, compensationError: null } as const;
+  journal.put(begun);
+  return begun;
+}
+
+/**
+ * Writes down whether it was taken back: with an error it is still done.
+ *
+ * @throws EFFECT_NOT_FOUND  nobody has begun that.
+ */
+export function endCompensation(
+  journal: EffectJournal,
+  { session, key, error }: { session: string; key: string; error: string | null },
+  { now }: Pick<EffectWorld, "now">,
+): Effect {
+  const known = journal.get(session, key);
+  if (known?.state !== "compensating") throw notFound(key);
+  const state = error === null ? "compensated" : "done";
+  const endedAt = error === null ? now() : known.endedAt;
+  const ended = { ...known, state, owner: null, compensationError: error, endedAt } as const;
+  journal.put(ended);
+  return ended;
 }
 
 function conflict({ key, what }: Effect): WaypointError {

@@ -18,11 +18,15 @@ export interface Effect {
   irreversible: boolean;
   /** A command line that takes it back; `null` where there is none. */
   compensate: string | null;
+  /** A function of the agent's program takes it back: nobody else can. */
+  compensatedByProgram: boolean;
   /**
    * begun: it is being done, or nobody knows what became of it; done: with an outcome; failed: whoever
-   * did it said so.
+   * did it said so; compensating: it is being taken back, or nobody knows; compensated: it was.
    */
-  state: "begun" | "done" | "failed";
+  state: "begun" | "done" | "failed" | "compensating" | "compensated";
+  /** Why the last try to take it back failed. */
+  compensationError: string | null;
   /** How often it was begun. */
   attempts: number;
   owner: EffectOwner | null;
@@ -36,7 +40,14 @@ export interface Effect {
 /** What is about to be done. */
 export type EffectBegin = Pick<
   Effect,
-  "session" | "key" | "inputHash" | "what" | "irreversible" | "compensate" | "owner"
+  | "session"
+  | "key"
+  | "inputHash"
+  | "what"
+  | "irreversible"
+  | "compensate"
+  | "compensatedByProgram"
+  | "owner"
 >;
 
 /** What became of it. */

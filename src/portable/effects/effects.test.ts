@@ -2,7 +2,15 @@ import { mkdtempSync, rmSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { beginEffect, type EffectBegin, endEffect, hashInput, settleEffect } from "./index.ts";
+import {
+  beginCompensation,
+  beginEffect,
+  type EffectBegin,
+  endCompensation,
+  endEffect,
+  hashInput,
+  settleEffect,
+} from "./index.ts";
 import { SqliteEffects } from "./sqlite/index.ts";
 
 let directory: string;
@@ -14,7 +22,12 @@ const world = {
 };
 const BEGIN: EffectBegin = {
   ...{ session: "s1", key: "charge-17", inputHash: hashInput({ amount: 12 }), what: "charge" },
-  ...{ irreversible: true, compensate: null, owner: { pid: 7, startTicks: 1 } },
+  ...{
+    irreversible: true,
+    compensate: null,
+    compensatedByProgram: false,
+    owner: { pid: 7, startTicks: 1 },
+  },
 };
 const END = { session: "s1", key: "charge-17", attempt: 1, state: "done", outcome: '{"id":3}' };
 const failsWith = (code: string) => expect.objectContaining({ code });
@@ -69,6 +82,26 @@ test("one that failed may be tried again, and an end that is told twice counts o
   endEffect(journal, { ...END, state: "failed", outcome: "refused" } as never, world);
   endEffect(journal, END as never, world);
   expect(journal.get("s1", "charge-17")).toMatchObject({ state: "failed", outcome: "refused" });
+  expect(beginEffect(journal, BEGIN, world)).toEqual({ kind: "do", attempt: 2 });
+});
+
+test("what was taken back is done anew, what could not be is still done", () => {
+  beginEffect(journal, BEGIN, world);
+  const which = { session: "s1", key: "charge-17", owner: { pid: 8, startTicks: 1 } };
+  expect(() => beginCompensation(journal, which, world)).toThrow(failsWith("EFFECT_UNKNOWN"));
+  endEffect(journal, END as never, world);
+  beginCompensation(journal, which, world);
+  expect(() => beginEffect(journal, BEGIN, world)).toThrow(failsWith("EFFECT_UNKNOWN"));
+  expect(() => beginCompensation(journal, which, world)).toThrow(failsWith("EFFECT_UNKNOWN"));
+  expect(endCompensation(journal, { ...which, error: "refused" }, world)).toMatchObject({
+    ...{ state: "done", compensationError: "refused", outcome: '{"id":3}' },
+  });
+  beginCompensation(journal, which, world);
+  expect(endCompensation(journal, { ...which, error: null }, world).state).toBe("compensated");
+  expect(() => beginCompensation(journal, which, world)).toThrow(failsWith("EFFECT_NOT_FOUND"));
+  expect(() => endCompensation(journal, { ...which, error: null }, world)).toThrow(
+    failsWith("EFFECT_NOT_FOUND"),
+  );
   expect(beginEffect(journal, BEGIN, world)).toEqual({ kind: "do", attempt: 2 });
 });
 

@@ -4,6 +4,12 @@
  * knowing. It does nothing outside itself and knows no machine.
  */
 export type { Effect, EffectBegin, EffectEnd, EffectJournal, EffectOwner } from "./effect.ts";
-export { beginEffect, endEffect, settleEffect } from "./effect-rules.ts";
+export {
+  beginCompensation,
+  beginEffect,
+  endCompensation,
+  endEffect,
+  settleEffect,
+} from "./effect-rules.ts";
 export { hashInput, type JsonInput } from "./hash-input.ts";
 export { LazyEffects } from "./lazy-effects.ts";

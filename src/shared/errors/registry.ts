@@ -92,6 +92,7 @@ export const ERROR_REGISTRY = {
   ),
   EFFECT_NOT_FOUND: notFound("No effect of that key was begun, or not that time."),
   EFFECT_CONFLICT: refused("The effect's key was used with another input before."),
+  EFFECT_NOT_COMPENSATED: refused("An effect could not be taken back; nothing was restored."),
   EFFECT_RUNNING: notNow(409)("Another process is doing the effect."),
   EFFECT_UNKNOWN: refused("The effect was begun, and nobody knows what became of it."),
   FILE_NOT_FOUND: notFound(

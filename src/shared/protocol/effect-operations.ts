@@ -4,6 +4,10 @@ import { checkpointRef, sessionRef } from "./inputs.ts";
 import { describe } from "./operation-contract.ts";
 
 const key = z.string().min(1).max(300).describe("Names the effect");
+const owner = z
+  .strictObject({ pid: z.number().int().positive(), startTicks: z.number().int() })
+  .optional()
+  .describe("Process that does it: as long as it lives, nobody else does");
 const outcome = z.unknown().optional().describe("What came of it, as JSON");
 
 /** Something done to the outside world, as it is told. */
@@ -11,10 +15,12 @@ export const effectSchema = z.object({
   key: z.string(),
   what: z.string().describe("What it is, in the agent's words"),
   state: z
-    .enum(["running", "unknown", "done", "failed"])
-    .describe("unknown: it was begun, and nobody knows what became of it"),
+    .enum(["running", "unknown", "done", "failed", "compensated"])
+    .describe("unknown: it was begun, and nobody knows what became of it; compensated: taken back"),
   irreversible: z.boolean().describe("Nothing takes it back"),
   compensate: z.string().nullable().describe("Command that takes it back; null for none"),
+  compensatedByProgram: z.boolean().describe("A function of the agent's program takes it back"),
+  compensationError: z.string().nullable().describe("Why the last try to take it back failed"),
   attempts: z.number().int().describe("How often it was begun"),
   startedAt: instantSchema,
   endedAt: instantSchema.nullable(),
@@ -53,10 +59,11 @@ export const EFFECT_CONTRACT = {
       what: z.string().max(2000).describe("What it is, for people"),
       irreversible: z.boolean().default(false).describe("Nothing takes it back"),
       compensate: z.string().min(1).max(10_000).optional().describe("Command that takes it back"),
-      owner: z
-        .strictObject({ pid: z.number().int().positive(), startTicks: z.number().int() })
-        .optional()
-        .describe("Process that does it: as long as it lives, nobody else does"),
+      compensatedByProgram: z
+        .boolean()
+        .default(false)
+        .describe("A function of the agent's program takes it back"),
+      owner,
     }),
     output: z.object({
       attempt: z.number().int().nullable().describe("To do; null where it was done"),
@@ -73,6 +80,19 @@ export const EFFECT_CONTRACT = {
       attempt: z.number().int().positive().describe("What the beginning answered"),
       outcome,
       error: z.string().max(10_000).optional().describe("Why it failed: it was not done then"),
+    }),
+    output: effectSchema,
+  }),
+  "effect.compensate": describe({
+    summary: "Write down that an effect is being taken back, or was",
+    errors: [...errors, "EFFECT_NOT_FOUND", "EFFECT_RUNNING", "EFFECT_UNKNOWN"],
+    effect: "write",
+    input: z.strictObject({
+      session: sessionRef,
+      key,
+      stage: z.enum(["begin", "done", "failed"]).describe("How far it has come"),
+      owner,
+      error: z.string().max(10_000).optional().describe("Why it failed"),
     }),
     output: effectSchema,
   }),

@@ -1,9 +1,10 @@
-import { readFileSync } from "node:fs";
 import { hasCode } from "../../shared/errors/index.ts";
 import type { Effect } from "../../shared/protocol/index.ts";
 import { callOperation } from "./call-operation.ts";
 import type { Checkpoint } from "./checkpoint.ts";
+import { noteCompensation } from "./compensate.ts";
 import { type CallControl, splitControl } from "./options.ts";
+import { ownProcess } from "./own-process.ts";
 import { checkpointRef } from "./require-arguments.ts";
 
 /** What an effect is, and what is known of it. */
@@ -14,8 +15,8 @@ export interface EffectOptions<T> extends CallControl {
   describe?: string;
   /** Nothing takes it back. @defaultValue false */
   irreversible?: boolean;
-  /** A command line that takes it back. */
-  compensate?: string;
+  /** What takes it back: a command line of the session, or a function of this program. */
+  compensate?: string | ((outcome: T) => Promise<unknown>);
   /**
    * Finds out what became of it after a crash: its outcome where it was done, undefined where it was
    * not, and it is done again then. Without it such an effect is EFFECT_UNKNOWN.
@@ -45,11 +46,16 @@ export async function doEffect<T>(
   work: () => Promise<T>,
 ): Promise<T> {
   const { control, input: given } = splitControl(options);
-  const { input = null, describe = key, recover, ...about } = given;
+  const { input = null, describe = key, recover, compensate, ...about } = given;
+  if (typeof compensate === "function") {
+    noteCompensation(session, key, (outcome) => compensate(outcome as T));
+  }
   const { hashInput } = await import("../../portable/effects/index.ts");
   const owner = ownProcess();
   const request = {
     ...{ ...about, session, key, what: describe, inputHash: hashInput(input as never) },
+    ...(typeof compensate === "string" ? { compensate } : {}),
+    compensatedByProgram: typeof compensate === "function",
     ...(owner === null ? {} : { owner }),
   };
   const begin = () => callOperation(stateDir, "effect.begin", request, control);
@@ -87,16 +93,4 @@ export async function listEffects(
   const { since, ...control } = options;
   const request = { session, ...(since === undefined ? {} : { since: checkpointRef(since) }) };
   return (await callOperation(stateDir, "effect.list", request, control)).effects;
-}
-
-/** Returns what tells this process from all others; null where the kernel does not say. */
-function ownProcess(): { pid: number; startTicks: number } | null {
-  try {
-    const stat = readFileSync("/proc/self/stat", "utf8");
-    // The name of the program, in parentheses, may have spaces.
-    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-    return { pid: Number(stat.split(" ", 1)[0]), startTicks: Number(fields[19]) };
-  } catch {
-    return null;
-  }
 }

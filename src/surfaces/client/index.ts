@@ -11,6 +11,7 @@ export type { BisectOptions } from "./bisect.ts";
 export { type CallOptions, callOperation } from "./call-operation.ts";
 export { Checkpoint } from "./checkpoint.ts";
 export { type CollectOptions, collectOutput } from "./collect-output.ts";
+export { type Compensated, compensateEffects } from "./compensate.ts";
 export { type ConnectOptions, connectDaemon } from "./connect.ts";
 export { eachLine } from "./each-line.ts";
 export type { EffectListOptions, EffectOptions } from "./effects.ts";

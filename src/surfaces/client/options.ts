@@ -46,7 +46,10 @@ export type ForwardOptions = Omit<OperationInput<"forward">, "session" | "port">
 
 /** Options of `Session.restore`. */
 export type RestoreOptions = Omit<OperationInput<"restore">, "session" | "checkpoint"> &
-  CallControl;
+  CallControl & {
+    /** First take back what was done outside since then, the newest first. @defaultValue false */
+    compensate?: boolean;
+  };
 
 /** Options of `Session.planRestore`. */
 export type PlanOptions = Omit<OperationInput<"restore.plan">, "session" | "checkpoint"> &

@@ -9,6 +9,7 @@ import type {
 } from "../../shared/protocol/index.ts";
 import { callOperation } from "./call-operation.ts";
 import { Checkpoint } from "./checkpoint.ts";
+import { compensateEffects } from "./compensate.ts";
 import { findSession } from "./find-session.ts";
 import { asForks, type Forks } from "./forks.ts";
 import { ForwardedSession } from "./forwarded-session.ts";
@@ -115,14 +116,16 @@ export class Session extends ForwardedSession implements AsyncDisposable {
    * **On failure** the session is as it was.
    *
    * @throws CRIU_DUMP_FAILED | CRIU_RESTORE_FAILED | STORE_FULL | CHECKPOINT_NOT_FOUND |
-   * CHECKPOINT_OF_OTHER_SESSION | BIND_SOURCE_MISSING
+   * CHECKPOINT_OF_OTHER_SESSION | BIND_SOURCE_MISSING | EFFECT_NOT_COMPENSATED
    */
   async restore(
     checkpoint: string | Checkpoint,
     options: RestoreOptions = {},
   ): Promise<OperationOutput<"restore">> {
-    const { control, input } = splitControl(options);
+    const { control, input: given } = splitControl(options);
+    const { compensate = false, ...input } = given;
     const request = { ...input, session: this.id, checkpoint: checkpointRef(checkpoint) };
+    if (compensate) await compensateEffects(this.#stateDir, this.id, request.checkpoint, control);
     return await callOperation(this.#stateDir, "restore", request, control);
   }
 

@@ -8,16 +8,20 @@ const MIGRATIONS = [
      state TEXT NOT NULL, attempts INTEGER NOT NULL, ownerPid INTEGER, ownerStartTicks INTEGER,
      startedAt TEXT NOT NULL, endedAt TEXT, outcome TEXT, UNIQUE (session, key)
    ) STRICT;`,
+  `ALTER TABLE effects ADD COLUMN compensatedByProgram INTEGER NOT NULL DEFAULT 0;
+   ALTER TABLE effects ADD COLUMN compensationError TEXT;`,
 ];
 
 const COLUMNS = [
   ...["session", "key", "inputHash", "what", "irreversible", "compensate", "state", "attempts"],
   ...["ownerPid", "ownerStartTicks", "startedAt", "endedAt", "outcome"],
+  ...["compensatedByProgram", "compensationError"],
 ];
 const SELECT = `SELECT ${COLUMNS.join(", ")} FROM effects`;
 
-type EffectRow = Omit<Effect, "owner" | "irreversible"> & {
+type EffectRow = Omit<Effect, "owner" | "irreversible" | "compensatedByProgram"> & {
   irreversible: number;
+  compensatedByProgram: number;
   ownerPid: number | null;
   ownerStartTicks: number | null;
 };
@@ -54,10 +58,11 @@ export class SqliteEffects implements EffectJournal {
     return this.#file.all<EffectRow>(sql, session).map(effectOf);
   }
 
-  put({ owner, irreversible, ...effect }: Effect): void {
+  put({ owner, irreversible, compensatedByProgram, ...effect }: Effect): void {
     const row = {
       ...effect,
       irreversible: irreversible ? 1 : 0,
+      compensatedByProgram: compensatedByProgram ? 1 : 0,
       ownerPid: owner?.pid ?? null,
       ownerStartTicks: owner?.startTicks ?? null,
     };
@@ -87,8 +92,13 @@ export class SqliteEffects implements EffectJournal {
   }
 }
 
-function effectOf({ ownerPid, ownerStartTicks, irreversible, ...row }: EffectRow): Effect {
+function effectOf(found: EffectRow): Effect {
+  const { ownerPid, ownerStartTicks, irreversible, compensatedByProgram, ...row } = found;
   const isOwned = ownerPid !== null && ownerStartTicks !== null;
   const owner = isOwned ? { pid: ownerPid, startTicks: ownerStartTicks } : null;
-  return { ...row, irreversible: irreversible === 1, owner };
+  const flags = {
+    irreversible: irreversible === 1,
+    compensatedByProgram: compensatedByProgram === 1,
+  };
+  return { ...row, ...flags, owner };
 }

@@ -1,12 +1,22 @@
 import { WaypointError } from "../../../shared/errors/index.ts";
+import { compensateEffects } from "../../client/index.ts";
 import { findBaseChanges, renderBaseChanges, withBaseChanges } from "../base-changes.ts";
 import { confirm, hasAsker } from "../confirm.ts";
 import { confirmTyping } from "../confirm-typing.ts";
-import { call, type Invocation, printLong, printResult } from "../context.ts";
+import {
+  type CommandContext,
+  call,
+  type Invocation,
+  note,
+  printLong,
+  printResult,
+} from "../context.ts";
 import { refusedExitCode } from "../going-back/refused-exit-code.ts";
 import { renderPlan } from "../going-back/render-plan.ts";
+import { endedBySignals } from "../leaving.ts";
 import { lossSentence, renderMove } from "../render-move.ts";
 import { withoutUndefined } from "../session-options.ts";
+import { shownCommand } from "../text/secrets.ts";
 
 /** Lines of each list that a question has before it. */
 const ASKED_LINES_MAX = 15;
@@ -14,6 +24,7 @@ const ASKED_LINES_MAX = 15;
 interface RestoreOptions {
   lastGood?: boolean;
   baseChanges?: boolean;
+  compensate?: boolean;
   yes?: boolean;
   dryRun?: boolean;
   expand?: boolean;
@@ -57,17 +68,39 @@ export async function run({
     question: `Put session ${session} back to ${checkpoint}? ${lossSentence(input)}`,
     isAnswered,
   });
+  const taken = options.compensate === true ? await compensate(context, input) : [];
   const moved = await confirmTyping(context, { isAnswered: isTypingTold }, (typing) =>
     call(context, "restore", { ...input, ...typing }),
   );
   // Where a question was asked it had them.
   const isWanted = options.baseChanges === true && !isAsked;
   const changed = isWanted ? await findBaseChanges(context, moved.checkpoint, true) : null;
-  await printResult(context, withBaseChanges(moved, changed), () => [
+  const told = options.compensate === true ? { compensated: taken } : {};
+  await printResult(context, { ...withBaseChanges(moved, changed), ...told }, () => [
+    ...taken.map((key) => `Taken back: ${shownCommand(key)}`),
     ...renderMove({ moved, sessionRef: session, verb: "is back at", loss: input }),
     ...renderBaseChanges(changed, context.nowMs),
   ]);
   return undefined;
+}
+
+/** Takes back what was done outside, before anything is restored. @throws EFFECT_NOT_COMPENSATED */
+async function compensate(
+  context: CommandContext,
+  { session, checkpoint }: { session: string; checkpoint: string },
+): Promise<string[]> {
+  return await endedBySignals(
+    "restore",
+    () => {},
+    async ({ cancel }) => {
+      const control = { signal: cancel };
+      const done = await compensateEffects(context.stateDir, session, checkpoint, control);
+      for (const { key } of done.staying) {
+        note(context, `Nothing takes ${shownCommand(key)} back: it stays done.`);
+      }
+      return done.compensated.map(({ key }) => key);
+    },
+  );
 }
 
 /** @throws USAGE_INVALID  neither is said, or both. */

@@ -146,12 +146,13 @@ function renderDone({ effects, effectsCount }: RestorePlan, paint: Paint): strin
   const left = effectsCount - effects.length;
   return [
     ...(left > 0 ? [paint("dim", `… ${left} earlier ones; \`waypoint effects\` lists them`)] : []),
-    ...effects.map(({ key, what, state, irreversible, compensate }) => {
+    ...effects.map(({ key, what, state, irreversible, compensate, compensatedByProgram }) => {
       const name = what === key ? shownCommand(key) : `${shownCommand(key)}: ${shownCommand(what)}`;
       const words = [
         ...(state === "done" ? [] : [state]),
         ...(irreversible ? ["irreversible"] : []),
-        ...(compensate === null ? [] : [`taken back by ${shownCommand(compensate)}`]),
+        ...(compensate === null ? [] : [`--compensate runs ${shownCommand(compensate)}`]),
+        ...(compensatedByProgram ? ["the agent's program can take it back"] : []),
       ];
       return words.length === 0 ? name : `${name} ${paint("dim", `(${words.join("; ")})`)}`;
     }),

@@ -107,7 +107,7 @@ test("no sentence of the contract is longer than twenty words", () => {
 });
 
 /** What a program does around work of its own; a person has nothing to type there. */
-const OF_PROGRAMS = ["effect.begin", "effect.end"];
+const OF_PROGRAMS = ["effect.begin", "effect.end", "effect.compensate"];
 
 test("every operation is one of a command", () => {
   const asked = new Set(ALL.flatMap(({ operations = [] }) => operations));

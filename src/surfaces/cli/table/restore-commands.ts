@@ -34,6 +34,10 @@ export const RESTORE_COMMANDS: readonly CommandSpec[] = [
       },
       asking("restore.plan", "--dry-run"),
       BASE_CHANGES,
+      {
+        flags: "--compensate",
+        description: "First take back what was done outside since then, the newest first",
+      },
       option("restore.plan", "expand"),
       YES,
       option("restore", "only", { value: "part" }),
