@@ -41,6 +41,7 @@ function fakeEngine({ failing = "" } = {}) {
     approvals: { [Symbol.dispose]: () => void done.push("approvals") },
     approvalWaits: { close: () => {} },
     agentStates: { [Symbol.dispose]: () => void done.push("agents") },
+    decisions: { [Symbol.dispose]: () => void done.push("decisions") },
     effects: { [Symbol.dispose]: () => void done.push("effects") },
     catalog: {
       sessions: () => [],
@@ -68,6 +69,7 @@ test("an engine that is closed finishes what is under way, then ends its parts, 
     "agents",
     "approvals",
     "effects",
+    "decisions",
     "catalog",
   ]);
 });
@@ -81,7 +83,16 @@ test.each(["verifications", "leases", "standbys", "stories", "builder"])(
 
     expect(done).toEqual(
       expect.arrayContaining([
-        ...["leases", "images", ...BACKGROUND, "agents", "approvals", "effects", "catalog"],
+        ...[
+          "leases",
+          "images",
+          ...BACKGROUND,
+          "agents",
+          "approvals",
+          "effects",
+          "decisions",
+          "catalog",
+        ],
       ]),
     );
     expect(logged).toEqual([expect.stringMatching(/^the engine's end: /)]);

@@ -44,6 +44,7 @@ export async function closeEngine(engine: Engine, stepTimeoutMs?: number): Promi
   engine.agentStates[Symbol.dispose]();
   engine.approvals[Symbol.dispose]();
   engine.effects[Symbol.dispose]();
+  engine.decisions[Symbol.dispose]();
   engine.catalog[Symbol.dispose]();
 }
 

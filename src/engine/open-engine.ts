@@ -21,6 +21,7 @@ import * as textTools from "../linux/text-tools/index.ts";
 import { AgentStates, redactorOf } from "../portable/agent-state/index.ts";
 import { SqliteApprovals } from "../portable/approvals/sqlite/index.ts";
 import { namesNothing, SqliteCatalog } from "../portable/catalog/sqlite/index.ts";
+import { SqliteDecisions } from "../portable/decisions/sqlite/index.ts";
 import { LazyEffects } from "../portable/effects/index.ts";
 import { SqliteEffects } from "../portable/effects/sqlite/index.ts";
 import { SqliteObjects } from "../portable/objects/sqlite/index.ts";
@@ -140,6 +141,10 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     ),
     approvals: new SqliteApprovals(() => fileForAgents(layout, "approvals.sqlite")),
     approvalWaits: new ApprovalWaits(),
+    decisions: new SqliteDecisions({
+      isThere: () => existsSync(path.join(layout.agentDir, "decisions.sqlite")),
+      path: () => fileForAgents(layout, "decisions.sqlite"),
+    }),
     effects: new LazyEffects({
       isThere: () => existsSync(path.join(layout.agentDir, "effects.sqlite")),
       open: () => SqliteEffects.open(fileForAgents(layout, "effects.sqlite")),

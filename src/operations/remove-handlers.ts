@@ -1,5 +1,6 @@
 import { sweepStates } from "../engine/agent-state/index.ts";
 import { removeCheckpoints } from "../engine/checkpoint/index.ts";
+import { treeOf } from "../engine/decisions/index.ts";
 import type { Engine } from "../engine/ports/index.ts";
 import { cutShort, endInstance, removeSession } from "../engine/session/index.ts";
 import { removableCheckpoints, resolveSession } from "../portable/lineage/index.ts";
@@ -25,7 +26,10 @@ export const REMOVE_HANDLERS: HandlersOf<"rm" | "rm.checkpoints" | "rm.files"> =
       const kept = own.filter(({ id }) => !removable.some((row) => row.id === id)).length;
       const removableIds = removable.map(({ id }) => id);
       await endBrowsing(removableIds, input.force, engine);
+      const tree = treeOf(session, engine);
       await removeSession(session, engine);
+      const isLast = engine.catalog.sessions().every((other) => treeOf(other, engine) !== tree);
+      if (isLast) engine.decisions.remove(tree);
       await removeCheckpoints(removableIds, engine);
       sweepStates([session, ...removable], engine);
       return {

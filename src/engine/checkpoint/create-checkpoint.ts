@@ -1,6 +1,7 @@
 import { Rollback } from "../../base/index.ts";
 import type { CheckpointRow, SessionRow } from "../../portable/model/index.ts";
 import { hasCode, WaypointError } from "../../shared/errors/index.ts";
+import { captureDecisions } from "../decisions/index.ts";
 import type { LiveInstance } from "../live/index.ts";
 import type { Engine } from "../ports/index.ts";
 import { requireRestorableBinds, untilWhole } from "../session/index.ts";
@@ -65,6 +66,7 @@ export async function createCheckpoint(
 
   rollback.keep();
   engine.journal.keep(id, commands);
+  captureDecisions(session.instance, id, engine);
   scheduleDurable(id, engine);
   scheduleStory(id, engine);
   return row;

@@ -1,5 +1,6 @@
 import type { ImageProcess } from "../../linux/criu/index.ts";
 import type { VerificationRow } from "../../portable/catalog/index.ts";
+import { ancestry } from "../../portable/lineage/index.ts";
 import {
   type CheckpointRow,
   type StoryRow,
@@ -84,12 +85,21 @@ export async function showCheckpoint(
     changes: { ...changes, summary: summaryOf(row, changes.summary) },
     story,
     agentState: describeState(row, engine),
+    decisions: decisionsBefore(row, engine),
     processes: processes?.map(({ pid, command }) => ({ pid, command })) ?? null,
     binds: [...row.binds],
     host: { kernel: row.kernel, criu: row.criu, arch: row.arch },
     limits: limitsOf(row),
     diskPath: engine.store.checkpointPaths(row.id).checkpointDir,
   };
+}
+
+function decisionsBefore({ id }: CheckpointRow, { catalog, decisions }: Engine) {
+  const tree = ancestry(id, catalog).at(-1)?.session ?? "";
+  return decisions
+    .of(tree)
+    .filter(({ checkpoint }) => checkpoint === id)
+    .map(({ tree: _, instance: _i, ...decision }) => decision);
 }
 
 /** What is damaged of it is not in the way of everything else that a checkpoint tells. */

@@ -68,6 +68,15 @@ export class CommandJournal {
     return this.#running.has(instanceId);
   }
 
+  /** Returns the command of an instance that was begun last, running or ended. */
+  lastOf(instance: string): Pick<CommandRow, "command"> | undefined {
+    const running = [...(this.#running.get(instance) ?? [])].at(-1);
+    if (running !== undefined) return running.describe();
+    this.#noteEnded();
+    const find = () => this.#log.between(instance, 0, this.#log.last()).at(-1);
+    return this.#try("find the last command", find) ?? undefined;
+  }
+
   /** Returns what was run in an instance until now, or `null` where it cannot be told. */
   soFar(instance: string): CommandsSoFar | null {
     this.#noteEnded();

@@ -9,6 +9,7 @@ import type { findTerminals, InitLink, ScreenModel } from "../../linux/terminal/
 import type { AgentStates } from "../../portable/agent-state/index.ts";
 import type { ApprovalLog } from "../../portable/approvals/index.ts";
 import type { Catalog } from "../../portable/catalog/index.ts";
+import type { DecisionLog } from "../../portable/decisions/index.ts";
 import type { EffectJournal } from "../../portable/effects/index.ts";
 import type {
   ApprovalWaits,
@@ -73,6 +74,8 @@ export interface Engine {
   approvals: ApprovalLog;
   /** Who waits for them now. */
   approvalWaits: ApprovalWaits;
+  /** What was decided in sessions, and why. */
+  decisions: DecisionLog;
   /** What agents did outside. Opened when it is first needed. */
   effects: EffectJournal;
   /** Returns what an agent or a person said as it may be kept: without its secrets. */

@@ -39,6 +39,7 @@ const BEFORE = [
   "store.writeManifest id1",
   "catalog.transaction",
   "catalog.insertCheckpoint",
+  "decisions.capture s1-1 id1",
   "stories.schedule id1",
 ];
 const NEW_INSTANCE = [

@@ -10,6 +10,7 @@ import {
   scheduleHeld,
   syncSoon,
 } from "../checkpoint/index.ts";
+import { captureDecisions } from "../decisions/index.ts";
 import type { LiveInstance } from "../live/index.ts";
 import type { Engine } from "../ports/index.ts";
 import { adoptInstance, callInit, removeInstance } from "../session/index.ts";
@@ -68,7 +69,10 @@ export async function swapInStandby(
 
   rollback.keep();
   leave(session, { old, live, before }, engine);
-  if (before !== null) engine.journal.keep(before.id, commands);
+  if (before !== null) {
+    engine.journal.keep(before.id, commands);
+    captureDecisions(old.instanceId, before.id, engine);
+  }
   return { live, before };
 }
 

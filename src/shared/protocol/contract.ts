@@ -4,6 +4,7 @@ import { AUTO_CONTRACT } from "./auto-operations.ts";
 import { BASE_CONTRACT } from "./base-operations.ts";
 import { BISECT_CONTRACT } from "./bisect-operations.ts";
 import { CHECKPOINT_CONTRACT } from "./checkpoint-operations.ts";
+import { DECISION_CONTRACT } from "./decision-operations.ts";
 import { EFFECT_CONTRACT } from "./effect-operations.ts";
 import { FILE_CONTRACT } from "./file-operations.ts";
 import { FORWARD_CONTRACT } from "./forward-operations.ts";
@@ -35,6 +36,7 @@ export const CONTRACT = {
   ...STATE_CONTRACT,
   ...TASK_CONTRACT,
   ...EFFECT_CONTRACT,
+  ...DECISION_CONTRACT,
   ...RESTORE_CONTRACT,
   ...MERGE_CONTRACT,
   ...FORWARD_CONTRACT,

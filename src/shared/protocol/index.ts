@@ -19,6 +19,7 @@ export {
   type OperationOutput,
   type OperationParsedInput,
 } from "./contract.ts";
+export { type Decision, decisionSchema } from "./decision-operations.ts";
 export { type Effect, effectSchema } from "./effect-operations.ts";
 export { type FileType, fileTypeSchema } from "./file-change.ts";
 export { isFileNoise } from "./file-noise.ts";

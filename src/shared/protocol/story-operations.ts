@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { checkpointSchema } from "./checkpoint.ts";
+import { decisionSchema } from "./decision-operations.ts";
 import { checkpointRef, diffInput, logInput } from "./inputs.ts";
 import { logOutput } from "./log.ts";
 import { describe } from "./operation-contract.ts";
@@ -52,6 +53,9 @@ export const STORY_CONTRACT = {
       story: storySchema
         .omit({ checkpoint: true, changes: true })
         .describe("What it tells besides the changes"),
+      decisions: z
+        .array(decisionSchema.omit({ sessionName: true, isLeft: true }))
+        .describe("What was decided between its parent and it"),
       agentState: stateSummarySchema
         .nullable()
         .describe("The agent's state without its values; null where it cannot be read"),

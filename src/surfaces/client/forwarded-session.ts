@@ -1,4 +1,10 @@
-import type { Effect, Forward } from "../../shared/protocol/index.ts";
+import type {
+  Decision,
+  Effect,
+  Forward,
+  OperationInput,
+  OperationOutput,
+} from "../../shared/protocol/index.ts";
 import { AgentState } from "./agent-state.ts";
 import { callOperation } from "./call-operation.ts";
 import {
@@ -10,6 +16,11 @@ import {
 } from "./effects.ts";
 import { type CallControl, type ForwardOptions, splitControl } from "./options.ts";
 import { Tasks } from "./tasks.ts";
+
+/** What was decided. */
+export type NewDecision = Omit<OperationInput<"note">, "session">;
+/** Which decisions to return. */
+export type LessonOptions = Omit<OperationInput<"lessons">, "session"> & CallControl;
 
 /** What belongs to a session beside what runs in it: its ports, and what its agent hands over. */
 export class ForwardedSession {
@@ -66,6 +77,21 @@ export class ForwardedSession {
   /** Returns what its agent did outside, all of it or `since` a checkpoint. */
   async effects(options: EffectListOptions = {}): Promise<Effect[]> {
     return await listEffects(this.#stateDir, this.id, options);
+  }
+
+  /** Notes a decision, or what was learned: no restore takes it back. */
+  async decide(decision: NewDecision & CallControl): Promise<Decision> {
+    const { control, input } = splitControl(decision);
+    return await callOperation(this.#stateDir, "note", { ...input, session: this.id }, control);
+  }
+
+  /**
+   * Returns what was decided on branches that were left, with `all` on its own one, too; `account` is the
+   * same in a few lines, for a conversation.
+   */
+  async lessons(options: LessonOptions = {}): Promise<OperationOutput<"lessons">> {
+    const { control, input } = splitControl(options);
+    return await callOperation(this.#stateDir, "lessons", { ...input, session: this.id }, control);
   }
 
   /**

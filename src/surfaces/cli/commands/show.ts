@@ -4,6 +4,7 @@ import { findBaseChanges, renderBaseChanges, withBaseChanges } from "../base-cha
 import { type CommandContext, call, type Invocation, printLong } from "../context.ts";
 import type { ShowSection } from "../parse-sections.ts";
 import { renderBinds } from "../render-binds.ts";
+import { renderDecision } from "../render-decisions.ts";
 import { renderOutput, renderVerdict } from "../render-verification.ts";
 import { headed } from "../text/headed.ts";
 import { printable } from "../text/printable.ts";
@@ -70,6 +71,8 @@ export function renderCheckpoint(
       `${printable(shown.sessionName)} (${shown.session}${isRemoved ? ", removed" : ""})`,
     ],
     ["Parent", shown.parent ?? "-"],
+    ...(shown.task === null ? [] : [["Task", shownCommand(shown.task)] satisfies [string, string]]),
+    ...renderState(shown),
     ["Taken", `${formatClock(shown.createdAt, nowMs)} (${formatAge(shown.createdAt, nowMs)} ago)`],
     ["Trigger", shown.trigger],
     ["Content", shown.content === "full" ? "processes and files" : "files alone"],
@@ -87,12 +90,25 @@ export function renderCheckpoint(
   ];
   return [
     ...layoutFields(fields),
+    ...headed(
+      "Decided",
+      shown.decisions.flatMap((each) => renderDecision(each, nowMs)),
+      paint,
+    ),
     ...renderStory(shown, { paint, isAll }),
     ...renderProcesses(shown.processes, paint),
     ...renderScreen(shown.story, paint),
     ...renderVerifications(shown.verifications, { nowMs, paint }),
     ...renderUnlisted(shown, paint),
   ];
+}
+
+function renderState({ agentState }: OperationOutput<"show">): [string, string][] {
+  const keys = (agentState?.keys ?? []).map(({ key, items, bytes }) => {
+    const size = items === null ? formatSize(bytes) : `${items} items`;
+    return `${printable(key)} (${size})`;
+  });
+  return keys.length === 0 ? [] : [["State", keys.join(", ")]];
 }
 
 function renderLimits({ memoryBytes, cpus, pids }: SessionLimits): string {
