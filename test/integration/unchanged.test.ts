@@ -60,7 +60,9 @@ describe("an idle shell", () => {
     const { stdout, exitCode } = await runCommand(own.stateDir, ["checkpoint", "idle"]);
 
     expect(exitCode).toBe(0);
-    expect(stdout).toMatch(/^Nothing has run or changed since [a-z0-9]{10}, which it shares/m);
+    expect(stdout).toMatch(
+      /^In the machine nothing has run or changed since [a-z0-9]{10}, whose capture/m,
+    );
   });
 
   test("becomes durable, and outlives the captures that it shares", async () => {

@@ -33,7 +33,7 @@ export type TaskChange = Partial<Omit<Task, "id" | "attempts">>;
  */
 export function parseTasks(value: unknown): Task[] {
   const parsed = z.array(taskSchema).max(TASKS_MAX).safeParse(value);
-  if (!parsed.success) throw invalid(z.prettifyError(parsed.error));
+  if (!parsed.success) throw invalid(`These are no tasks. ${z.prettifyError(parsed.error)}`);
   const tasks = parsed.data;
   const byId = new Map(tasks.map((task) => [task.id, task]));
   if (byId.size < tasks.length) {
@@ -124,5 +124,7 @@ function findCircle(tasks: ReadonlyMap<string, Task>): string[] | null {
 }
 
 function invalid(why: string): WaypointError {
-  return new WaypointError("USAGE_INVALID", `The tasks are not as they have to be. ${why}`);
+  return new WaypointError("USAGE_INVALID", why, {
+    hint: "`waypoint task list SESSION` has the tasks as they are.",
+  });
 }

@@ -148,10 +148,14 @@ function unknown({ key, what, startedAt }: Effect): WaypointError {
 }
 
 function notFound(key: string): WaypointError {
-  return new WaypointError("EFFECT_NOT_FOUND", `Effect "${key}" was not begun so.`, {
-    hint: "`waypoint effects list SESSION` has what is known.",
-    detail: { key },
-  });
+  return new WaypointError(
+    "EFFECT_NOT_FOUND",
+    `There is no effect "${key}" of which that can be said.`,
+    {
+      hint: "`waypoint effects list SESSION` has what is known.",
+      detail: { key },
+    },
+  );
 }
 
 function tooMany(): WaypointError {

@@ -17,6 +17,8 @@ export const STATE_CONTRACT = {
     examples: [
       ["waypoint state web", "The keys of web's state now"],
       ["waypoint state green conversation", "The value of then, as JSON"],
+      ["waypoint state web --set position='{\"step\":3}'", "A value as JSON"],
+      ["waypoint state web --append conversation=@new.json", "Items for the end of a list"],
     ],
     effect: "read",
     stream: true,
@@ -34,10 +36,6 @@ export const STATE_CONTRACT = {
     errors: [
       ...(["SESSION_NOT_FOUND", "REFERENCE_AMBIGUOUS", "STATE_CONFLICT"] as const),
       ...(["STATE_TOO_LARGE", "STORE_FULL", "STORE_FAILED"] as const),
-    ],
-    examples: [
-      ["waypoint state web --set position='{\"step\":3}'", "A value as JSON"],
-      ["waypoint state web --append conversation=@new.json", "Items for the end of a list"],
     ],
     effect: "write",
     input: z.strictObject({

@@ -94,7 +94,9 @@ function renderCheckpoint(checkpoint: Checkpoint): string[] {
     `Captured ${what}${printable(sessionName)} as ${id}${named}`,
     ...(unchangedSince === null
       ? []
-      : [`Nothing has run or changed since ${unchangedSince}, which it shares everything with.`]),
+      : [
+          `In the machine nothing has run or changed since ${unchangedSince}, whose capture it shares.`,
+        ]),
     `Paused ${formatDuration(pauseMs)} of ${formatDuration(totalMs)}, ` +
       `${formatSize(memoryBytes)} of memory.`,
     ...(changes.summary === "" ? [] : [`Changes: ${printable(changes.summary)}`]),

@@ -105,7 +105,7 @@ export function renderCheckpoint(
 
 function renderState({ agentState }: OperationOutput<"show">): [string, string][] {
   const keys = (agentState?.keys ?? []).map(({ key, items, bytes }) => {
-    const size = items === null ? formatSize(bytes) : `${items} items`;
+    const size = items === null ? formatSize(bytes) : items === 1 ? "1 item" : `${items} items`;
     return `${printable(key)} (${size})`;
   });
   return keys.length === 0 ? [] : [["State", keys.join(", ")]];
