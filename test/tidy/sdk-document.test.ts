@@ -10,7 +10,7 @@ import { filesBelow, ROOT, readText } from "./repository.ts";
 const run = promisify(execFile);
 const IMPORT = /^import .*;$/gm;
 /** What a script that begins in the middle of a program has from before. */
-const BEFORE = `import { Checkpoint, hasCode, Session, Waypoint } from "waypoint";
+const BEFORE = `import { attempt, bestOf, Checkpoint, compare, hasCode, Session, Waypoint } from "waypoint";
 declare const [waypoint, session, before]: [Waypoint, Session, Checkpoint];
 `;
 
@@ -25,7 +25,7 @@ function asModule(script: string): string {
 }
 
 test("the scripts of the documents are ones of the SDK as it is", async () => {
-  const scripts = ["README.md", "docs/sdk.md"].flatMap(scriptsOf);
+  const scripts = ["README.md", "docs/sdk.md", "docs/agents.md"].flatMap(scriptsOf);
   const directory = mkdtempSync(path.join(os.tmpdir(), "waypoint-scripts-"));
   for (const [at, script] of scripts.entries()) {
     writeFileSync(path.join(directory, `${at}.ts`), asModule(script));

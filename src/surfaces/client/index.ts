@@ -50,6 +50,15 @@ export type {
   VerifyOptions,
 } from "./options.ts";
 export { findPackageRoot } from "./package-root.ts";
+export {
+  attempt,
+  type BestOfOptions,
+  bestOf,
+  type Comparison,
+  compare,
+  type Strategy,
+  type Winner,
+} from "./patterns.ts";
 export { Session } from "./session.ts";
 export { resolveStateDir } from "./state-dir.ts";
 export type { NewTask, TaskOutcome, Tasks } from "./tasks.ts";
