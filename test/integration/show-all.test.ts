@@ -30,7 +30,10 @@ beforeAll(async () => {
   // Not by the command's own words, which its line tells.
   await session.exec("sh", { shell: "own", cwd: "/root/shop", input: made.join("\n") });
   await session.exec("echo x > app.js");
-  ({ id } = await session.checkpoint());
+  const checkpoint = await session.checkpoint();
+  ({ id } = checkpoint);
+  // The log does not wait for a story, as this does.
+  await checkpoint.show();
 });
 
 afterAll(async () => {
