@@ -139,6 +139,10 @@ export const ERROR_REGISTRY = {
   DAEMON_UNREACHABLE: hostForNow(503)(
     "The daemon does not answer, could not be started, or went away.",
   ),
+  STORE_UNREACHABLE: hostForNow(503)(
+    "The database that keeps a graph's checkpoints does not answer, or the connection was lost.",
+  ),
+  STORE_KEY_MISSING: damaged("What is kept was encrypted with a key that was not given."),
   DAEMON_VERSION_MISMATCH: host(409)("Client and daemon are of different versions of Waypoint."),
 
   CRIU_DUMP_FAILED: tool("CRIU could not capture the processes; the session runs on as before."),

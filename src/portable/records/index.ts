@@ -1,0 +1,13 @@
+/**
+ * records owns what is kept by threads: small records of bytes under ordered keys, written in steps
+ * that happen as a whole. It knows nothing of what the bytes mean; folders beside it keep them.
+ */
+export { MemoryRecords } from "./memory-records.ts";
+export type {
+  Change,
+  ScanOptions,
+  ThreadRecord,
+  ThreadRecords,
+  WriteConditions,
+  WriteResult,
+} from "./thread-records.ts";

@@ -1,0 +1,2 @@
+/** sqlite keeps records of threads in a file of SQLite. */
+export { SqliteRecords } from "./sqlite-records.ts";

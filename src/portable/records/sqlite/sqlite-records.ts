@@ -1,0 +1,184 @@
+import { SqliteFile } from "../../sqlite/index.ts";
+import type {
+  Change,
+  ScanOptions,
+  ThreadRecord,
+  ThreadRecords,
+  WriteConditions,
+  WriteResult,
+} from "../thread-records.ts";
+
+const MIGRATIONS = [
+  // A table with row ids: values of some KiB share pages, which they do not in an index.
+  `CREATE TABLE threads (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, revision INTEGER NOT NULL);
+   CREATE TABLE records (thread INTEGER NOT NULL, key TEXT NOT NULL, value BLOB NOT NULL,
+     UNIQUE (thread, key));`,
+];
+/** A log of 1 MiB: it is on the disk beside the records. */
+const OPTIONS = { logPages: 256 };
+
+interface Thread {
+  id: number;
+  revision: number;
+}
+
+/** A write that waits for the transaction of this turn. */
+interface Waiting {
+  run: () => WriteResult;
+  done: (result: WriteResult) => void;
+  failed: (reason: unknown) => void;
+}
+
+/**
+ * Records in a file of SQLite. Each write has reached the disk when it is answered; those of one turn
+ * of the program share a transaction, and so a wait for the disk.
+ */
+export class SqliteRecords implements ThreadRecords {
+  readonly #file: SqliteFile;
+  #waiting: Waiting[] = [];
+
+  private constructor(file: SqliteFile) {
+    this.#file = file;
+  }
+
+  /**
+   * Opens or makes the file.
+   *
+   * @throws FORMAT_TOO_NEW  a newer Waypoint has written it; a plain error when it is damaged.
+   */
+  static open(path: string): SqliteRecords {
+    return new SqliteRecords(SqliteFile.open(path, MIGRATIONS, "checkpoints of graphs", OPTIONS));
+  }
+
+  async write(
+    thread: string,
+    changes: readonly Change[],
+    conditions: WriteConditions = {},
+  ): Promise<WriteResult> {
+    return await new Promise((done, failed) => {
+      if (this.#waiting.length === 0) setImmediate(() => this.#flush());
+      const run = () => this.#write(thread, changes, conditions);
+      this.#waiting.push({ run, done, failed });
+    });
+  }
+
+  async read(thread: string, keys: readonly string[]): Promise<ReadonlyMap<string, Uint8Array>> {
+    const found = new Map<string, Uint8Array>();
+    const id = this.#thread(thread)?.id;
+    if (id === undefined) return found;
+    for (const key of keys) {
+      const sql = "SELECT value FROM records WHERE thread = ? AND key = ?";
+      const row = this.#file.get<{ value: Uint8Array }>(sql, id, key);
+      if (row !== undefined) found.set(key, row.value);
+    }
+    return found;
+  }
+
+  async scan(thread: string, options: ScanOptions): Promise<readonly ThreadRecord[]> {
+    const id = this.#thread(thread)?.id;
+    if (id === undefined) return [];
+    const { prefix, after = "", before = "\u{7f}", isReverse = false } = options;
+    const sql = `SELECT key, ${options.isKeysOnly === true ? "x''" : "value"} AS value FROM records
+      WHERE thread = ? AND key >= ? AND key < ? AND key > ? AND key < ?
+      ORDER BY key ${isReverse ? "DESC" : "ASC"} LIMIT ?`;
+    const ends = [prefix, `${prefix}\u{7f}`, after, before];
+    return this.#file.all<ThreadRecord>(sql, id, ...ends, options.limit);
+  }
+
+  async revision(thread: string): Promise<number> {
+    return this.#thread(thread)?.revision ?? 0;
+  }
+
+  async threads({ after, limit }: { after?: string; limit: number }): Promise<readonly string[]> {
+    const sql =
+      after === undefined
+        ? "SELECT name FROM threads ORDER BY name LIMIT ?"
+        : "SELECT name FROM threads WHERE name > ? ORDER BY name LIMIT ?";
+    const values = after === undefined ? [limit] : [after, limit];
+    return this.#file.all<{ name: string }>(sql, ...values).map(({ name }) => name);
+  }
+
+  async deleteThread(thread: string): Promise<void> {
+    this.#flush();
+    this.#file.transaction(() => {
+      const id = this.#thread(thread)?.id;
+      if (id === undefined) return;
+      this.#file.run("DELETE FROM records WHERE thread = ?", id);
+      this.#file.run("DELETE FROM threads WHERE id = ?", id);
+    });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#flush();
+    this.#file[Symbol.dispose]();
+  }
+
+  #flush(): void {
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    if (waiting.length === 0) return;
+    try {
+      const results = this.#file.transaction(() => waiting.map(({ run }) => run()));
+      for (const [index, { done }] of waiting.entries()) done(results[index] as WriteResult);
+    } catch (error) {
+      // One that cannot be written must not take the others with it.
+      if (waiting.length === 1) waiting[0]?.failed(error);
+      else for (const each of waiting) this.#writeAlone(each);
+    }
+  }
+
+  #writeAlone({ run, done, failed }: Waiting): void {
+    try {
+      done(this.#file.transaction(run));
+    } catch (error) {
+      failed(error);
+    }
+  }
+
+  #write(
+    name: string,
+    changes: readonly Change[],
+    { requires, ifRevision }: WriteConditions,
+  ): WriteResult {
+    const known = this.#thread(name);
+    const isOther = ifRevision !== undefined && (known?.revision ?? 0) !== ifRevision;
+    if (isOther || (requires !== undefined && !this.#has(known, requires))) {
+      return { isDone: false, kept: [] };
+    }
+    const id = known?.id ?? this.#makeThread(name);
+    this.#file.run("UPDATE threads SET revision = revision + 1 WHERE id = ?", id);
+    const kept = changes.filter((change) => !this.#apply(id, change)).map(({ key }) => key);
+    return { isDone: true, kept };
+  }
+
+  /** Returns false where a first one stays. */
+  #apply(thread: number, { key, value, mode = "replace" }: Change): boolean {
+    if (value === null) {
+      this.#file.run("DELETE FROM records WHERE thread = ? AND key = ?", thread, key);
+      return true;
+    }
+    const columns = "INTO records (thread, key, value) VALUES (?, ?, ?)";
+    if (mode === "replace") {
+      const replaced = "ON CONFLICT (thread, key) DO UPDATE SET value = excluded.value";
+      this.#file.run(`INSERT ${columns} ${replaced}`, thread, key, value);
+      return true;
+    }
+    const added = this.#file.run(`INSERT OR IGNORE ${columns}`, thread, key, value);
+    return mode === "content" || added > 0;
+  }
+
+  #has(thread: Thread | undefined, key: string): boolean {
+    if (thread === undefined) return false;
+    const sql = "SELECT 1 FROM records WHERE thread = ? AND key = ?";
+    return this.#file.get(sql, thread.id, key) !== undefined;
+  }
+
+  #thread(name: string): Thread | undefined {
+    return this.#file.get<Thread>("SELECT id, revision FROM threads WHERE name = ?", name);
+  }
+
+  #makeThread(name: string): number {
+    this.#file.run("INSERT INTO threads (name, revision) VALUES (?, 0)", name);
+    return this.#thread(name)?.id ?? 0;
+  }
+}
