@@ -1,10 +1,17 @@
-/** No part is shorter, but the last. */
-const PART_BYTES_MIN = 4 * 1024;
-/** No part is longer. */
-const PART_BYTES_MAX = 32 * 1024;
-/** A part ends where this many bits of the rolling hash are zero: after 8 KiB more, on average. */
-const END_BITS = 13;
-const END_MASK = ((1 << END_BITS) - 1) << (32 - END_BITS);
+/** How long parts are. */
+export interface PartSizes {
+  /** No part is shorter, but the last. */
+  bytesMin: number;
+  /** No part is longer. */
+  bytesMax: number;
+  /** A part ends where so many bits of the rolling hash are zero: after 2^endBits more, on average. */
+  endBits: number;
+}
+
+/** Parts of 12 KiB, on average. */
+export const COARSE_PARTS: PartSizes = { bytesMin: 4 * 1024, bytesMax: 32 * 1024, endBits: 13 };
+/** Parts of 3 KiB: for what grows by less than that, again and again. */
+export const FINE_PARTS: PartSizes = { bytesMin: 1024, bytesMax: 8 * 1024, endBits: 11 };
 
 /** A number for each byte, mixed so that near bytes have nothing in common. */
 const GEAR = Uint32Array.from({ length: 256 }, (_, byte) => mix(byte + 1));
@@ -13,21 +20,29 @@ const GEAR = Uint32Array.from({ length: 256 }, (_, byte) => mix(byte + 1));
  * Yields bytes in parts whose borders depend on what stands right before them: what is inserted
  * changes the parts around it, and the others stay what they were.
  */
-export function* splitBytes(bytes: Uint8Array): Generator<Uint8Array> {
+export function* splitBytes(
+  bytes: Uint8Array,
+  sizes: PartSizes = COARSE_PARTS,
+): Generator<Uint8Array> {
   for (let start = 0; start < bytes.length; ) {
-    const end = findEnd(bytes, start);
+    const end = findEnd(bytes, start, sizes);
     yield bytes.subarray(start, end);
     start = end;
   }
 }
 
-function findEnd(bytes: Uint8Array, start: number): number {
-  const last = Math.min(bytes.length, start + PART_BYTES_MAX);
+function findEnd(
+  bytes: Uint8Array,
+  start: number,
+  { bytesMin, bytesMax, endBits }: PartSizes,
+): number {
+  const last = Math.min(bytes.length, start + bytesMax);
+  const endMask = ((1 << endBits) - 1) << (32 - endBits);
   let hash = 0;
   // A byte leaves the hash after 32 more: the border depends on those alone.
-  for (let at = Math.min(last, start + PART_BYTES_MIN); at < last; at += 1) {
+  for (let at = Math.min(last, start + bytesMin); at < last; at += 1) {
     hash = ((hash << 1) + (GEAR[bytes[at] as number] as number)) | 0;
-    if ((hash & END_MASK) === 0) return at + 1;
+    if ((hash & endMask) === 0) return at + 1;
   }
   return last;
 }

@@ -1,0 +1,44 @@
+import type { RunnableConfig } from "@langchain/core/runnables";
+import { WaypointError } from "../../shared/errors/index.ts";
+
+/** The place of a checkpoint, as a config of LangGraph's names it. */
+export interface GraphPlace {
+  thread: string;
+  namespace: string;
+  /** Undefined where the newest is meant. */
+  id: string | undefined;
+}
+
+/**
+ * Returns the place that a config names.
+ *
+ * @throws USAGE_INVALID  it has no thread_id, or one that is no text.
+ */
+export function placeOfConfig(config: RunnableConfig): GraphPlace {
+  const { configurable } = config;
+  const thread = textOf(configurable, "thread_id");
+  if (thread === undefined || thread === "") {
+    throw new WaypointError("USAGE_INVALID", "The config of the graph has no thread_id.", {
+      hint: 'Pass { configurable: { thread_id: "..." } } with each call of the graph.',
+    });
+  }
+  const id = textOf(configurable, "checkpoint_id") ?? textOf(configurable, "thread_ts");
+  const namespace = textOf(configurable, "checkpoint_ns") ?? "";
+  return { thread, namespace, id: id === "" ? undefined : id };
+}
+
+/** Returns the config of one checkpoint: these three keys, as the interface wants it. */
+export function configOf(thread: string, namespace: string, id: string) {
+  return { configurable: { thread_id: thread, checkpoint_ns: namespace, checkpoint_id: id } };
+}
+
+/** Returns a text of the configurable part. @throws USAGE_INVALID  it is something else. */
+export function textOf(
+  configurable: Record<string, unknown> | undefined,
+  key: string,
+): string | undefined {
+  const value = configurable?.[key];
+  if (value === undefined || value === null) return undefined;
+  if (typeof value === "string") return value;
+  throw new WaypointError("USAGE_INVALID", `The ${key} of a graph's config has to be a text.`);
+}

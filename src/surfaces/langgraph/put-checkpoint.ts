@@ -1,0 +1,140 @@
+import type {
+  ChannelVersions,
+  Checkpoint,
+  CheckpointMetadata,
+} from "@langchain/langgraph-checkpoint";
+import {
+  type CheckpointRecord,
+  changesOfRecord,
+  factsOf,
+  readCheckpoint,
+} from "./checkpoint-record.ts";
+import type { RecentCheckpoint } from "./recent-checkpoints.ts";
+import { checkpointKey } from "./record-keys.ts";
+import type { EncodedValue } from "./value-store.ts";
+import type { SaverTools } from "./waypoint-saver.ts";
+import { claimWrites } from "./write-claims.ts";
+
+interface Place {
+  thread: string;
+  namespace: string;
+  parent: string | null;
+}
+
+interface Put {
+  checkpoint: Checkpoint;
+  metadata: CheckpointMetadata;
+  newVersions: ChannelVersions;
+}
+
+/** A channel's value, and which objects it needs as far as this program knows. */
+interface Channel extends EncodedValue {
+  ids: ReadonlySet<string> | undefined;
+}
+
+const NOTHING: RecentCheckpoint = { record: null, ids: new Map(), isOwn: false, writes: new Map() };
+
+/**
+ * Keeps a checkpoint. Values that its parent has already are named, not written.
+ *
+ * On failure nothing of it is there that anybody would read.
+ */
+export async function putCheckpoint(tools: SaverTools, at: Place, put: Put): Promise<void> {
+  const parent = await recentParent(tools, at);
+  const claims = await claimWrites(tools, { ...at, parent }, put);
+  const isDone = await tryToPut(tools, at, put, parent, claims);
+  // Somebody has removed the parent meanwhile: then nothing of it can be relied on.
+  if (!isDone) await tryToPut(tools, at, put, NOTHING, claims);
+  parent.writes.clear();
+}
+
+async function recentParent(
+  { recent, ...tools }: SaverTools,
+  { thread, namespace, parent }: Place,
+): Promise<RecentCheckpoint> {
+  if (parent === null) return NOTHING;
+  const known = recent.touch(thread, namespace, parent);
+  known.record ??= (await readCheckpoint(tools, { thread, namespace, id: parent })) ?? null;
+  return known;
+}
+
+async function tryToPut(
+  tools: SaverTools,
+  { thread, namespace, parent: parentId }: Place,
+  { checkpoint, metadata, newVersions }: Put,
+  parent: RecentCheckpoint,
+  claims: CheckpointRecord["claims"],
+): Promise<boolean> {
+  const channels = await encodeChannels(tools, checkpoint, newVersions, parentId, parent);
+  const encodedMetadata = await tools.values.encode(metadata);
+  const record: CheckpointRecord = {
+    ...factsOf(checkpoint),
+    ns: namespace,
+    parent: parentId,
+    metadata: encodedMetadata.stored,
+    values: [...channels].map(([name, { stored }]) => [name, stored]),
+    claims,
+  };
+  const known = await knownObjects(parent);
+  const key = checkpointKey(namespace, checkpoint.id);
+  const all = [encodedMetadata, ...channels.values()].map(({ objects }) => objects);
+  const changes = [
+    ...all.flatMap((objects) => tools.values.changesOf(objects, known)),
+    ...changesOfRecord(tools, { thread, key }, record),
+  ];
+  const requires =
+    parent.record === null ? {} : { requires: checkpointKey(namespace, parent.record.id) };
+  const { isDone } = await tools.records.write(thread, changes, requires);
+  if (isDone) remember(tools, thread, record, channels);
+  return isDone;
+}
+
+/** Returns the channels that the checkpoint has a value of. */
+async function encodeChannels(
+  { values }: SaverTools,
+  checkpoint: Checkpoint,
+  newVersions: ChannelVersions,
+  parentId: string | null,
+  parent: RecentCheckpoint,
+): Promise<Map<string, Channel>> {
+  const before = new Map(parent.record?.versions);
+  const kept = new Map(parent.record?.values);
+  const channels = new Map<string, Channel>();
+  for (const [name, value] of Object.entries(checkpoint.channel_values)) {
+    const version = checkpoint.channel_versions[name];
+    const stored = kept.get(name);
+    const isNew = Object.hasOwn(newVersions, name);
+    if (!isNew && stored !== undefined && version !== undefined && before.get(name) === version) {
+      channels.set(name, { stored, objects: new Map(), ids: parent.ids.get(name) });
+    } else if (isNew || parentId !== null) {
+      const encoded = await values.encode(value);
+      channels.set(name, { ...encoded, ids: new Set(encoded.objects.keys()) });
+    }
+    // Without a parent, what has not changed is nowhere.
+  }
+  return channels;
+}
+
+/** Returns what tells whether an object is there as long as the parent is. */
+async function knownObjects(parent: RecentCheckpoint): Promise<(id: string) => boolean> {
+  const sets = [...parent.ids.values()];
+  if (parent.record !== null) {
+    const writes = await Promise.allSettled(parent.writes.values());
+    for (const each of writes) if (each.status === "fulfilled") sets.push(each.value.ids);
+  }
+  return (id) => sets.some((ids) => ids.has(id));
+}
+
+function remember(
+  { recent }: SaverTools,
+  thread: string,
+  record: CheckpointRecord,
+  channels: ReadonlyMap<string, Channel>,
+): void {
+  const entry = recent.touch(thread, record.ns, record.id);
+  entry.record = record;
+  entry.isOwn = true;
+  entry.ids = new Map(
+    [...channels].flatMap(([name, { ids }]) => (ids === undefined ? [] : [[name, ids] as const])),
+  );
+}

@@ -1,0 +1,94 @@
+import { createHash } from "node:crypto";
+import { type PendingWrite, WRITES_IDX_MAP } from "@langchain/langgraph-checkpoint";
+import type { Change } from "../../portable/records/index.ts";
+import { WaypointError } from "../../shared/errors/index.ts";
+import { changesOfRecord, openRecord } from "./checkpoint-record.ts";
+import type { GraphPlace } from "./graph-config.ts";
+import type { RecentWrites } from "./recent-checkpoints.ts";
+import { writeKey } from "./record-keys.ts";
+import type { EncodedValue, StoredValue } from "./value-store.ts";
+import type { SaverTools } from "./waypoint-saver.ts";
+
+/** A write of a task, as it is kept. */
+export interface WriteRecord {
+  task: string;
+  channel: string;
+  /** The hash of all that the task wrote: branches are told apart by it. */
+  set: string;
+  value: StoredValue;
+}
+
+const SET_CHARS = 16;
+
+/**
+ * Keeps what a task has written below a checkpoint, which may come later.
+ *
+ * What is there already stays, so that a resumed run reads what was written first; what another
+ * branch wrote in its place is kept beside it. Errors, interrupts and answers are replaced.
+ */
+export async function putWrites(
+  tools: SaverTools,
+  { thread, namespace, id }: GraphPlace,
+  writes: readonly PendingWrite[],
+  taskId: string,
+): Promise<void> {
+  if (id === undefined) {
+    throw new WaypointError("USAGE_INVALID", "The config of the writes has no checkpoint_id.");
+  }
+  if (writes.length === 0) return;
+  const isSpecial = writes.every(([channel]) => channel in WRITES_IDX_MAP);
+  const encoding = encodeWrites(tools, writes);
+  if (!isSpecial) {
+    const recent = encoding.then(({ set, values }) => recentOf(set, values));
+    // Whoever waits for the writes hears of it; this is for whoever puts the next checkpoint.
+    recent.catch(() => {});
+    tools.recent.touch(thread, namespace, id).writes.set(taskId, recent);
+  }
+  const { set, values } = await encoding;
+  const keep = (branch: string, mode: "replace" | "first") => {
+    const rows = values.map(({ stored }, index): Change[] => {
+      const channel = writes[index]?.[0] as string;
+      const at = WRITES_IDX_MAP[channel] ?? index;
+      const key = writeKey({ namespace, id, taskId, branch, index: at });
+      const row: WriteRecord = { task: taskId, channel, set, value: stored };
+      return changesOfRecord(tools, { thread, key, mode }, row);
+    });
+    const objects = values.flatMap((each) => tools.values.changesOf(each.objects));
+    return tools.records.write(thread, [...objects, ...rows.flat()]);
+  };
+  const { kept } = await keep("", isSpecial ? "replace" : "first");
+  if (await isOther(tools, thread, kept, set)) await keep(set, "first");
+}
+
+async function encodeWrites(
+  { values }: SaverTools,
+  writes: readonly PendingWrite[],
+): Promise<{ set: string; values: EncodedValue[] }> {
+  const hash = createHash("sha256");
+  const encoded: EncodedValue[] = [];
+  for (const [channel, value] of writes) {
+    const each = await values.encode(value);
+    hash.update(JSON.stringify([channel, each.stored]));
+    encoded.push(each);
+  }
+  return { set: hash.digest("hex").slice(0, SET_CHARS), values: encoded };
+}
+
+function recentOf(set: string, values: readonly EncodedValue[]): RecentWrites {
+  return { set, ids: new Set(values.flatMap(({ objects }) => [...objects.keys()])) };
+}
+
+/** Tells whether what stayed is something else than what was to be kept. */
+async function isOther(
+  tools: SaverTools,
+  thread: string,
+  kept: readonly string[],
+  set: string,
+): Promise<boolean> {
+  if (kept.length === 0) return false;
+  for (const [key, value] of await tools.records.read(thread, kept)) {
+    const row = await openRecord<WriteRecord>(tools, { thread, key }, value);
+    if (row.set !== set) return true;
+  }
+  return false;
+}

@@ -1,0 +1,203 @@
+import type { SerializerProtocol } from "@langchain/langgraph-checkpoint";
+import {
+  COARSE_PARTS,
+  FINE_PARTS,
+  type ObjectStore,
+  splitBytes,
+  writeSequence,
+} from "../../portable/objects/index.ts";
+import type { Change, ThreadRecords } from "../../portable/records/index.ts";
+import { objectKey } from "./record-keys.ts";
+import { damaged, type Seal } from "./seal.ts";
+
+/**
+ * Where a value lies: the serializer's type, and its bytes. Few stand here, as text or in base64;
+ * else in objects: their ids, or the root and height of the tree that has them.
+ */
+export type StoredValue = { t: string } & (
+  | { v: string }
+  | { b: string }
+  | { o: readonly string[] }
+  | { s: readonly [root: string, height: number] }
+);
+
+/** A value that is to be kept. */
+export interface EncodedValue {
+  stored: StoredValue;
+  /** The objects that it needs, by their ids. */
+  objects: ReadonlyMap<string, Uint8Array>;
+}
+
+/** Up to so many bytes a value stands where it is mentioned. */
+const INLINE_BYTES_MAX = 256;
+/** Up to here the parts are small: a conversation grows by less than one. */
+const FINE_VALUE_BYTES_MAX = 512 * 1024;
+/** Up to so many ids stand where the value is mentioned. */
+const INLINE_IDS_MAX = 6;
+
+/** Values as a serializer makes bytes of them, in objects named by their content. */
+export class ValueStore {
+  readonly #serializer: SerializerProtocol;
+  readonly #seal: Seal;
+
+  constructor(serializer: SerializerProtocol, seal: Seal) {
+    this.#serializer = serializer;
+    this.#seal = seal;
+  }
+
+  async encode(value: unknown): Promise<EncodedValue> {
+    const [type, bytes] = await this.#serializer.dumpsTyped(value);
+    return this.encodeBytes(type, bytes);
+  }
+
+  encodeBytes(type: string, bytes: Uint8Array): EncodedValue {
+    if (bytes.length <= INLINE_BYTES_MAX) {
+      const text = Buffer.from(bytes);
+      const isText = type === "json";
+      const inline = isText ? { v: text.toString() } : { b: text.toString("base64") };
+      return { stored: { t: type, ...inline }, objects: new Map() };
+    }
+    const objects = new CollectedObjects(this.#seal);
+    const sizes = bytes.length <= FINE_VALUE_BYTES_MAX ? FINE_PARTS : COARSE_PARTS;
+    const ids = [...splitBytes(bytes, sizes)].map((part) => objects.put(part));
+    if (ids.length <= INLINE_IDS_MAX) return { stored: { t: type, o: ids }, objects: objects.all };
+    const items = ids.map((id) => JSON.stringify(id));
+    const { root, height } = writeSequence(objects, items);
+    return { stored: { t: type, s: [root, height] }, objects: objects.all };
+  }
+
+  /** Returns what keeps objects that are not known to be there. */
+  changesOf(
+    objects: ReadonlyMap<string, Uint8Array>,
+    known: (id: string) => boolean = () => false,
+  ): Change[] {
+    const changes: Change[] = [];
+    for (const [id, content] of objects) {
+      if (known(id)) continue;
+      const key = objectKey(id);
+      changes.push({ key, value: this.#seal.close(content, key), mode: "content" });
+    }
+    return changes;
+  }
+
+  /**
+   * Reads values, all of them with one question for each level of the deepest.
+   *
+   * @throws STORE_FAILED  an object is missing or damaged.
+   */
+  async readAll(
+    records: ThreadRecords,
+    thread: string,
+    stored: readonly StoredValue[],
+  ): Promise<unknown[]> {
+    const bytes = await this.readBytes(records, thread, stored);
+    const load = (each: StoredValue, index: number) =>
+      this.#serializer.loadsTyped(each.t, bytes[index] as Buffer);
+    return await Promise.all(stored.map(load));
+  }
+
+  /** As {@link readAll}, but the bytes of the serializer. */
+  async readBytes(
+    records: ThreadRecords,
+    thread: string,
+    stored: readonly StoredValue[],
+  ): Promise<Buffer[]> {
+    const ids = await this.#partsOf(records, thread, stored);
+    const parts = await this.#objects(records, thread, new Set(ids.flat()));
+    return stored.map((each, index) => {
+      return inlineBytes(each) ?? joined((ids[index] ?? []).map((id) => parts.get(id)));
+    });
+  }
+
+  /** Adds the ids of all objects that values need, nodes of trees too, to `found`. */
+  async collectIds(
+    records: ThreadRecords,
+    thread: string,
+    stored: readonly StoredValue[],
+    found: Set<string>,
+  ): Promise<void> {
+    const ids = await this.#partsOf(records, thread, stored, (node) => found.add(node));
+    for (const id of ids.flat()) found.add(id);
+  }
+
+  /** Returns for each value the ids of its parts, going down the trees side by side. */
+  async #partsOf(
+    records: ThreadRecords,
+    thread: string,
+    stored: readonly StoredValue[],
+    onNode: (id: string) => void = () => {},
+  ): Promise<string[][]> {
+    const levels = stored.map((each) => ({
+      ids: "o" in each ? [...each.o] : "s" in each ? [each.s[0]] : [],
+      height: "s" in each ? each.s[1] + 1 : 0,
+    }));
+    for (;;) {
+      const deep = levels.filter(({ height }) => height > 0);
+      if (deep.length === 0) return levels.map(({ ids }) => ids);
+      const nodes = new Set(deep.flatMap(({ ids }) => ids));
+      for (const id of nodes) onNode(id);
+      const contents = await this.#objects(records, thread, nodes);
+      for (const level of deep) {
+        level.ids = level.ids.flatMap((id) => itemsOf(contents.get(id) as Buffer));
+        level.height -= 1;
+      }
+    }
+  }
+
+  async #objects(
+    records: ThreadRecords,
+    thread: string,
+    ids: ReadonlySet<string>,
+  ): Promise<Map<string, Buffer>> {
+    const contents = new Map<string, Buffer>();
+    if (ids.size === 0) return contents;
+    const found = await records.read(
+      thread,
+      [...ids].map((id) => objectKey(id)),
+    );
+    for (const id of ids) {
+      const key = objectKey(id);
+      const kept = found.get(key);
+      if (kept === undefined) throw damaged(key);
+      contents.set(id, this.#seal.openContent(kept, key, id));
+    }
+    return contents;
+  }
+}
+
+class CollectedObjects implements ObjectStore {
+  readonly all = new Map<string, Uint8Array>();
+  readonly #seal: Seal;
+
+  constructor(seal: Seal) {
+    this.#seal = seal;
+  }
+
+  put(bytes: Uint8Array): string {
+    const id = this.#seal.idOf(bytes);
+    this.all.set(id, bytes);
+    return id;
+  }
+
+  get(id: string): Uint8Array | undefined {
+    return this.all.get(id);
+  }
+}
+
+function inlineBytes(stored: StoredValue): Buffer | null {
+  if ("v" in stored) return Buffer.from(stored.v);
+  return "b" in stored ? Buffer.from(stored.b, "base64") : null;
+}
+
+function joined(parts: readonly (Buffer | undefined)[]): Buffer {
+  return Buffer.concat(parts.map((part) => part as Buffer));
+}
+
+/** A node's items are JSON texts, a line each. */
+function itemsOf(node: Buffer): string[] {
+  return node
+    .toString()
+    .split("\n")
+    .slice(0, -1)
+    .map((line) => String(JSON.parse(line)));
+}
