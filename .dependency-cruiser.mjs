@@ -7,7 +7,7 @@ const ROOM = "^src/((?:shared|formats|portable|linux|engine|surfaces)/[^/]+|base
 const DOORS = [
   "^src/[^/]+/index[.]ts$",
   "^src/[^/]+/[^/]+/index[.]ts$",
-  "^src/portable/(catalog|objects|approvals|decisions|effects)/[^/]+/index[.]ts$",
+  "^src/portable/(catalog|objects|records|approvals|decisions|effects)/[^/]+/index[.]ts$",
 ];
 const COMPOSITION_ROOT = "^src/engine/[^/]+[.]ts$";
 
@@ -78,6 +78,12 @@ export default {
       "^src/(shared|base|surfaces/client|portable/(agent-state|effects))/",
       "A client starts for each step of an agent: it stays small and decides nothing. What an agent " +
         "has needs no machine: it is loaded when it is used.",
+    ),
+    only(
+      "langgraph-knows-no-machine",
+      "^src/(surfaces/langgraph/|langgraph[.]ts$)",
+      "^src/(shared|base|portable|surfaces/langgraph)/",
+      "Graphs are kept without root, a daemon, Linux or a native library.",
     ),
     only(
       "cli-knows-the-client",

@@ -9,6 +9,7 @@ import { type CheckpointRecord, openCheckpoint, type RecordTools } from "./check
 import { textOf } from "./graph-config.ts";
 import { readMetadata, readTuple } from "./read-tuple.ts";
 import { checkpointKey, checkpointsPrefix } from "./record-keys.ts";
+import type { SaverTools } from "./saver-tools.ts";
 
 const KEYS_PAGE = 1000;
 const RECORDS_PAGE = 32;
@@ -28,7 +29,7 @@ export async function newestCheckpoint(
 
 /** Yields what fits, the newest of each thread first. */
 export async function* listCheckpoints(
-  tools: RecordTools,
+  tools: SaverTools,
   config: RunnableConfig,
   { before, limit = Number.POSITIVE_INFINITY, filter = {} }: CheckpointListOptions,
 ): AsyncGenerator<CheckpointTuple> {
@@ -41,6 +42,7 @@ export async function* listCheckpoints(
   };
   let left = limit;
   for await (const thread of one === undefined ? allThreads(tools) : [one]) {
+    if (await tools.expiry.endIfOver(thread)) continue;
     for await (const record of recordsOf(tools, thread, asked)) {
       if (left <= 0) return;
       if (!(await fits(tools, thread, record, filter))) continue;
@@ -50,7 +52,8 @@ export async function* listCheckpoints(
   }
 }
 
-async function* allThreads({ records }: RecordTools): AsyncGenerator<string> {
+/** Yields the names of all threads. */
+export async function* allThreads({ records }: RecordTools): AsyncGenerator<string> {
   for (let after: string | undefined; ; ) {
     const page = await records.threads({
       ...(after === undefined ? {} : { after }),

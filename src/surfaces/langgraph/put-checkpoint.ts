@@ -11,8 +11,8 @@ import {
 } from "./checkpoint-record.ts";
 import type { RecentCheckpoint } from "./recent-checkpoints.ts";
 import { checkpointKey } from "./record-keys.ts";
+import type { SaverTools } from "./saver-tools.ts";
 import type { EncodedValue } from "./value-store.ts";
-import type { SaverTools } from "./waypoint-saver.ts";
 import { claimWrites } from "./write-claims.ts";
 
 interface Place {
@@ -80,6 +80,7 @@ async function tryToPut(
   const all = [encodedMetadata, ...channels.values()].map(({ objects }) => objects);
   const changes = [
     ...all.flatMap((objects) => tools.values.changesOf(objects, known)),
+    ...tools.expiry.changesFor(thread),
     ...changesOfRecord(tools, { thread, key }, record),
   ];
   const requires =

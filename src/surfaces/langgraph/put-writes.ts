@@ -6,8 +6,8 @@ import { changesOfRecord, openRecord } from "./checkpoint-record.ts";
 import type { GraphPlace } from "./graph-config.ts";
 import type { RecentWrites } from "./recent-checkpoints.ts";
 import { writeKey } from "./record-keys.ts";
+import type { SaverTools } from "./saver-tools.ts";
 import type { EncodedValue, StoredValue } from "./value-store.ts";
-import type { SaverTools } from "./waypoint-saver.ts";
 
 /** A write of a task, as it is kept. */
 export interface WriteRecord {
@@ -54,7 +54,8 @@ export async function putWrites(
       return changesOfRecord(tools, { thread, key, mode }, row);
     });
     const objects = values.flatMap((each) => tools.values.changesOf(each.objects));
-    return tools.records.write(thread, [...objects, ...rows.flat()]);
+    const expiry = tools.expiry.changesFor(thread);
+    return tools.records.write(thread, [...objects, ...expiry, ...rows.flat()]);
   };
   const { kept } = await keep("", isSpecial ? "replace" : "first");
   if (await isOther(tools, thread, kept, set)) await keep(set, "first");

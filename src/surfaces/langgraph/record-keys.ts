@@ -8,6 +8,13 @@ const PART_CHARS_MAX = 200;
 const INDEX_OFFSET = 10;
 const INDEX_DIGITS = 6;
 
+export const CHECKPOINTS_PREFIX = "c/";
+export const WRITES_PREFIX = "w/";
+export const OBJECTS_PREFIX = "o/";
+export const NAMES_PREFIX = "n/";
+/** When the thread's time is over. */
+export const EXPIRY_KEY = "x";
+
 /** Returns the key of a checkpoint; those of a namespace are in the order of their ids. */
 export function checkpointKey(namespace: string, id: string): string {
   return `${checkpointsPrefix(namespace)}${idPart(id)}`;
@@ -15,12 +22,14 @@ export function checkpointKey(namespace: string, id: string): string {
 
 /** Returns what the keys of a namespace's checkpoints begin with; of all namespaces without one. */
 export function checkpointsPrefix(namespace?: string): string {
-  return namespace === undefined ? "c/" : `c/${shortPart(namespace)}/`;
+  return namespace === undefined
+    ? CHECKPOINTS_PREFIX
+    : `${CHECKPOINTS_PREFIX}${shortPart(namespace)}/`;
 }
 
 /** Returns what the keys of all writes below a checkpoint begin with. */
 export function writesPrefix(namespace: string, id: string): string {
-  return `w/${shortPart(namespace)}/${idPart(id)}/`;
+  return `${WRITES_PREFIX}${shortPart(namespace)}/${idPart(id)}/`;
 }
 
 /**
@@ -40,22 +49,23 @@ export function writeKey(at: {
   return `${writesPrefix(at.namespace, at.id)}${task}/${at.branch}/${index}`;
 }
 
+/** Returns what the key of a write shares with those below the same checkpoint. */
+export function idInWriteKey(key: string): string {
+  return `${key.split("/").slice(0, 3).join("/")}/`;
+}
+
 /** Tells whether a key is that of a write which belongs to another branch than the first. */
 export function isOfOtherBranch(key: string): boolean {
   return key.split("/").at(-2) !== "";
 }
 
 export function objectKey(id: string): string {
-  return `o/${id}`;
+  return `${OBJECTS_PREFIX}${id}`;
 }
 
 export function nameKey(name: string): string {
-  return `n/${shortPart(name)}`;
+  return `${NAMES_PREFIX}${shortPart(name)}`;
 }
-
-export const OBJECTS_PREFIX = "o/";
-export const NAMES_PREFIX = "n/";
-export const EXPIRY_KEY = "x";
 
 function idPart(id: string): string {
   const part = escaped(id);

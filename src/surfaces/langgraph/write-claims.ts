@@ -4,7 +4,7 @@ import { type CheckpointRecord, openCheckpoint, type WriteClaim } from "./checkp
 import { readWrites } from "./read-writes.ts";
 import type { RecentCheckpoint } from "./recent-checkpoints.ts";
 import { checkpointKey, checkpointsPrefix } from "./record-keys.ts";
-import type { SaverTools } from "./waypoint-saver.ts";
+import type { SaverTools } from "./saver-tools.ts";
 
 /** The task by which LangGraph names what came from outside, not from a node. */
 const INPUT_TASK = "00000000-0000-0000-0000-000000000000";
