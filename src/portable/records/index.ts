@@ -3,6 +3,7 @@
  * that happen as a whole. It knows nothing of what the bytes mean; folders beside it keep them.
  */
 export { MemoryRecords } from "./memory-records.ts";
+export { RetriedRecords } from "./retried-records.ts";
 export type {
   Change,
   ScanOptions,
