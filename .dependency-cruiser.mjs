@@ -177,7 +177,7 @@ export default {
       name: "every-file-has-a-room",
       comment: "A file outside of the rooms would escape every rule here.",
       severity: "error",
-      from: { path: "^src/", pathNot: [ROOM, COMPOSITION_ROOT, "^src/index[.]ts$"] },
+      from: { path: "^src/", pathNot: [ROOM, COMPOSITION_ROOT, "^src/(index|langgraph)[.]ts$"] },
       to: {},
     },
     {

@@ -31,6 +31,17 @@ const SDK: UserConfig = {
   outputOptions: { chunkFileNames: "sdk/[name].mjs" },
 };
 
+const LANGGRAPH: UserConfig = {
+  ...COMMON,
+  ...WITHOUT_CONTRACT,
+  name: "langgraph",
+  entry: { langgraph: "src/langgraph.ts" },
+  dts: true,
+  outputOptions: { chunkFileNames: "langgraph/[name].mjs" },
+  // What keeps the checkpoints is loaded where it is used, and is the user's own.
+  deps: { neverBundle: [/^@langchain\//] },
+};
+
 // Commander is bundled, because finding and reading a package costs a tenth of the start. What most
 // commands share lies in one chunk, because each file read costs a start more than its bytes do.
 // CommonJS, because importing a module of Node's as an ES module evaluates all that it exports, and
@@ -83,7 +94,7 @@ const STORY: UserConfig = {
 };
 
 export default defineConfig(
-  [SDK, COMMAND_LINE, SCREEN, DAEMON, STORY].filter(({ entry }) =>
+  [SDK, LANGGRAPH, COMMAND_LINE, SCREEN, DAEMON, STORY].filter(({ entry }) =>
     Object.values(entry as Record<string, string>).every((file) => existsSync(file)),
   ),
 );

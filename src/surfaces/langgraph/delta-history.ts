@@ -7,7 +7,7 @@ import { readWrites } from "./read-writes.ts";
 import type { StoredValue } from "./value-store.ts";
 
 /** What made a channel's value: the newest that was kept as a whole, and the writes after it. */
-interface DeltaHistory {
+export interface DeltaHistory {
   writes: CheckpointPendingWrite[];
   seed?: unknown;
 }

@@ -12,7 +12,7 @@ import {
 import { RetriedRecords, type ThreadRecords } from "../../portable/records/index.ts";
 import { readCheckpoint } from "./checkpoint-record.ts";
 import { copyThread } from "./copy-thread.ts";
-import { readDeltaHistory } from "./delta-history.ts";
+import { type DeltaHistory, readDeltaHistory } from "./delta-history.ts";
 import { configOf, placeOfConfig } from "./graph-config.ts";
 import type { KeepRules } from "./kept-checkpoints.ts";
 import { allThreads, listCheckpoints, newestCheckpoint } from "./list-checkpoints.ts";
@@ -121,7 +121,10 @@ export class WaypointSaver extends BaseCheckpointSaver implements AsyncDisposabl
   }
 
   /** Of each channel the writes on the way to the checkpoint, not those of other branches. */
-  override async getDeltaChannelHistory(options: { config: RunnableConfig; channels: string[] }) {
+  override async getDeltaChannelHistory(options: {
+    config: RunnableConfig;
+    channels: string[];
+  }): Promise<Record<string, DeltaHistory>> {
     const { thread, namespace, id } = placeOfConfig(options.config);
     return await readDeltaHistory(this.#tools, { thread, namespace, id }, options.channels);
   }
