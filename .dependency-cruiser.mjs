@@ -233,7 +233,8 @@ export default {
       from: { path: "^src/", pathNot: TEST_FILE },
       to: {
         dependencyTypes: ["npm-dev"],
-        dependencyTypesNot: ["type-only"],
+        // What a user of that part has by himself is a peer.
+        dependencyTypesNot: ["type-only", "npm-peer"],
         pathNot: "^node_modules/@types/",
       },
     },

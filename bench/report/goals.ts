@@ -91,6 +91,29 @@ const GOALS: readonly Goal[] = [
     figure: ["agent-state", "with a state", "checkpoint"],
     against: ["agent-state", "without a state", "checkpoint"],
   },
+  ...["static", "rewritten", "appended", "1 MB"].map(
+    (scene): Goal => ({
+      ...{
+        what: `graph, ${scene}: checkpoints a second against SqliteSaver's`,
+        timesFasterMin: 1.5,
+      },
+      ...{ figure: ["langgraph", "WaypointSaver", scene] },
+      against: ["langgraph", "SqliteSaver", scene],
+    }),
+  ),
+  ...["static", "appended"].map((scene): Goal => {
+    const figure = `${scene}: MB on the disk`;
+    return {
+      ...{ what: `graph, ${scene}: room on the disk against SqliteSaver's`, atMost: 0.2 },
+      ...{ figure: ["langgraph", "WaypointSaver", figure] },
+      against: ["langgraph", "SqliteSaver", figure],
+    };
+  }),
+  {
+    ...{ what: "graph: 99 of 100 puts against SqliteSaver's", atMost: 1 },
+    figure: ["langgraph", "WaypointSaver", "put, 99 of 100"],
+    against: ["langgraph", "SqliteSaver", "put, 99 of 100"],
+  },
   { what: "100,000 files, one changed: diff", atMost: 100, figure: ["story", "waypoint", "diff"] },
   {
     ...{ what: "store: 10 checkpoints of an idle 1 GiB process", atMost: 1177.6, unit: "MiB" },

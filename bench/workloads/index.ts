@@ -2,6 +2,7 @@ import { agentState } from "./agent-state.ts";
 import { commands } from "./command-line.ts";
 import { deepLineage } from "./deep-lineage.ts";
 import { forks } from "./forks.ts";
+import { langgraph } from "./langgraph.ts";
 import { lazy } from "./lazy.ts";
 import { log } from "./log.ts";
 import { changedFiles, manyFiles } from "./many-files.ts";
@@ -18,5 +19,5 @@ import type { Workload } from "./workload.ts";
 /** All workloads, in the order in which they run. */
 export const WORKLOADS: readonly Workload[] = [
   ...[shell, standby, commands, nodeServer, redis, postgresql, memory, lazy],
-  ...[manyFiles, changedFiles, deepLineage, forks, story, log, agentState, space],
+  ...[manyFiles, changedFiles, deepLineage, forks, story, log, agentState, langgraph, space],
 ];

@@ -15,6 +15,10 @@ test("what is shared and portable loads without native code and without programs
   );
 });
 
+test("the saver of graphs loads without a native library", async () => {
+  await importWithout(["koffi"], ["src/langgraph.ts", "src/portable/records/sqlite/index.ts"]);
+});
+
 test.each([["src/linux/kernel/index.ts"], ["src/base/run-process.ts"]])(
   "%s does not",
   async (file) => {

@@ -25,13 +25,20 @@ function asModule(script: string): string {
 }
 
 test("the scripts of the documents are ones of the SDK as it is", async () => {
-  const scripts = ["README.md", "docs/sdk.md", "docs/agents.md"].flatMap(scriptsOf);
+  const scripts = ["README.md", "docs/sdk.md", "docs/agents.md", "docs/langgraph.md"].flatMap(
+    scriptsOf,
+  );
   const directory = mkdtempSync(path.join(os.tmpdir(), "waypoint-scripts-"));
   for (const [at, script] of scripts.entries()) {
-    writeFileSync(path.join(directory, `${at}.ts`), asModule(script));
+    const isWhole = script.includes('"waypoint/langgraph"');
+    writeFileSync(path.join(directory, `${at}.ts`), isWhole ? script : asModule(script));
   }
   const compilerOptions = {
-    paths: { waypoint: [path.join(ROOT, "src/index.ts")] },
+    paths: {
+      waypoint: [path.join(ROOT, "src/index.ts")],
+      "waypoint/langgraph": [path.join(ROOT, "src/langgraph.ts")],
+      "@langchain/*": [path.join(ROOT, "node_modules/@langchain/*")],
+    },
     typeRoots: [path.join(ROOT, "node_modules/@types")],
     module: "preserve",
     moduleResolution: "bundler",

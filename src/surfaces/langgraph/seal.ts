@@ -139,13 +139,18 @@ function compress(content: Uint8Array): { form: number; bytes: Uint8Array } {
   if (content.length < COMPRESSED_BYTES_MIN) return { form: PLAIN, bytes: content };
   const hasZstd = "zstdCompressSync" in zlib;
   const bytes = hasZstd
-    ? zlib.zstdCompressSync(content, ZSTD_OPTIONS)
+    ? zlib.zstdCompressSync(content, {
+        ...{ params: ZSTD_PARAMS, pledgedSrcSize: content.length },
+        // One buffer is enough: what gets longer is not kept.
+        chunkSize: content.length + BUFFER_BYTES_MIN,
+      })
     : zlib.deflateRawSync(content, { level: 1 });
   if (bytes.length >= content.length) return { form: PLAIN, bytes: content };
   return { form: hasZstd ? ZSTD : DEFLATED, bytes };
 }
 
-const ZSTD_OPTIONS = { params: { [zlib.constants.ZSTD_c_compressionLevel ?? 0]: 1 } };
+const ZSTD_PARAMS = { [zlib.constants.ZSTD_c_compressionLevel ?? 0]: 1 };
+const BUFFER_BYTES_MIN = 1024;
 
 function inflate(form: number, bytes: Buffer, place: string): Buffer {
   const bound = { maxOutputLength: INFLATED_BYTES_MAX };

@@ -5,7 +5,7 @@ import { type BaseCheckpointSaver, MemorySaver } from "@langchain/langgraph-chec
 import { SqliteSaver } from "@langchain/langgraph-checkpoint-sqlite";
 import { afterAll, describe, expect, test } from "vitest";
 import { forkBefore, runChain } from "../../../test/support/forked-graphs.ts";
-import { at, checkpointOf } from "../../../test/support/saver-conformance.ts";
+import { at, checkpointOf } from "../../../test/support/saver-checkpoints.ts";
 import { MemoryRecords, type ThreadRecords } from "../../portable/records/index.ts";
 import { WaypointError } from "../../shared/errors/index.ts";
 import { WaypointSaver } from "./waypoint-saver.ts";
