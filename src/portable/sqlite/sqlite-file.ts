@@ -10,6 +10,14 @@ const RESULT_CODES_UNWRITABLE = [8, 10, 13, 14];
 /** A row to write: column names and values. */
 export type Row = Record<string, SQLInputValue>;
 
+/** How a file is kept. */
+export interface FileOptions {
+  /** How long its log of transactions grows. @defaultValue 1000 pages of 4 KiB */
+  logPages?: number;
+  /** What somebody does who cannot have the newer version that wrote it. */
+  elsewhere?: string;
+}
+
 /** An SQLite file with numbered migrations, and statements prepared once. */
 export class SqliteFile implements Disposable {
   readonly #db: DatabaseSync;
@@ -26,18 +34,17 @@ export class SqliteFile implements Disposable {
    * Opens or makes the file and brings its schema up to date.
    *
    * @param what      what it is in errors: "catalog".
-   * @param logPages  how long its log of transactions grows. @defaultValue 1000 pages of 4 KiB
    * @throws FORMAT_TOO_NEW  a newer Waypoint has written it; a plain error when it is damaged.
    */
   static open(
     path: string,
     migrations: readonly string[],
     what: string,
-    { logPages = 1000 }: { logPages?: number } = {},
+    { logPages = 1000, elsewhere = "set WAYPOINT_DIR to another directory" }: FileOptions = {},
   ): SqliteFile {
     const file = new SqliteFile(new DatabaseSync(path), what);
     try {
-      file.#prepareForWriting(migrations);
+      file.#prepareForWriting(migrations, elsewhere);
       file.#db.exec(`PRAGMA wal_autocheckpoint = ${logPages}`);
       return file;
     } catch (error) {
@@ -129,26 +136,26 @@ export class SqliteFile implements Disposable {
     return this.#prepare(sql).all(...values) as T[];
   }
 
-  #prepareForWriting(migrations: readonly string[]): void {
+  #prepareForWriting(migrations: readonly string[], elsewhere: string): void {
     this.#db.exec(
       "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA busy_timeout = 5000;",
     );
     const check = this.get<{ quick_check: string }>("PRAGMA quick_check(1)");
     if (check?.quick_check !== "ok") throw new Error(`damaged: ${check?.quick_check}`);
-    this.#migrate(migrations);
+    this.#migrate(migrations, elsewhere);
     this.#version = migrations.length;
     // A file that can be read alone is found out now, not in the middle of an operation.
     this.sync();
   }
 
-  #migrate(migrations: readonly string[]): void {
+  #migrate(migrations: readonly string[], elsewhere: string): void {
     const version = this.get<{ user_version: number }>("PRAGMA user_version")?.user_version ?? 0;
     if (version > migrations.length) {
       throw new WaypointError(
         "FORMAT_TOO_NEW",
         `The ${this.#what} was written by a newer Waypoint.`,
         {
-          hint: "Install that version again, or set WAYPOINT_DIR to another directory.",
+          hint: `Install that version again, or ${elsewhere}.`,
           detail: { found: version, known: migrations.length },
         },
       );
@@ -165,7 +172,7 @@ export class SqliteFile implements Disposable {
   #explainFullDisk(error: unknown): unknown {
     if (!RESULT_CODES_FULL.includes(resultCodeOf(error))) return error;
     return new WaypointError("STORE_FULL", `The disk has no room left for the ${this.#what}.`, {
-      hint: "Free disk space where the state directory lies.",
+      hint: "Free disk space where that is kept.",
       detail: { reason: String(error) },
       cause: error,
     });

@@ -15,7 +15,7 @@ const MIGRATIONS = [
      UNIQUE (thread, key));`,
 ];
 /** A log of 1 MiB: it is on the disk beside the records. */
-const OPTIONS = { logPages: 256 };
+const OPTIONS = { logPages: 256, elsewhere: "open another file" };
 
 interface Thread {
   id: number;
