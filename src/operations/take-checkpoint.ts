@@ -1,5 +1,10 @@
 import { changeState } from "../engine/agent-state/index.ts";
-import { createCheckpoint, describeCheckpoint, makeDurable } from "../engine/checkpoint/index.ts";
+import {
+  createCheckpoint,
+  describeCheckpoint,
+  headIfUnchanged,
+  makeDurable,
+} from "../engine/checkpoint/index.ts";
 import type { Engine, StreamClient } from "../engine/ports/index.ts";
 import { requireLive, requireValidName, requireVerifyCommand } from "../engine/session/index.ts";
 import { verifyInBackground, verifyMany } from "../engine/verify/index.ts";
@@ -72,6 +77,11 @@ async function capture(session: SessionRow, input: Input, engine: Engine): Promi
   if (name !== null) requireFreeCheckpointName(name, engine);
   if (!filesOnly) requireLive(session, engine);
   if (input.verify !== undefined) requireForkable(session, filesOnly);
+  const last = input.ifChanged ? await headIfUnchanged(session, engine) : null;
+  if (last !== null) {
+    if (input.durable) await makeDurable(last.id, engine);
+    return last;
+  }
   const options = {
     ...({ trigger: "manual", movesHead: true, intent, name, filesOnly } as const),
     ...(agentSaid === undefined ? {} : { agentSaid }),

@@ -56,6 +56,20 @@ describe("an idle shell", () => {
     expect(next.info.memoryBytes).toBeGreaterThan(0);
   });
 
+  test("has none taken that is asked for only if something has changed", async () => {
+    const before = (await session.info()).head;
+    const again = await session.checkpoint({ ifChanged: true });
+    expect(again.id).toBe(before);
+
+    await session.state.set("step", 1);
+    const ofState = await session.checkpoint({ ifChanged: true });
+    expect(ofState.id).not.toBe(before);
+    await session.exec("echo other > /srv/other");
+    const ofFiles = await session.checkpoint({ ifChanged: true });
+    expect(ofFiles.info.parent).toBe(ofState.id);
+    shared = await untilShared(session);
+  });
+
   test("the command line says so", async () => {
     const { stdout, exitCode } = await runCommand(own.stateDir, ["checkpoint", "idle"]);
 

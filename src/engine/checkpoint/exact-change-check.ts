@@ -112,3 +112,17 @@ export async function parentIfUnchanged(
   const files = await engine.store.filesOfInstance(live.instanceId);
   return files === baseline.files ? parent : null;
 }
+
+/**
+ * Returns the checkpoint on which a session stands, if the machine is as {@link parentIfUnchanged} has
+ * it and the agent's state is the same, too; null when something has changed or cannot be told.
+ */
+export async function headIfUnchanged(
+  session: SessionRow,
+  engine: Engine,
+): Promise<CheckpointRow | null> {
+  const live = engine.live.get(session.id);
+  if (live === undefined) return null;
+  const head = await parentIfUnchanged(session, live, engine);
+  return head?.agentState === session.agentState ? head : null;
+}

@@ -8,6 +8,7 @@ export { buildFrom } from "./build-from.ts";
 export { type CheckpointOptions, checkpointRow, roundMs } from "./checkpoint-row.ts";
 export { createCheckpoint } from "./create-checkpoint.ts";
 export { describeCheckpoint, describeCheckpoints, showCheckpoint } from "./describe-checkpoint.ts";
+export { headIfUnchanged } from "./exact-change-check.ts";
 export { forkCheckpoint } from "./fork-checkpoint.ts";
 export {
   captureAllHeld,

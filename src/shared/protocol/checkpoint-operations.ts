@@ -42,6 +42,10 @@ export const CHECKPOINT_CONTRACT = {
         .describe("Values of the agent's state, kept first: what is captured has them"),
       name: z.string().optional().describe("Name to find it by"),
       filesOnly: z.boolean().default(false).describe("Capture the files alone"),
+      ifChanged: z
+        .boolean()
+        .default(false)
+        .describe("Take none where nothing has changed since the last one, which answers then"),
       durable: z
         .boolean()
         .default(false)

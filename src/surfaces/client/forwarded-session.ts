@@ -2,6 +2,7 @@ import type {
   Decision,
   Effect,
   Forward,
+  LoggedOperation,
   OperationInput,
   OperationOutput,
 } from "../../shared/protocol/index.ts";
@@ -118,5 +119,16 @@ export class ForwardedSession {
     const { control, input } = splitControl(options);
     const request = { ...input, session: this.id, port };
     return await callOperation(this.#stateDir, "forward.stop", request, control);
+  }
+
+  /** Returns what was done to the session, oldest first, and how each is taken back. */
+  async operations(control: CallControl = {}): Promise<LoggedOperation[]> {
+    const request = { session: this.id };
+    return (await callOperation(this.#stateDir, "op.log", request, control)).operations;
+  }
+
+  /** Returns one of its checkpoints in full, with its story. @throws CHECKPOINT_NOT_FOUND */
+  async show(checkpoint: string, control: CallControl = {}): Promise<OperationOutput<"show">> {
+    return await callOperation(this.#stateDir, "show", { checkpoint }, control);
   }
 }

@@ -1,6 +1,5 @@
 import { hasCode } from "../../shared/errors/index.ts";
 import type {
-  LoggedOperation,
   OperationOutput,
   RestorePlan,
   RevertPlan,
@@ -174,18 +173,17 @@ export class Session extends ForwardedSession implements AsyncDisposable {
     return await callOperation(this.#stateDir, "revert.plan", request, control);
   }
 
-  /** Returns what was done to the session, oldest first, and how each is taken back. */
-  async operations(control: CallControl = {}): Promise<LoggedOperation[]> {
-    const request = { session: this.id };
-    return (await callOperation(this.#stateDir, "op.log", request, control)).operations;
-  }
-
   /** Chooses the command that `checkpoint({ verify: true })` runs and the marks tell; `null`: none. */
   async verifyWith(
     command: VerifyCommand,
     options: { automatic?: boolean } & CallControl = {},
   ): Promise<OperationOutput<"verify.set">> {
     return await chooseVerifyCommand(this.#stateDir, this.id, command, options);
+  }
+
+  /** Starts new sessions from one of its checkpoints. @see Checkpoint.fork */
+  async fork(checkpoint: string | Checkpoint, options: ForkOptions = {}): Promise<Forks> {
+    return await forkCheckpoint(this.#stateDir, checkpointRef(checkpoint), options);
   }
 
   /** Returns the processes that run in the session. */

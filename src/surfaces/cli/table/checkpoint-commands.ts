@@ -20,6 +20,7 @@ export const CHECKPOINT_COMMAND: CommandSpec = commandOf("checkpoint", {
     }),
     option("checkpoint", "name"),
     option("checkpoint", "filesOnly"),
+    option("checkpoint", "ifChanged"),
     option("checkpoint", "durable"),
     option("checkpoint", "verify", {
       ...{ value: "command?", form: "a line of shell", preset: OWN_COMMAND },
