@@ -1,5 +1,5 @@
+import type { BaseCheckpointSaver } from "@langchain/langgraph-checkpoint";
 import * as vitest from "vitest";
-import type { WaypointSaver } from "../../src/surfaces/langgraph/index.ts";
 
 /** Its modules take what they test with from the globals that a runner has set. */
 Object.assign(globalThis, vitest);
@@ -10,7 +10,7 @@ Object.assign(globalThis, vitest);
  */
 export async function runOfficialSuite(
   checkpointerName: string,
-  open: () => WaypointSaver | Promise<WaypointSaver>,
+  open: () => BaseCheckpointSaver | Promise<BaseCheckpointSaver>,
 ): Promise<void> {
   const { deltaChannelHistoryTests, specTest } = await import(
     "@langchain/langgraph-checkpoint-validation"
@@ -18,7 +18,8 @@ export async function runOfficialSuite(
   const initializer = {
     checkpointerName,
     createCheckpointer: async () => await open(),
-    destroyCheckpointer: async (saver: WaypointSaver) => await saver[Symbol.asyncDispose](),
+    destroyCheckpointer: async (saver: BaseCheckpointSaver & Partial<AsyncDisposable>) =>
+      await saver[Symbol.asyncDispose]?.(),
   };
   specTest(initializer);
   deltaChannelHistoryTests(initializer);

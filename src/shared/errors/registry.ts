@@ -96,6 +96,13 @@ export const ERROR_REGISTRY = {
   EFFECT_NOT_COMPENSATED: refused("An effect could not be taken back; nothing was restored."),
   EFFECT_RUNNING: notNow(409)("Another process is doing the effect."),
   EFFECT_UNKNOWN: refused("The effect was begun, and nobody knows what became of it."),
+  GRAPH_NOT_SYNC: usage(
+    "A graph that is linked with a session runs on before its machine is captured.",
+  ),
+  GRAPH_CONFLICT: refused("Another run, or another thread, of a graph has the session."),
+  GRAPH_MACHINE_GONE: refused(
+    "The checkpoint of the machine that a step of a graph has was removed.",
+  ),
   FILE_NOT_FOUND: notFound(
     "At that moment there is nothing at the path, or a link on the way leads to nothing.",
   ),

@@ -1,0 +1,251 @@
+import type { RunnableConfig } from "@langchain/core/runnables";
+import {
+  BaseCheckpointSaver,
+  type ChannelVersions,
+  type Checkpoint,
+  type CheckpointListOptions,
+  type CheckpointMetadata,
+  type CheckpointTuple,
+  type PendingWrite,
+} from "@langchain/langgraph-checkpoint";
+import { WaypointError } from "../../../shared/errors/index.ts";
+import { type LinkedStep, tellStep } from "./link-history.ts";
+import type { ChosenOptions } from "./link-options.ts";
+import {
+  doneTasks,
+  earlier,
+  type Link,
+  linkOf,
+  restWrites,
+  withLink,
+  withoutRest,
+} from "./link-record.ts";
+import type { LinkableSession } from "./linkable-session.ts";
+import { prepareRun } from "./prepare-run.ts";
+import {
+  checkpointIdOf,
+  configOf,
+  namespaceOf,
+  requireSync,
+  runOf,
+  threadOf,
+} from "./run-config.ts";
+import { ThreadSessions } from "./thread-sessions.ts";
+import { hasToolResult, ranOf } from "./tool-results.ts";
+import { UpdateLinks } from "./update-links.ts";
+
+/** Where a thread's run is, in the graph and on the machine. */
+interface Position<S> {
+  /** Stands for the run. */
+  run: unknown;
+  checkpointId: string | undefined;
+  session: S;
+  link: Link;
+  /** A tool has answered since the link was taken. */
+  hasToolRun: boolean;
+  /** Which nodes had run when it was taken. */
+  ran: string;
+  /** A node was interrupted, so the step does not come to its end. */
+  isLeft: boolean;
+}
+
+/** What {@link linkSession} makes of a saver: the same one, each of whose checkpoints has its machine. */
+export class LinkedSaver<S extends LinkableSession = LinkableSession> extends BaseCheckpointSaver {
+  /** The saver that keeps the graph's checkpoints. */
+  readonly saver: BaseCheckpointSaver;
+  readonly #options: ChosenOptions<S>;
+  readonly #sessions: ThreadSessions<S>;
+  readonly #positions = new Map<string, Position<S>>();
+  readonly #updates: UpdateLinks;
+
+  /** Not for callers: `linkSession` makes them. */
+  constructor(saver: BaseCheckpointSaver, session: S, options: ChosenOptions<S>) {
+    super(saver.serde);
+    this.saver = saver;
+    this.#options = options;
+    this.#sessions = new ThreadSessions(saver, session, options);
+    this.#updates = new UpdateLinks(saver, (link) => this.#sessions.of(link));
+  }
+
+  /**
+   * Returns a checkpoint. Where a run of a graph asks, the machine is brought to it first; any other
+   * reader moves nothing.
+   *
+   * @throws GRAPH_NOT_SYNC  the run does not wait for its checkpoints.
+   * @throws GRAPH_CONFLICT | GRAPH_MACHINE_GONE
+   */
+  override async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
+    const run = runOf(config);
+    if (run === undefined) return withoutRest(await this.saver.getTuple(config));
+    requireSync(config);
+    return await this.#begin(config, run);
+  }
+
+  /**
+   * Brings the machine to where a run with this config would begin, and returns that checkpoint. A run
+   * does so by itself; this is for who looks at the machine first.
+   */
+  async prepare(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
+    return await this.#begin(config, undefined);
+  }
+
+  /** Returns the session of a config's thread: what its tools have to work in. */
+  async sessionOf(config: RunnableConfig): Promise<S> {
+    const thread = threadOf(config);
+    const position = this.#positions.get(thread);
+    if (position !== undefined) return position.session;
+    return await this.#sessions.of(linkOf(await this.saver.getTuple(configOf(thread))));
+  }
+
+  /** Returns checkpoints, newest first. */
+  override async *list(
+    config: RunnableConfig,
+    options?: CheckpointListOptions,
+  ): AsyncGenerator<CheckpointTuple> {
+    for await (const tuple of this.saver.list(config, options)) yield withoutRest(tuple);
+  }
+
+  /** Returns checkpoints with what each step changed on the machine, newest first. */
+  async *history(
+    config: RunnableConfig,
+    options?: CheckpointListOptions,
+  ): AsyncGenerator<LinkedStep<S>> {
+    const sessionOf = (link: Link) => this.#sessions.of(link);
+    for await (const tuple of this.list(config, options)) yield await tellStep(tuple, sessionOf);
+  }
+
+  /**
+   * Keeps a checkpoint. At the end of a step the machine is captured first, as the policy has it: what is
+   * left of a step that ends in between is a checkpoint of the machine which no step has.
+   *
+   * @throws GRAPH_CONFLICT  another run has begun on the thread, and moved the machine.
+   */
+  override async put(
+    config: RunnableConfig,
+    checkpoint: Checkpoint,
+    metadata: CheckpointMetadata,
+    newVersions: ChannelVersions,
+  ): Promise<RunnableConfig> {
+    const run = metadata.source === "update" ? undefined : runOf(config);
+    if (run === undefined) {
+      const link = await this.#linkOutsideRun(config, checkpoint, metadata);
+      return await this.saver.put(config, checkpoint, withLink(metadata, link), newVersions);
+    }
+    const position = this.#positionOf(config, run);
+    const link = await this.#linkOfStep(position, checkpoint, metadata);
+    const put = await this.saver.put(config, checkpoint, withLink(metadata, link), newVersions);
+    Object.assign(position, { link, checkpointId: checkpoint.id, isLeft: false });
+    if (link.taken) {
+      position.hasToolRun = false;
+      position.ran = ranOf(checkpoint, this.#options.toolNodes);
+    }
+    return put;
+  }
+
+  /** Keeps what a task has written; where the step was interrupted, with the machine as it was left. */
+  override async putWrites(
+    config: RunnableConfig,
+    writes: PendingWrite[],
+    taskId: string,
+  ): Promise<void> {
+    await this.saver.putWrites(config, writes, taskId);
+    if (namespaceOf(config) !== "") return;
+    const run = runOf(config);
+    const position = this.#positions.get(threadOf(config));
+    if (run === undefined || position?.run !== run) {
+      this.#updates.note(config, taskId);
+      return;
+    }
+    if (hasToolResult(writes)) position.hasToolRun = true;
+    if (writes.some(([channel]) => channel === "__interrupt__")) position.isLeft = true;
+    if (position.isLeft) await this.#noteRest(config, position);
+  }
+
+  /** Deletes a thread and lets its session go, which stays with all its checkpoints. */
+  override async deleteThread(threadId: string): Promise<void> {
+    const position = this.#positions.get(threadId);
+    const link = position?.link ?? linkOf(await this.saver.getTuple(configOf(threadId)));
+    await this.saver.deleteThread(threadId);
+    this.#positions.delete(threadId);
+    if (link !== undefined) await this.#sessions.release(threadId, link);
+  }
+
+  override async getDeltaChannelHistory(
+    options: Parameters<BaseCheckpointSaver["getDeltaChannelHistory"]>[0],
+  ): ReturnType<BaseCheckpointSaver["getDeltaChannelHistory"]> {
+    return await this.saver.getDeltaChannelHistory(options);
+  }
+
+  override getNextVersion(current: number | undefined): number {
+    return this.saver.getNextVersion(current);
+  }
+
+  async #begin(config: RunnableConfig, run: unknown): Promise<CheckpointTuple | undefined> {
+    const { saver } = this;
+    const parts = { saver, sessions: this.#sessions, options: this.#options };
+    const { tuple, session, link } = await prepareRun(config, parts);
+    this.#positions.set(threadOf(config), {
+      ...{ run, session, link, checkpointId: tuple?.checkpoint.id },
+      ...{ hasToolRun: false, isLeft: false },
+      ran: ranOf(tuple?.checkpoint, this.#options.toolNodes),
+    });
+    return withoutRest(tuple);
+  }
+
+  #positionOf(config: RunnableConfig, run: unknown): Position<S> {
+    const thread = threadOf(config);
+    const position = this.#positions.get(thread);
+    const isOwn = position?.run === run && position?.checkpointId === checkpointIdOf(config);
+    if (position !== undefined && isOwn) return position;
+    throw new WaypointError(
+      "GRAPH_CONFLICT",
+      `Another run of thread ${thread} has begun, and the machine is where that one is.`,
+      {
+        hint: "Run one after the other; what this one has done on the machine is in its checkpoints.",
+        detail: { thread, session: position?.session.id },
+      },
+    );
+  }
+
+  /** Nothing has run between a run's beginning and what it puts first: only a step's end is captured. */
+  async #linkOfStep(
+    position: Position<S>,
+    checkpoint: Checkpoint,
+    metadata: CheckpointMetadata,
+  ): Promise<Link> {
+    const { policy, toolNodes } = this.#options;
+    if (metadata.source !== "loop") return position.link;
+    const hasToolRun = position.hasToolRun || ranOf(checkpoint, toolNodes) !== position.ran;
+    if (policy === "tools" && !hasToolRun) return { ...position.link, taken: false };
+    return await this.#capture(position, `graph step ${metadata.step}`);
+  }
+
+  async #capture({ session, link }: Position<S>, intent: string): Promise<Link> {
+    const { policy, durable } = this.#options;
+    const ifChanged = policy === "changed";
+    const { id } = await session.checkpoint({ intent, ifChanged, durable });
+    return { session: session.id, checkpoint: id, taken: id !== link.checkpoint };
+  }
+
+  /** What was done is read before the capture: whatever is over then, the machine has. */
+  async #noteRest(config: RunnableConfig, position: Position<S>): Promise<void> {
+    const tuple = await this.saver.getTuple(config);
+    const tasks = tuple === undefined ? [] : doneTasks(tuple);
+    const link = await this.#capture(position, "graph interrupted");
+    const { task, writes } = restWrites(link, tasks);
+    await this.saver.putWrites(config, writes, task);
+  }
+
+  /** A subgraph's checkpoint has the machine of the graph's step that it runs in. */
+  async #linkOutsideRun(
+    config: RunnableConfig,
+    checkpoint: Checkpoint,
+    { source }: CheckpointMetadata,
+  ) {
+    const thread = config.configurable?.["thread_id"] as string | undefined;
+    if (thread === undefined) return undefined;
+    if (namespaceOf(config) === "") return await this.#updates.linkOf(config, checkpoint, source);
+    const link = this.#positions.get(thread)?.link;
+    return link === undefined ? undefined : earlier(link);
+  }
+}
