@@ -4,7 +4,7 @@ import {
   copyCheckpoint,
   uuid6,
 } from "@langchain/langgraph-checkpoint";
-import { doneTasks, type Link, type Rest, withLink } from "./link-record.ts";
+import { doneTasks, hasNested, type Link, type Rest, withLink } from "./link-record.ts";
 import { configOf } from "./run-config.ts";
 
 /**
@@ -23,7 +23,7 @@ export async function dropUnfinished(
 ): Promise<CheckpointTuple> {
   const kept = new Set(rest?.tasks);
   const isDone = doneTasks(tuple).some((task) => !kept.has(task));
-  if (!isDone && !(await hasSubgraphs(saver, thread, tuple, rest))) return tuple;
+  if (!isDone && !hasNested(tuple, rest)) return tuple;
   const checkpoint = { ...copyCheckpoint(tuple.checkpoint), id: uuid6(0) };
   checkpoint.ts = new Date().toISOString();
   const { step = -1, parents = {}, counters_since_delta_snapshot: counters } = tuple.metadata ?? {};
@@ -36,21 +36,4 @@ export async function dropUnfinished(
   const versions = { ...checkpoint.channel_versions };
   const config = await saver.put(configOf(thread, parentId), checkpoint, linked, versions);
   return (await saver.getTuple(config)) ?? tuple;
-}
-
-/** Tells whether a subgraph of the step has checkpoints of its own, later than the step was left. */
-async function hasSubgraphs(
-  saver: BaseCheckpointSaver,
-  thread: string,
-  { checkpoint: { id } }: CheckpointTuple,
-  rest: Rest | undefined,
-): Promise<boolean> {
-  const after = rest?.at ?? id;
-  for await (const { config, metadata, checkpoint } of saver.list({
-    configurable: { thread_id: thread },
-  })) {
-    if (!config.configurable?.["checkpoint_ns"] || checkpoint.id <= after) continue;
-    if (metadata?.parents?.[""] === id) return true;
-  }
-  return false;
 }

@@ -61,6 +61,20 @@ export function restWrites(
   return { task: `${REST_TASK}${uuid6(0)}`, writes: [[REST_CHANNEL, value]] };
 }
 
+/** Returns the pending writes that tell that a subgraph of the step keeps checkpoints of its own. */
+export function nestedWrites(): { task: string; writes: [string, unknown][] } {
+  return { task: `${REST_TASK}${uuid6(0)}`, writes: [[REST_CHANNEL, { isNested: true }]] };
+}
+
+/** Tells whether a subgraph has gone on since a step was left, or at all. */
+export function hasNested(tuple: CheckpointTuple, rest: Rest | undefined): boolean {
+  return (tuple.pendingWrites ?? []).some(([task, channel, value]) => {
+    if (channel !== REST_CHANNEL || !task.startsWith(REST_TASK)) return false;
+    if ((value as { isNested?: unknown } | null)?.isNested !== true) return false;
+    return task.slice(REST_TASK.length) > (rest?.at ?? "");
+  });
+}
+
 /** Returns how a step was left the last time; undefined where nobody has noted it. */
 export function restOf(tuple: CheckpointTuple): Rest | undefined {
   let newest: Rest | undefined;

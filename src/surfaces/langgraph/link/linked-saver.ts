@@ -16,6 +16,7 @@ import {
   earlier,
   type Link,
   linkOf,
+  nestedWrites,
   restWrites,
   withLink,
   withoutRest,
@@ -47,6 +48,8 @@ interface Position<S> {
   ran: string;
   /** A node was interrupted, so the step does not come to its end. */
   isLeft: boolean;
+  /** Checkpoint of which it is noted that subgraphs of its step have checkpoints of their own. */
+  nestedIn: string | undefined;
 }
 
 /** What {@link linkSession} makes of a saver: the same one, each of whose checkpoints has its machine. */
@@ -134,7 +137,12 @@ export class LinkedSaver<S extends LinkableSession = LinkableSession> extends Ba
     const position = this.#positionOf(config, run);
     const link = await this.#linkOfStep(position, checkpoint, metadata);
     const put = await this.saver.put(config, checkpoint, withLink(metadata, link), newVersions);
-    Object.assign(position, { link, checkpointId: checkpoint.id, isLeft: false });
+    Object.assign(position, {
+      link,
+      checkpointId: checkpoint.id,
+      isLeft: false,
+      nestedIn: undefined,
+    });
     if (link.taken) {
       position.hasToolRun = false;
       position.ran = ranOf(checkpoint, this.#options.toolNodes);
@@ -186,7 +194,7 @@ export class LinkedSaver<S extends LinkableSession = LinkableSession> extends Ba
     const { tuple, session, link } = await prepareRun(config, parts);
     this.#positions.set(threadOf(config), {
       ...{ run, session, link, checkpointId: tuple?.checkpoint.id },
-      ...{ hasToolRun: false, isLeft: false },
+      ...{ hasToolRun: false, isLeft: false, nestedIn: undefined },
       ran: ranOf(tuple?.checkpoint, this.#options.toolNodes),
     });
     return withoutRest(tuple);
@@ -234,18 +242,27 @@ export class LinkedSaver<S extends LinkableSession = LinkableSession> extends Ba
     const link = await this.#capture(position, "graph interrupted");
     const { task, writes } = restWrites(link, tasks);
     await this.saver.putWrites(config, writes, task);
+    position.nestedIn = undefined;
   }
 
   /** A subgraph's checkpoint has the machine of the graph's step that it runs in. */
   async #linkOutsideRun(
     config: RunnableConfig,
     checkpoint: Checkpoint,
-    { source }: CheckpointMetadata,
+    { source, parents }: CheckpointMetadata,
   ) {
     const thread = config.configurable?.["thread_id"] as string | undefined;
     if (thread === undefined) return undefined;
     if (namespaceOf(config) === "") return await this.#updates.linkOf(config, checkpoint, source);
-    const link = this.#positions.get(thread)?.link;
-    return link === undefined ? undefined : earlier(link);
+    const position = this.#positions.get(thread);
+    if (position === undefined) return undefined;
+    // The graph's own checkpoint may still be on its way here.
+    const root = parents?.[""];
+    if (root !== undefined && root !== position.nestedIn) {
+      const { task, writes } = nestedWrites();
+      await this.saver.putWrites(configOf(thread, root), writes, task);
+      position.nestedIn = root;
+    }
+    return earlier(position.link);
   }
 }
