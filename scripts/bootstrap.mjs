@@ -5,7 +5,7 @@
  *     node scripts/bootstrap.mjs setup [STEP…] [--json]   brings what is missing; with --unit the
  *                                                         daemon becomes a service of systemd, too
  *     node scripts/bootstrap.mjs doctor                   says what is missing, changes nothing
- *     node scripts/bootstrap.mjs start | test | check | zoo | docs | walk | bench
+ *     node scripts/bootstrap.mjs start | test | check | zoo | docs | walk | bench | langgraph
  *                                                         sets up, then runs the program
  */
 import path from "node:path";
@@ -33,6 +33,7 @@ const PROGRAMS = {
   docs: ["scripts/docs.mjs"],
   walk: ["scripts/walk.mjs"],
   bench: ["bench/run.ts"],
+  langgraph: ["examples/langgraph/run.ts"],
 };
 
 process.exitCode = await main(process.argv.slice(2));

@@ -1,6 +1,6 @@
 import { type AIMessage, HumanMessage, ToolMessage } from "@langchain/core/messages";
 import { type BaseCheckpointSaver, MessagesAnnotation, StateGraph } from "@langchain/langgraph";
-import type { Session, Waypoint } from "../../src/index.ts";
+import type { Session } from "../../src/index.ts";
 import { linkSession } from "../../src/langgraph.ts";
 import { answerOf } from "./scripted-model.ts";
 
@@ -36,8 +36,7 @@ export function shellAgent(saver: BaseCheckpointSaver, session: Session) {
 }
 
 /** Runs the agent: it goes wrong, goes back two steps with its machine, and finishes. */
-export async function tellStory(saver: BaseCheckpointSaver, waypoint: Waypoint): Promise<Session> {
-  const session = await waypoint.new({ net: "none" });
+export async function tellStory(saver: BaseCheckpointSaver, session: Session): Promise<void> {
   await session.exec(
     "mkdir /srv/shop && cd /srv/shop && echo 'tea 3' > prices && echo '12 tea' > orders" +
       " && echo 'test -f /srv/shop/orders && echo passed || echo orders are missing' > test",
@@ -51,7 +50,8 @@ export async function tellStory(saver: BaseCheckpointSaver, waypoint: Waypoint):
 
   console.log("\nWhat each step of the graph changed on the machine, newest first:\n");
   for await (const { tuple, summary } of linked.history(THREAD)) {
-    if (summary !== null) console.log(`  step ${tuple.metadata?.step}: ${summary || "nothing"}`);
+    const { step = 0 } = tuple.metadata ?? {};
+    if (summary !== null && step > 0) console.log(`  step ${step}: ${summary || "nothing"}`);
   }
 
   console.log("\nBack to before its second command, and told what it must not do:\n");
@@ -63,7 +63,6 @@ export async function tellStory(saver: BaseCheckpointSaver, waypoint: Waypoint):
 
   const { stdout } = await session.exec("cat /srv/shop/prices /srv/shop/orders");
   console.log(`\nOn the machine:\n\n  ${stdout.trim().split("\n").join("\n  ")}\n`);
-  return session;
 }
 
 /** Returns the step after which the model decided on a command. */

@@ -1,7 +1,7 @@
 /**
  * A loop of a model and a shell that takes its machine along when it goes back in time:
  *
- *     node scripts/bootstrap.mjs langgraph
+ *     npm run langgraph
  *
  * The model is scripted, so it needs no network and no key.
  */
@@ -10,5 +10,5 @@ import { Waypoint } from "../../src/index.ts";
 import { tellStory } from "./graph.ts";
 
 const waypoint = await Waypoint.open();
-const session = await tellStory(new MemorySaver(), waypoint);
-await session.remove({ force: true });
+await using session = await waypoint.new({ net: "none" });
+await tellStory(new MemorySaver(), session);
