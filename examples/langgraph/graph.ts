@@ -46,7 +46,7 @@ export async function tellStory(saver: BaseCheckpointSaver, session: Session): P
   console.log("\nThe agent is to make tea cost 4:\n");
   const task = new HumanMessage("Make tea cost 4, and test it.");
   const wrong = await graph.invoke({ messages: [task] }, THREAD);
-  console.log(`\n  Agent: ${wrong.messages.at(-1)?.content}`);
+  console.log(`\n  Agent: ${wrong.messages.at(-1)?.text}`);
 
   console.log("\nWhat each step of the graph changed on the machine, newest first:\n");
   for await (const { tuple, summary } of linked.history(THREAD)) {
@@ -59,7 +59,7 @@ export async function tellStory(saver: BaseCheckpointSaver, session: Session): P
   const told = new HumanMessage("Do not delete anything.");
   const config = await graph.updateState(before, { messages: [told] }, "shell");
   const right = await graph.invoke(null, config);
-  console.log(`\n  Agent: ${right.messages.at(-1)?.content}`);
+  console.log(`\n  Agent: ${right.messages.at(-1)?.text}`);
 
   const { stdout } = await session.exec("cat /srv/shop/prices /srv/shop/orders");
   console.log(`\nOn the machine:\n\n  ${stdout.trim().split("\n").join("\n  ")}\n`);
