@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import path from "node:path";
+import type { Readable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { CheckpointTuple } from "@langchain/langgraph-checkpoint";
@@ -13,7 +14,9 @@ import { openTestWaypoint } from "../support/test-waypoint.ts";
 /** WAYPOINT_GRAPH_KILLS=200 is the long run. */
 const KILLS = Number(process.env["WAYPOINT_GRAPH_KILLS"] ?? 20);
 const PROGRAM = fileURLToPath(new URL("../support/graph-agent.ts", import.meta.url));
-const WORK_MS = 900;
+/** How many lines of it are awaited at most, one for each node that begins, and how long after that. */
+const LINES_MAX = 5;
+const MOMENT_MS = 150;
 const ALL = STEPS.flat().sort().join("");
 
 test(`a graph killed ${KILLS} times has at each step its own machine, and does each node once`, async () => {
@@ -76,12 +79,21 @@ async function runGraph(words: readonly string[], isKilled: boolean): Promise<bo
     errors += chunk.toString();
   });
   if (isKilled) {
-    await Promise.race([once(agent.stdout, "data"), ended]);
-    await Promise.race([delay(Math.random() * WORK_MS), ended]);
+    const lines = Math.ceil(Math.random() * LINES_MAX);
+    await Promise.race([untilLines(agent.stdout, lines), ended]);
+    await Promise.race([delay(Math.random() * MOMENT_MS), ended]);
     agent.kill("SIGKILL");
   }
   const [code, signal] = (await ended) as [number | null, string | null];
   if (signal === "SIGKILL") return true;
   expect({ code, errors }).toEqual({ code: 0, errors: "" });
   return false;
+}
+
+async function untilLines(stdout: Readable, count: number): Promise<void> {
+  let text = "";
+  while (text.split("\n").length <= count) {
+    const [chunk] = (await once(stdout, "data")) as [Buffer];
+    text += chunk.toString();
+  }
 }

@@ -20,6 +20,7 @@ async function work(): Promise<void> {
   const saver = SqliteSaver.fromConnString(database);
   const linked = linkSession(saver, session);
   const node = (own: string, stepNodes: readonly string[]) => async (state: typeof State.State) => {
+    process.stdout.write(`${own}\n`);
     const { stdout } = await session.exec("ls /srv/done; cat /srv/log", { shell: "own" });
     const found = stdout.split("\n").filter((line) => line !== "" && !stepNodes.includes(line));
     const twice = [...state.log].sort().concat(state.log);
