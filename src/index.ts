@@ -12,11 +12,13 @@ export {
   WaypointError,
 } from "./shared/errors/index.ts";
 export type {
+  ApprovalInfo,
   Bind,
   BisectBegin,
   BisectRound,
   BisectTest,
   Browse,
+  Caller,
   Changes,
   Checkpoint as CheckpointInfo,
   CheckpointContent,
@@ -55,6 +57,8 @@ export type {
 export {
   type AddBaseOptions,
   type AgentState,
+  type ApprovalDecision,
+  type ApprovalWatch,
   type AttachOptions,
   type AutoOptions,
   attempt,
@@ -84,6 +88,7 @@ export {
   type NewDecision,
   type NewOptions,
   type NewTask,
+  type OnApproval,
   type OpenOptions,
   type OperationStream,
   type PlanOptions,
@@ -102,6 +107,7 @@ export {
   type UndoOptions,
   type VerifyCommand,
   type VerifyOptions,
+  type WatchOptions,
   Waypoint,
   type Winner,
 } from "./surfaces/client/index.ts";

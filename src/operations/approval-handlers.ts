@@ -1,16 +1,18 @@
-import { settleApproval } from "../engine/approval/index.ts";
+import { describeApproval, settleApproval, watchApprovals } from "../engine/approval/index.ts";
 import type { Engine } from "../engine/ports/index.ts";
 import { type Approval, policyOf } from "../portable/approvals/index.ts";
 import { resolveSession } from "../portable/lineage/index.ts";
 import { WaypointError } from "../shared/errors/index.ts";
-import type { ApprovalInfo, OperationParsedInput } from "../shared/protocol/index.ts";
+import type { ApprovalInfo, Caller, OperationParsedInput } from "../shared/protocol/index.ts";
 import type { HandlersOf } from "./operation-handler.ts";
 
 /** What one answer lists. */
 const APPROVALS_MAX = 1000;
 
 /** What the operations on approvals do. */
-export const APPROVAL_HANDLERS: HandlersOf<"approvals" | "approve" | "deny" | "approval"> = {
+export const APPROVAL_HANDLERS: HandlersOf<
+  "approvals" | "approvals.watch" | "approve" | "deny" | "approval"
+> = {
   approvals: async ({ session }, engine) => {
     const id = session === undefined ? null : resolveSession(session, engine.catalog).id;
     engine.approvals.expire(new Date().toISOString());
@@ -18,8 +20,13 @@ export const APPROVAL_HANDLERS: HandlersOf<"approvals" | "approve" | "deny" | "a
     return { approvals: found.map((approval) => describeApproval(approval, engine)) };
   },
 
-  approve: async (input, engine) => settle(input, "approved", engine),
-  deny: async (input, engine) => settle(input, "denied", engine),
+  "approvals.watch": async ({ session }, engine, client) => {
+    const id = session === undefined ? null : resolveSession(session, engine.catalog).id;
+    return await watchApprovals(id, client, engine);
+  },
+
+  approve: async (input, engine, { caller }) => settle(input, "approved", caller, engine),
+  deny: async (input, engine, { caller }) => settle(input, "denied", caller, engine),
 
   approval: async ({ session, policy }, engine) => {
     const { id } = resolveSession(session, engine.catalog);
@@ -43,10 +50,11 @@ export const APPROVAL_HANDLERS: HandlersOf<"approvals" | "approve" | "deny" | "a
 function settle(
   { approval, why }: OperationParsedInput<"approve">,
   state: "approved" | "denied",
+  by: Caller,
   engine: Engine,
 ): ApprovalInfo {
   const found = resolveApproval(approval, engine);
-  return describeApproval(settleApproval(found, { state, why: why ?? null }, engine), engine);
+  return describeApproval(settleApproval(found, { state, why: why ?? null, by }, engine), engine);
 }
 
 /** @throws APPROVAL_NOT_FOUND | REFERENCE_AMBIGUOUS | SESSION_NOT_FOUND */
@@ -71,9 +79,4 @@ function resolveApproval(reference: string | undefined, { approvals, catalog }: 
       .slice(0, 5)
       .join(", ")}.`,
   });
-}
-
-function describeApproval(approval: Approval, { approvalWaits }: Engine): ApprovalInfo {
-  const { instance: _i, fingerprint: _f, ...told } = approval;
-  return { ...told, isWaitedFor: approvalWaits.has(approval.id) };
 }

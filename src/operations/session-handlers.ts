@@ -41,12 +41,13 @@ export const SESSION_HANDLERS: HandlersOf<
 
   exec: async (input, engine, client) => {
     const session = await resolveArrived(input.session, engine);
-    const { command, approvalTimeoutMs: timeoutMs, shell, user, cwd, env, stdin } = input;
+    const { command, approval, approvalTimeoutMs: timeoutMs, shell, user, cwd, env, stdin } = input;
     const step = {
       session,
       command,
       how: { shell, user, cwd, env, stdin },
       timeoutMs,
+      approval,
       readsInput: stdin,
     };
     return await withApproval(step, client, engine, () =>
@@ -58,13 +59,14 @@ export const SESSION_HANDLERS: HandlersOf<
     const session = await resolveArrived(input.session, engine);
     const attach = () =>
       attachSession(resolveSession(session.id, engine.catalog), input, client, engine);
-    const { command } = input;
+    const { command, approval } = input;
     if (command === undefined) return await attach();
     const step = {
       session,
       command,
       how: { shell: "live" },
       timeoutMs: undefined,
+      approval,
       readsInput: false,
     };
     return await withApproval(step, client, engine, attach);

@@ -5,7 +5,6 @@ import path from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Session } from "../../src/index.ts";
 import { finished, runCommand, startCommand } from "../support/command-line.ts";
-import { killDaemon } from "../support/crash-model.ts";
 import { eventually, openTestWaypoint, type TestWaypoint } from "../support/test-waypoint.ts";
 
 let own: TestWaypoint;
@@ -97,20 +96,49 @@ test("an approved one pushes once; of two answers the first holds; others work m
   await expect(missing).rejects.toMatchObject({ code: "APPROVAL_NOT_FOUND" });
 });
 
-test("killed while it waits: the same command takes the approval up, and pushes once", async () => {
-  const lost = session.exec(pushTo("killed"));
-  const isLost = expect(lost).rejects.toMatchObject({ code: "DAEMON_UNREACHABLE" });
-  const id = await untilWaiting(pushTo("killed"));
-  await killDaemon(await own.daemonPid());
-  await isLost;
+test("what a client has left is taken up by the same command, once, with its answer", async () => {
+  const leaving = new AbortController();
+  const left = session.exec(pushTo("left-alone"), { signal: leaving.signal });
+  const isLeft = expect(left).rejects.toMatchObject({ code: "CANCELLED" });
+  const id = await untilWaiting(pushTo("left-alone"));
+  leaving.abort();
+  await isLeft;
+  await eventually(
+    "nobody waits for it",
+    async () => (await own.waypoint.approvals.list(session.id)).find((each) => each.id === id),
+    (found) => found?.isWaitedFor === false,
+  );
 
   const approved = await own.waypoint.approvals.approve(id);
   expect(approved).toMatchObject({ state: "approved", isWaitedFor: false });
-  expect(refs()).not.toContain("killed");
-  expect((await session.exec(pushTo("killed"))).exitCode).toBe(0);
-  expect(refs()).toContain("killed");
-  const again = session.exec(pushTo("killed"), { approvalTimeoutMs: 300 });
+  expect(refs()).not.toContain("left-alone");
+  expect((await session.exec(pushTo("left-alone"))).exitCode).toBe(0);
+  expect(refs()).toContain("left-alone");
+  const again = session.exec(pushTo("left-alone"), { approvalTimeoutMs: 300 });
   await expect(again).rejects.toMatchObject({ code: "APPROVAL_EXPIRED" });
+});
+
+test("who asked and who answered is kept: by the kernel's word, and by the client's", async () => {
+  const pushing = session.exec(pushTo("whose"));
+  const id = await untilWaiting(pushTo("whose"));
+  const approve = startCommand(own.stateDir, ["approve", id], {
+    env: { ...process.env, SUDO_USER: "alice" },
+  });
+  expect((await finished(approve)).exitCode).toBe(0);
+  expect((await pushing).exitCode).toBe(0);
+
+  const [found] = await own.waypoint.approvals.list(session.id);
+  expect(found).toMatchObject({
+    id,
+    askedBy: { uid: 0, user: "root", surface: "sdk" },
+    answeredBy: { uid: 0, user: "root", surface: "cli", sudoUser: "alice" },
+  });
+  const { stdout } = await runCommand(own.stateDir, ["approvals", session.name]);
+  expect(stdout).toContain("root (sudo: alice, cli)");
+  const late = await runCommand(own.stateDir, ["--json", "deny", id]);
+  expect(JSON.parse(late.stderr)).toMatchObject({
+    error: { code: "APPROVAL_SETTLED", detail: { answeredBy: { sudoUser: "alice" } } },
+  });
 });
 
 test("two clients with the same command need two approvals", async () => {
@@ -157,14 +185,14 @@ test("a verification refuses such a step, and a fork has the policy", async () =
 });
 
 test("Ctrl-C leaves a step that waits", async () => {
-  const child = startCommand(own.stateDir, ["exec", session.name, "--", pushTo("left")]);
+  const child = startCommand(own.stateDir, ["exec", session.name, "--", pushTo("ctrl-c")]);
   const ended = finished(child);
-  const id = await untilWaiting(pushTo("left"));
+  const id = await untilWaiting(pushTo("ctrl-c"));
   child.kill("SIGINT");
 
   expect(await ended).toMatchObject({ exitCode: 130, stderr: expect.stringContaining(id) });
   await own.waypoint.approvals.deny(id);
-  expect(refs()).not.toContain("left");
+  expect(refs()).not.toContain("ctrl-c");
 });
 
 test("from the command line: a bad policy, none that waits, and the end of one that nobody gives", async () => {

@@ -5,6 +5,7 @@ import { WaypointError } from "../../shared/errors/index.ts";
 import { createCheckpoint } from "../checkpoint/index.ts";
 import type { Engine, StreamClient } from "../ports/index.ts";
 import { quoteCommand, requireLive, sessionShell } from "../session/index.ts";
+import { awaitAnswer, begin } from "./await-answer.ts";
 
 /** Characters of a command that are kept, to be told. */
 const COMMAND_CHARACTERS_MAX = 4096;
@@ -17,6 +18,8 @@ export interface Step {
   how: object;
   /** How long a person has; that of the policy if not given. */
   timeoutMs: number | undefined;
+  /** The step that the client has waited for already, before a daemon was lost. */
+  approval: string | undefined;
   /** What the client sends is the step's input, and kept for it. */
   readsInput: boolean;
 }
@@ -37,6 +40,7 @@ interface Held {
  * **On failure** nothing ran.
  *
  * @throws APPROVAL_DENIED | APPROVAL_EXPIRED | CANCELLED | CRIU_DUMP_FAILED, and what `run` throws
+ * @throws APPROVAL_NOT_FOUND | APPROVAL_SETTLED  the one to be taken up is none, or was begun before.
  */
 export async function withApproval<T extends { exitCode: number | null }>(
   step: Step,
@@ -45,10 +49,11 @@ export async function withApproval<T extends { exitCode: number | null }>(
   run: () => Promise<T>,
 ): Promise<T> {
   const held = findHeld(step, engine);
-  if (held === null) return await run();
+  if (held === null && step.approval === undefined) return await run();
+  if (held === null) throw notTakenUp(step.approval ?? "");
   const approval = takeUp(step, held, engine) ?? (await ask(step, held, client, engine));
   await awaitAnswer(approval, leaveSignal(step, approval, client), client, engine);
-  begin(approval, engine);
+  begin(approval, client, engine);
   const result = await run();
   engine.approvals.end(approval.id, result.exitCode);
   return result;
@@ -63,11 +68,27 @@ function findHeld({ session, command, timeoutMs }: Step, engine: Engine): Held |
 }
 
 /** What a client that is gone, or a daemon that died, has left: it is asked for once. */
-function takeUp({ session, how }: Step, { line }: Held, engine: Engine): Approval | null {
+function takeUp(
+  { session, how, approval: wanted }: Step,
+  { line }: Held,
+  engine: Engine,
+): Approval | null {
   const { approvals, approvalWaits } = engine;
   approvals.expire(new Date().toISOString());
-  const asked = { ...askedBy(session), fingerprint: fingerprintOf(line, how) };
-  return approvals.findOpen(asked).find(({ id }) => !approvalWaits.has(id)) ?? null;
+  const asked = { ...askedIn(session), fingerprint: fingerprintOf(line, how) };
+  const isFree = ({ id }: Approval) => !approvalWaits.has(id);
+  if (wanted === undefined) return approvals.findOpen(asked).find(isFree) ?? null;
+  const found = approvals.get(wanted);
+  const isSame = found?.session === asked.session && found.fingerprint === asked.fingerprint;
+  if (found === undefined || !isSame || !isFree(found)) throw notTakenUp(wanted);
+  return found;
+}
+
+function notTakenUp(id: string): WaypointError {
+  return new WaypointError("APPROVAL_NOT_FOUND", `Step ${id} cannot be waited for any more.`, {
+    hint: "Nothing ran. Give the command again; `waypoint approvals` says what became of the step.",
+    detail: { approval: id },
+  });
 }
 
 async function ask(
@@ -87,15 +108,16 @@ async function ask(
   const now = Date.now();
   const approval: Approval = {
     id: engine.newId(),
-    ...askedBy(row),
+    ...askedIn(row),
     sessionName: row.name,
     fingerprint: fingerprintOf(line, how),
     command: engine.redact(line).slice(0, COMMAND_CHARACTERS_MAX),
     rule,
     checkpoint: checkpoint.id,
     askedAt: new Date(now).toISOString(),
+    askedBy: client.caller,
     expiresAt: new Date(now + timeoutMs).toISOString(),
-    ...{ state: "waiting", settledAt: null, why: null, exitCode: null },
+    ...{ state: "waiting", settledAt: null, answeredBy: null, why: null, exitCode: null },
   };
   engine.approvals.insert(approval);
   return approval;
@@ -116,63 +138,7 @@ function leaveSignal({ readsInput }: Step, { id }: Approval, client: StreamClien
   return AbortSignal.any([left.signal, client.cancelled]);
 }
 
-/** @throws APPROVAL_DENIED | APPROVAL_EXPIRED | CANCELLED */
-async function awaitAnswer(
-  { id, rule, expiresAt, checkpoint }: Approval,
-  signal: AbortSignal,
-  client: StreamClient,
-  engine: Engine,
-): Promise<void> {
-  const state = () => {
-    engine.approvals.expire(new Date().toISOString());
-    return engine.approvals.get(id) as Approval;
-  };
-  if (state().state === "waiting") {
-    client.notice(
-      `held: ${rule} waits for a person until ${expiresAt}: \`waypoint approve ${id}\` or ` +
-        `\`waypoint deny ${id}\`; checkpoint ${checkpoint} was taken before`,
-    );
-  }
-  while (state().state === "waiting") {
-    const timeoutMs = Date.parse(expiresAt) - Date.now();
-    await engine.approvalWaits.wait(id, { timeoutMs, signal });
-  }
-  const answered = state();
-  if (answered.state === "denied") throw denied(answered, answered.why);
-  if (answered.state === "expired") {
-    throw new WaypointError("APPROVAL_EXPIRED", `Nobody approved ${rule} in time; nothing ran.`, {
-      hint: "Ask a person, then give the command again; --approval-timeout gives them longer.",
-      detail: { approval: id, rule, checkpoint },
-    });
-  }
-}
-
-/** From here on it counts as run. @throws APPROVAL_DENIED  it is another machine than the one asked for. */
-function begin(approval: Approval, { approvals, catalog }: Engine): void {
-  const { id, instance, session } = approval;
-  const now = new Date().toISOString();
-  if (catalog.session(session)?.instance !== instance) {
-    const why = "the session was put back or started again meanwhile";
-    approvals.move(id, "approved", { state: "denied", settledAt: now, why });
-    throw denied(approval, why);
-  }
-  if (approvals.move(id, "approved", { state: "used", settledAt: now, why: null })) return;
-  throw denied(approval, "its approval was used by another run of it");
-}
-
-function denied({ id, rule, checkpoint }: Approval, why: string | null): WaypointError {
-  const because = why === null ? "" : `: ${why}`;
-  return new WaypointError(
-    "APPROVAL_DENIED",
-    `The step ${rule} was not approved${because}; nothing ran.`,
-    {
-      hint: "Do without it, or ask a person and give the command again.",
-      detail: { approval: id, rule, checkpoint, why },
-    },
-  );
-}
-
-function askedBy({ id, instance }: SessionRow) {
+function askedIn({ id, instance }: SessionRow) {
   return { session: id, instance: instance ?? "" };
 }
 

@@ -34,7 +34,7 @@ export {
   nameHostIn,
   openInherited,
   openTcpSocketIn,
-  peerPid,
+  peerCredentials,
   type SystemCallError,
   setXattr,
   syncFilesystem,

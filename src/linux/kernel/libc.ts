@@ -218,8 +218,8 @@ export function bindToLoopback(fd: number, port: number): void {
   check(`bind to port ${port}`, native.bind(fd, address, address.length));
 }
 
-/** Returns the process that listens at the other end of a unix socket (SO_PEERCRED). */
-export function peerPid(fd: number): number {
+/** Returns the process at the other end of a unix socket, and whose it is (SO_PEERCRED). */
+export function peerCredentials(fd: number): { pid: number; uid: number } {
   const SOL_SOCKET = 1;
   const SO_PEERCRED = 17;
   const CREDENTIALS_BYTES = 12;
@@ -228,7 +228,8 @@ export function peerPid(fd: number): number {
     "getsockopt",
     native.getsockopt(fd, SOL_SOCKET, SO_PEERCRED, credentials, [CREDENTIALS_BYTES]),
   );
-  return new DataView(credentials.buffer).getInt32(0, true);
+  const fields = new DataView(credentials.buffer);
+  return { pid: fields.getInt32(0, true), uid: fields.getUint32(4, true) };
 }
 
 /** malloc_trim(3): gives the memory that nothing uses back to the kernel, in all arenas. */

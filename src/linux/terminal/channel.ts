@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { constants } from "node:os";
 import { WaypointError } from "../../shared/errors/index.ts";
-import { peerPid } from "../kernel/index.ts";
+import { peerCredentials } from "../kernel/index.ts";
 import {
   encodeFrame,
   encodeNumbers,
@@ -61,7 +61,8 @@ export class Channel {
     const timer = setTimeout(() => socket.destroy(new Error("no answer")), timeoutMs);
     try {
       await once(socket, "connect");
-      if (initPid !== undefined && peerPid(descriptorOf(socket)) !== initPid) throw closedError();
+      if (initPid !== undefined && peerCredentials(descriptorOf(socket)).pid !== initPid)
+        throw closedError();
       const hello = await channel.request(FrameKind.hello, 0, encodeNumbers(PROTOCOL_VERSION));
       if (hello?.kind !== FrameKind.hello) throw closedError();
       return channel;

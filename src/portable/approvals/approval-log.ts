@@ -1,3 +1,5 @@
+import type { Caller } from "../../shared/protocol/index.ts";
+
 /**
  * `waiting` for a person; `approved` and not begun; `denied` or `expired`: nothing ran; `used`: begun,
  * once. One that was begun and has no exit code may have ended unseen.
@@ -18,12 +20,18 @@ export interface Approval {
   /** Taken before it. */
   checkpoint: string;
   askedAt: string;
+  askedBy: Caller | null;
   expiresAt: string;
   state: ApprovalState;
   settledAt: string | null;
+  /** The person; what expires, and what was noted before there was this, has none. */
+  answeredBy: Caller | null;
   why: string | null;
   exitCode: number | null;
 }
+
+/** What a move notes; `null` leaves what is there. */
+export type ApprovalMove = Pick<Approval, "state" | "settledAt" | "answeredBy" | "why">;
 
 /** Approvals, each change of which has reached the disk when it returns. */
 export interface ApprovalLog extends Disposable {
@@ -34,7 +42,7 @@ export interface ApprovalLog extends Disposable {
   /** Returns one that waits, or is approved and was not begun, for the same command of the same processes. */
   findOpen(asked: Pick<Approval, "session" | "instance" | "fingerprint">): Approval[];
   /** Moves one on, unless it is in another state by now: of two who try it one succeeds. */
-  move(id: string, from: ApprovalState, to: Pick<Approval, "state" | "settledAt" | "why">): boolean;
+  move(id: string, from: ApprovalState, to: ApprovalMove): boolean;
   /** Ends those whose time is over. */
   expire(now: string): void;
   end(id: string, exitCode: number | null): void;

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { callerSchema } from "./caller.ts";
 import { instantSchema, referenceSchema } from "./ids.ts";
 import { approvalPolicyText, sessionRef } from "./inputs.ts";
 import { describe } from "./operation-contract.ts";
@@ -10,12 +11,14 @@ const approvalSchema = z.object({
   command: z.string().describe("The line that is held, without its secrets"),
   rule: z.string().describe("What holds it"),
   checkpoint: z.string().describe("Taken before it"),
+  askedBy: callerSchema.nullable().describe("Whose command it is"),
   askedAt: instantSchema,
   expiresAt: instantSchema,
   state: z
     .enum(["waiting", "approved", "denied", "expired", "used"])
     .describe("approved: not begun yet; used: begun, once"),
   settledAt: instantSchema.nullable(),
+  answeredBy: callerSchema.nullable().describe("Who approved or denied it; null: nobody"),
   why: z.string().nullable(),
   exitCode: z.number().int().nullable().describe("Of one that was begun; null: not known"),
   isWaitedFor: z
@@ -47,6 +50,18 @@ export const APPROVAL_CONTRACT = {
     effect: "read",
     input: z.strictObject({ session: sessionRef.optional() }),
     output: z.object({ approvals: z.array(approvalSchema) }),
+  }),
+  "approvals.watch": describe({
+    summary: "Tell the steps that wait for a person as they come and go",
+    description:
+      "Lines of JSON: each step that waits, again when its command goes or comes back, and once more " +
+      "when it waits no longer. It ends with its client.",
+    errors: ["SESSION_NOT_FOUND", "REFERENCE_AMBIGUOUS"],
+    examples: [["waypoint approvals --follow", "Goes on until Ctrl-C"]],
+    effect: "read",
+    stream: true,
+    input: z.strictObject({ session: sessionRef.optional() }),
+    output: z.object({}),
   }),
   approve: describe({
     summary: "Approve a step that waits: it runs, once",

@@ -1,3 +1,5 @@
+import type { ApprovalInfo } from "./approval-operations.ts";
+
 /**
  * How a client and the daemon talk over `daemon.sock`: length-prefixed frames, both ways.
  *
@@ -37,6 +39,15 @@ export interface RequestMessage {
   version: string;
   operation: string;
   input: unknown;
+  /** What the client says of itself; nobody has looked whether it is so. */
+  client?: ToldClient;
+}
+
+/** Through what somebody asks, and who that is, in the client's own words. */
+export interface ToldClient {
+  surface: string;
+  sudoUser?: string;
+  tty?: string;
 }
 
 /** What a client may say while an operation runs; all but `cancel` for stream operations alone. */
@@ -44,11 +55,14 @@ export type ControlMessage =
   | { control: "resize"; columns: number; rows: number }
   | { control: "signal"; signal: number }
   | { control: "detach" }
+  | { control: "redraw" }
   | { control: "cancel" };
 
 /** What the daemon may say while an operation runs. */
 export interface NoticeMessage {
   notice: string;
+  /** The step that it is about, where one waits for approval. */
+  approval?: ApprovalInfo;
 }
 
 /** How far an operation has come. */

@@ -9,6 +9,7 @@ export type { AutoCause } from "./auto.ts";
 export { autoCauseSchema } from "./auto.ts";
 export { AUTO_POLICY_WORDS, type AutoPolicy, parseAutoPolicy } from "./auto-policy.ts";
 export type { BisectBegin, BisectEvent, BisectRound, BisectTest } from "./bisect-operations.ts";
+export type { Caller } from "./caller.ts";
 export type { CheckpointContent, CheckpointStage, CheckpointTrigger } from "./checkpoint.ts";
 export { checkpointSchema } from "./checkpoint.ts";
 export { TAGS_MAX } from "./checkpoint-operations.ts";
@@ -35,6 +36,7 @@ export {
   type NoticeMessage,
   type Progress,
   type RequestMessage,
+  type ToldClient,
 } from "./frames.ts";
 export { DESCRIBED } from "./generated/described.ts";
 export type {

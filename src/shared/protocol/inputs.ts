@@ -43,6 +43,13 @@ export const pidsInput = z.number().int().positive().max(PIDS_MAX).nullable().op
 /** What a person has to approve in a session, as it is handed over. */
 export const approvalPolicyText = z.string().min(1).max(65_536);
 
+/** The step that a client has waited for until the daemon was lost. */
+export const takenUp = z
+  .string()
+  .max(100)
+  .optional()
+  .describe("Take up this step, which waits for approval, and ask for no other");
+
 /** What `new` is told. */
 export const newInput = z.strictObject({
   name: z.string().optional().describe("Name of the session; one is made up if not given"),
@@ -157,6 +164,7 @@ export const execInput = z.strictObject({
   approvalTimeoutMs: waitMs
     .optional()
     .describe("How long a person has to approve it [the policy's]"),
+  approval: takenUp,
   keepOutputBytes: z
     .number()
     .int()

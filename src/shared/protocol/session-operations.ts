@@ -4,6 +4,7 @@ import {
   execInput,
   newInput,
   sessionRef,
+  takenUp,
   terminalColumns,
   terminalRows,
   withoutBinds,
@@ -70,6 +71,8 @@ export const SESSION_CONTRACT = {
       "SESSION_UNRESPONSIVE",
       "APPROVAL_DENIED",
       "APPROVAL_EXPIRED",
+      "APPROVAL_NOT_FOUND",
+      "APPROVAL_SETTLED",
     ],
     examples: [
       ["waypoint exec web -- npm test", "Exits with the exit code of npm"],
@@ -91,6 +94,10 @@ export const SESSION_CONTRACT = {
       "SESSION_ENDED",
       "SESSION_WRONG_STATE",
       "SESSION_UNRESPONSIVE",
+      "APPROVAL_DENIED",
+      "APPROVAL_EXPIRED",
+      "APPROVAL_NOT_FOUND",
+      "APPROVAL_SETTLED",
     ],
     examples: [
       ["waypoint attach web", "Work in the session web"],
@@ -106,6 +113,7 @@ export const SESSION_CONTRACT = {
         .array(z.string())
         .optional()
         .describe("Typed into the shell first; the attachment ends with it"),
+      approval: takenUp,
     }),
     output: z.object({
       reason: z.enum(["detached", "ended", "removed"]),

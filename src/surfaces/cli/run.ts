@@ -5,7 +5,7 @@ import {
   toWaypointError,
   WaypointError,
 } from "../../shared/errors/index.ts";
-import { resolveStateDir } from "../client/index.ts";
+import { declareSurface, resolveStateDir } from "../client/index.ts";
 import type { CommandSpec } from "./command-spec.ts";
 import { COMMAND_TABLE } from "./command-table.ts";
 import { readConfig } from "./config/read-config.ts";
@@ -20,6 +20,7 @@ import { type Colours, paintFor } from "./text/style.ts";
 /** Runs one command line and ends this process with its exit code. */
 export async function runCommandLine(argv: readonly string[]): Promise<never> {
   if (argv[0] === "complete" && argv[1] === "--") await completeAndEnd(argv.slice(2));
+  declareSurface("cli");
   let failureExitCode: number | null = null;
   let exitCode = 0;
   const isJson = hasFlag(argv, "--json");

@@ -1,6 +1,8 @@
 import type { ApprovalInfo, OperationOutput } from "../../shared/protocol/index.ts";
+import { ApprovalWatch, type WatchOptions } from "./approval-watch.ts";
 import { callOperation } from "./call-operation.ts";
 import { type CallControl, splitControl } from "./options.ts";
+import { requireOptions } from "./require-arguments.ts";
 
 /** An answer to a step that waits. */
 export type ApprovalAnswer = { why?: string } & CallControl;
@@ -17,6 +19,12 @@ export class Approvals {
   async list(session?: string, control: CallControl = {}): Promise<ApprovalInfo[]> {
     const request = session === undefined ? {} : { session };
     return (await callOperation(this.#stateDir, "approvals", request, control)).approvals;
+  }
+
+  /** Tells the steps that wait as they come and go, so that a program can ask its user. */
+  watch(options: WatchOptions = {}): ApprovalWatch {
+    requireOptions(options);
+    return new ApprovalWatch(this.#stateDir, options);
   }
 
   /** Lets a step run, once. @throws APPROVAL_NOT_FOUND | APPROVAL_SETTLED */

@@ -24,7 +24,12 @@ test("a call sends version, operation and input, and returns the result", async 
   const result = await callOperation(daemon.stateDir, "ls", {});
 
   expect(result).toEqual({ sessions: [] });
-  expect(daemon.requests).toEqual([{ version: WAYPOINT_VERSION, operation: "ls", input: {} }]);
+  expect(daemon.requests).toEqual([
+    {
+      ...{ version: WAYPOINT_VERSION, operation: "ls", input: {} },
+      client: expect.objectContaining({ surface: "sdk" }),
+    },
+  ]);
 });
 
 test("an error frame becomes the error that the daemon threw", async () => {

@@ -1,5 +1,5 @@
 import { StringDecoder } from "node:string_decoder";
-import type { OperationOutput } from "../../shared/protocol/index.ts";
+import type { ApprovalInfo, OperationOutput } from "../../shared/protocol/index.ts";
 import type { OperationStream } from "./operation-stream.ts";
 
 /** Output of each stream that a client keeps unless told otherwise. */
@@ -14,6 +14,8 @@ export interface CollectOptions {
   /** Takes standard error as it comes; a promise slows the command down. */
   onStderr?: (bytes: Uint8Array) => unknown;
   onNotice?: (notice: string) => void;
+  /** Told of the step that waits for approval, and when it waits no longer. */
+  onStep?: (approval: ApprovalInfo) => void;
 }
 
 /**
@@ -32,6 +34,7 @@ export async function collectOutput(
   for await (const event of stream) {
     if (event.kind === "notice") {
       options.onNotice?.(event.notice);
+      if (event.approval !== undefined) options.onStep?.(event.approval);
     } else if (event.kind === "stdout") {
       stdout.add(event.bytes);
       await options.onStdout?.(event.bytes);

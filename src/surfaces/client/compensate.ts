@@ -1,7 +1,8 @@
 import { WaypointError } from "../../shared/errors/index.ts";
 import type { Effect } from "../../shared/protocol/index.ts";
+import type { OnApproval } from "./ask-program.ts";
 import { callOperation } from "./call-operation.ts";
-import type { CallControl } from "./options.ts";
+import { type CallControl, splitControl } from "./options.ts";
 import { ownProcess } from "./own-process.ts";
 import { runCommand } from "./run-command.ts";
 
@@ -17,6 +18,9 @@ const functions = new Map<string, Compensate>();
 export function noteCompensation(session: string, key: string, compensate: Compensate): void {
   functions.set(`${session} ${key}`, compensate);
 }
+
+/** How to go on where what takes an effect back is itself a step that a person has to approve. */
+export type CompensateControl = CallControl & { onApproval?: OnApproval | undefined };
 
 /** What was taken back, and what stays done since nothing takes it back. */
 export interface Compensated {
@@ -35,8 +39,9 @@ export async function compensateEffects(
   stateDir: string,
   session: string,
   since: string,
-  control: CallControl = {},
+  options: CompensateControl = {},
 ): Promise<Compensated> {
+  const { control } = splitControl(options);
   const { effects } = await callOperation(stateDir, "effect.list", { session, since }, control);
   const newestFirst = effects
     .toReversed()
@@ -50,7 +55,7 @@ export async function compensateEffects(
       continue;
     }
     try {
-      await takeBack(stateDir, session, effect, control);
+      await takeBack(stateDir, session, effect, options);
     } catch (error) {
       throw notCompensated(effect, error, newestFirst.slice(at));
     }
@@ -63,19 +68,19 @@ async function takeBack(
   stateDir: string,
   session: string,
   { key, compensate, outcome }: Effect,
-  { signal }: CallControl,
+  options: CompensateControl,
 ): Promise<void> {
   const own = functions.get(`${session} ${key}`);
   if (compensate === null && own === undefined) {
     throw new Error("a function of the agent's program takes it back: restore from that program");
   }
-  signal?.throwIfAborted();
+  options.signal?.throwIfAborted();
   const owner = ownProcess();
   const about = { session, key, ...(owner === null ? {} : { owner }) };
   await callOperation(stateDir, "effect.compensate", { ...about, stage: "begin" });
   try {
     if (own !== undefined) await own(outcome);
-    else await runLine(stateDir, session, compensate ?? "");
+    else await runLine(stateDir, session, compensate ?? "", options);
   } catch (error) {
     const why = messageOf(error).slice(0, 10_000);
     await callOperation(stateDir, "effect.compensate", {
@@ -89,8 +94,18 @@ async function takeBack(
   await callOperation(stateDir, "effect.compensate", { session, key, stage: "done" });
 }
 
-async function runLine(stateDir: string, session: string, line: string): Promise<void> {
-  const { exitCode, stdout, stderr } = await runCommand(stateDir, session, line, { shell: "own" });
+async function runLine(
+  stateDir: string,
+  session: string,
+  line: string,
+  options: CompensateControl,
+): Promise<void> {
+  const { cancel: _, ...control } = splitControl(options).control;
+  const { exitCode, stdout, stderr } = await runCommand(stateDir, session, line, {
+    ...control,
+    onApproval: options.onApproval,
+    shell: "own",
+  });
   if (exitCode === 0) return;
   const said = `${stdout}${stderr}`.trim().slice(-OUTPUT_CHARS_MAX);
   throw new Error(`\`${line}\` ended with ${exitCode}${said === "" ? "" : `: ${said}`}`);

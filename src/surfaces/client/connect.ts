@@ -2,6 +2,7 @@ import type { Socket } from "node:net";
 import { requireOwnStateDir, stateLayout } from "../../base/index.ts";
 import { WaypointError } from "../../shared/errors/index.ts";
 import type { Progress } from "../../shared/protocol/index.ts";
+import type { Surface } from "./own-surface.ts";
 import { tryConnect } from "./try-connect.ts";
 
 /** Longest path of a unix socket on Linux, in bytes (unix(7), without the final NUL). */
@@ -15,6 +16,8 @@ export interface ConnectOptions {
   signal?: AbortSignal;
   /** Asks the daemon to undo what it has begun; its answer is waited for. */
   cancel?: AbortSignal;
+  /** Through what it is asked. @defaultValue what this process is */
+  surface?: Surface;
   /** Told how far the operation has come, at most ten times a second. */
   onProgress?: (progress: Progress) => void;
 }

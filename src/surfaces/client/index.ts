@@ -5,7 +5,9 @@
  * docs/sdk.md teaches the SDK, docs/PROTOCOL.md the frames.
  */
 export type { AgentState, ReadStateOptions, StateSchema, StateUpdate } from "./agent-state.ts";
+export { ApprovalWatch, type WatchOptions } from "./approval-watch.ts";
 export type { ApprovalAnswer, Approvals } from "./approvals.ts";
+export { type ApprovalDecision, type OnApproval, ProgramAsker } from "./ask-program.ts";
 export type { AddBaseOptions, Bases } from "./bases.ts";
 export type { BisectOptions } from "./bisect.ts";
 export { type CallOptions, callOperation } from "./call-operation.ts";
@@ -28,6 +30,7 @@ export {
 export { findSession } from "./find-session.ts";
 export type { Forks } from "./forks.ts";
 export type { LessonOptions, NewDecision } from "./forwarded-session.ts";
+export { openExec } from "./held-stream.ts";
 export { makeStateDir } from "./make-state-dir.ts";
 export { type OperationStream, openStream, type StreamEvent } from "./operation-stream.ts";
 export type {
@@ -49,6 +52,7 @@ export type {
   UndoOptions,
   VerifyOptions,
 } from "./options.ts";
+export { declareSurface } from "./own-surface.ts";
 export { findPackageRoot } from "./package-root.ts";
 export {
   attempt,

@@ -1,6 +1,7 @@
 import type { Socket } from "node:net";
 import { type ErrorWire, WaypointError } from "../../shared/errors/index.ts";
 import {
+  type ApprovalInfo,
   type ControlMessage,
   encodeFrame,
   FRAME_KIND,
@@ -18,12 +19,13 @@ import { cancelled, withAbortCause } from "./cancelled.ts";
 import type { ConnectOptions } from "./connect.ts";
 import { drained } from "./drained.ts";
 import { keepConnection } from "./kept-connections.ts";
+import { toldClient } from "./own-surface.ts";
 import { type SentRequest, sendRequest } from "./send-request.ts";
 
 /** Something that arrives while an operation runs. */
 export type StreamEvent =
   | { kind: "stdout" | "stderr"; bytes: Uint8Array }
-  | { kind: "notice"; notice: string };
+  | { kind: "notice"; notice: string; approval?: ApprovalInfo };
 
 /**
  * One running operation: events come out, input and control messages go in, a result ends it.
@@ -57,7 +59,8 @@ export async function openStream<N extends OperationName>(
   input: OperationInput<N>,
   options: ConnectOptions = {},
 ): Promise<OperationStream<OperationOutput<N>>> {
-  const request = { version: WAYPOINT_VERSION, operation, input };
+  const client = toldClient(options.surface);
+  const request = { version: WAYPOINT_VERSION, operation, input, client };
   const { signal, cancel } = options;
   const stop = AbortSignal.any([signal, cancel].filter((each) => each !== undefined));
   const connecting = { ...options, signal: stop };
@@ -198,7 +201,7 @@ function toEvent(frame: Frame): StreamEvent | null {
     case FRAME_KIND.stderr:
       return { kind: "stderr", bytes: frame.payload };
     case FRAME_KIND.notice:
-      return { kind: "notice", notice: parsePayload<NoticeMessage>(frame).notice };
+      return { kind: "notice", ...parsePayload<NoticeMessage>(frame) };
     default:
       // Versions agree, so this is a frame that says nothing to clients.
       return null;

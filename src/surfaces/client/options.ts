@@ -1,4 +1,5 @@
 import type { OperationInput, Verified } from "../../shared/protocol/index.ts";
+import type { OnApproval } from "./ask-program.ts";
 import type { CallOptions } from "./call-operation.ts";
 import type { CollectOptions } from "./collect-output.ts";
 import { requireOptions } from "./require-arguments.ts";
@@ -27,10 +28,12 @@ export type DiffOptions = Omit<OperationInput<"diff">, "from" | "to"> & CallCont
 /** Options of `Session.exec`. */
 export type ExecOptions = Omit<
   OperationInput<"exec">,
-  "session" | "command" | "stdin" | "keepOutputBytes"
+  "session" | "command" | "stdin" | "keepOutputBytes" | "approval"
 > &
-  CollectOptions & {
+  Omit<CollectOptions, "onStep"> & {
     signal?: AbortSignal;
+    /** Asked when a step waits for approval; `undefined` leaves it to others. */
+    onApproval?: OnApproval | undefined;
     /** Given to the command as its whole standard input; needs `shell: "own"`. */
     input?: string | Uint8Array;
   };
@@ -49,6 +52,8 @@ export type RestoreOptions = Omit<OperationInput<"restore">, "session" | "checkp
   CallControl & {
     /** First take back what was done outside since then, the newest first. @defaultValue false */
     compensate?: boolean;
+    /** Asked where what takes one back has to be approved; `undefined` leaves it to others. */
+    onApproval?: OnApproval | undefined;
   };
 
 /** Options of `Session.planRestore`. */

@@ -1,6 +1,8 @@
 import type { OperationOutput } from "../../shared/protocol/index.ts";
+import { ProgramAsker } from "./ask-program.ts";
 import { collectOutput } from "./collect-output.ts";
-import { type OperationStream, openStream } from "./operation-stream.ts";
+import { openExec } from "./held-stream.ts";
+import type { OperationStream } from "./operation-stream.ts";
 import type { ExecOptions } from "./options.ts";
 import { requireCommand, requireInput, requireOptions } from "./require-arguments.ts";
 
@@ -14,14 +16,16 @@ export async function runCommand(
   const words = requireCommand(command);
   requireOptions(options);
   requireInput(options.input);
-  const { signal, input, keepOutputBytes, onStdout, onStderr, onNotice, ...rest } = options;
-  const stream = await openStream(
+  const { signal, input, keepOutputBytes, onStdout, onStderr, onNotice, onApproval, ...rest } =
+    options;
+  const stream = await openExec(
     stateDir,
-    "exec",
     { ...rest, session, command: words, stdin: input !== undefined },
     signal === undefined ? {} : { signal },
   );
+  using asker = new ProgramAsker(stateDir, onApproval);
   const collected = collectOutput(stream, {
+    onStep: (approval) => asker.take(approval),
     ...(keepOutputBytes === undefined ? {} : { keepOutputBytes }),
     ...(onStdout === undefined ? {} : { onStdout }),
     ...(onStderr === undefined ? {} : { onStderr }),

@@ -122,9 +122,9 @@ export class Session extends ForwardedSession implements AsyncDisposable {
     options: RestoreOptions = {},
   ): Promise<OperationOutput<"restore">> {
     const { control, input: given } = splitControl(options);
-    const { compensate = false, ...input } = given;
+    const { compensate = false, onApproval: _, ...input } = given;
     const request = { ...input, session: this.id, checkpoint: checkpointRef(checkpoint) };
-    if (compensate) await compensateEffects(this.#stateDir, this.id, request.checkpoint, control);
+    if (compensate) await compensateEffects(this.#stateDir, this.id, request.checkpoint, options);
     return await callOperation(this.#stateDir, "restore", request, control);
   }
 

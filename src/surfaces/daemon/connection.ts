@@ -135,7 +135,7 @@ export class Connection {
     }
     const request = JSON.parse(Buffer.from(frame.payload).toString("utf8")) as RequestMessage;
     // At once, so that the frames behind it are known to be its own.
-    this.#exchange = new Exchange(this.#socket, () => void this.#pump());
+    this.#exchange = new Exchange(this.#socket, request.client, () => void this.#pump());
     this.#onRequest?.(request);
   }
 }

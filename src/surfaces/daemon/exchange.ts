@@ -1,8 +1,10 @@
 import type { Socket } from "node:net";
 import type { StreamClient } from "../../engine/ports/index.ts";
-import { peerPid } from "../../linux/kernel/index.ts";
+import { peerCredentials } from "../../linux/kernel/index.ts";
 import { WaypointError } from "../../shared/errors/index.ts";
 import {
+  type ApprovalInfo,
+  type Caller,
   type ControlMessage,
   encodeFrame,
   FRAME_KIND,
@@ -10,6 +12,7 @@ import {
   type FrameKind,
   type Progress,
 } from "../../shared/protocol/index.ts";
+import { callerOf } from "./caller-of.ts";
 
 /** No person reads faster. */
 const PROGRESS_EVERY_MS = 100;
@@ -20,12 +23,17 @@ export class Exchange implements StreamClient {
   readonly #gone = new AbortController();
   readonly #cancelled = new AbortController();
   readonly #socket: Socket;
+  readonly #told: unknown;
   readonly #onListen: () => void;
   #handlers: Parameters<StreamClient["listen"]>[0] | undefined;
 
-  /** `onListen` is called when the operation wants the frames that the client has sent. */
-  constructor(socket: Socket, onListen: () => void) {
+  /**
+   * @param told      what the client says of itself
+   * @param onListen  called when the operation wants the frames that the client has sent
+   */
+  constructor(socket: Socket, told: unknown, onListen: () => void) {
     this.#socket = socket;
+    this.#told = told;
     this.#onListen = onListen;
   }
 
@@ -34,9 +42,17 @@ export class Exchange implements StreamClient {
   }
 
   get pid(): number {
-    // Node shows a socket's descriptor only on its internal handle.
-    const { _handle: handle } = this.#socket as unknown as { _handle?: { fd: number } };
-    return handle === undefined ? 0 : peerPid(handle.fd);
+    return this.#peer()?.pid ?? 0;
+  }
+
+  get caller(): Caller {
+    return callerOf(this.#peer()?.uid ?? null, this.#told);
+  }
+
+  #peer() {
+    // Node shows a socket's descriptor only on its internal handle, and none when it is closed.
+    const { _handle: handle } = this.#socket as unknown as { _handle?: { fd: number } | null };
+    return handle && handle.fd >= 0 ? peerCredentials(handle.fd) : undefined;
   }
 
   get isListening(): boolean {
@@ -57,8 +73,8 @@ export class Exchange implements StreamClient {
     await this.#write(FRAME_KIND[stream], bytes);
   }
 
-  notice(text: string): void {
-    void this.#write(FRAME_KIND.notice, JSON.stringify({ notice: text }));
+  notice(text: string, approval?: ApprovalInfo): void {
+    void this.#write(FRAME_KIND.notice, JSON.stringify({ notice: text, approval }));
   }
 
   progress(progress: Progress): void {

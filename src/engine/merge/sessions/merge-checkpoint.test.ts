@@ -64,7 +64,8 @@ function twoBranches() {
   const controller = new AbortController();
   const nothing = { send: async () => {}, notice: () => {}, progress: () => {}, listen: () => {} };
   const signals = { gone: controller.signal, cancelled: controller.signal };
-  const client = { ...nothing, ...signals, pid: process.pid };
+  const caller = { uid: 0, user: "root", surface: "cli", sudoUser: null, tty: null };
+  const client = { ...nothing, ...signals, pid: process.pid, caller };
   const merge = (dryRun = false, session = SESSION) =>
     underLease(fake, () => mergeCheckpoint({ session, checkpoint, dryRun }, client, engine));
   return { ...fake, merge, client, controller };

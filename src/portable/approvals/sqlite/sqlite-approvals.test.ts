@@ -9,8 +9,10 @@ const STEP: Approval = {
   ...{ id: "a1", session: "s1", sessionName: "web", instance: "s1-1", fingerprint: "f" },
   ...{ command: "git push", rule: "git push", checkpoint: "c1", state: "waiting" },
   ...{ askedAt: "2026-01-01T00:00:00.000Z", expiresAt: "2026-01-01T00:15:00.000Z" },
-  ...{ settledAt: null, why: null, exitCode: null },
+  ...{ settledAt: null, why: null, exitCode: null, askedBy: null, answeredBy: null },
 };
+const ALICE = { uid: 0, user: "root", surface: "cli", sudoUser: "alice", tty: "/dev/pts/1" };
+const BOB = { ...ALICE, sudoUser: "bob" };
 const AT = "2026-01-01T00:01:00.000Z";
 
 let directory: string;
@@ -26,19 +28,23 @@ afterEach(() => {
 
 test("of two answers the first holds, also for whoever opens the file again", () => {
   const first = open();
-  first.insert(STEP);
+  first.insert({ ...STEP, askedBy: BOB });
+  const approved = { state: "approved", settledAt: AT, answeredBy: ALICE, why: "ok" } as const;
 
-  expect(first.move("a1", "waiting", { state: "approved", settledAt: AT, why: "ok" })).toBe(true);
-  expect(first.move("a1", "waiting", { state: "denied", settledAt: AT, why: "no" })).toBe(false);
+  expect(first.move("a1", "waiting", approved)).toBe(true);
+  const denied = { ...approved, state: "denied", answeredBy: BOB, why: "no" } as const;
+  expect(first.move("a1", "waiting", denied)).toBe(false);
   first[Symbol.dispose]();
   using again = open();
-  expect(again.get("a1")).toEqual({ ...STEP, state: "approved", settledAt: AT, why: "ok" });
+  expect(again.get("a1")).toEqual({ ...STEP, ...approved, askedBy: BOB });
+  again.move("a1", "approved", { state: "used", settledAt: AT, answeredBy: null, why: null });
+  expect(again.get("a1")).toMatchObject({ state: "used", answeredBy: ALICE, why: "ok" });
 });
 
 test("what was approved is used once", () => {
   using approvals = open();
   approvals.insert({ ...STEP, state: "approved" });
-  const used = { state: "used", settledAt: AT, why: null } as const;
+  const used = { state: "used", settledAt: AT, answeredBy: null, why: null } as const;
 
   expect(approvals.findOpen(STEP)).toHaveLength(1);
   expect(approvals.move("a1", "approved", used)).toBe(true);

@@ -1,5 +1,6 @@
+import type { Caller } from "../../../shared/protocol/index.ts";
 import { SqliteFile } from "../../sqlite/index.ts";
-import type { Approval, ApprovalLog, ApprovalState } from "../approval-log.ts";
+import type { Approval, ApprovalLog, ApprovalMove, ApprovalState } from "../approval-log.ts";
 
 const MIGRATIONS = [
   `CREATE TABLE approvals (
@@ -10,11 +11,17 @@ const MIGRATIONS = [
    ) STRICT;
    CREATE INDEX approvals_session ON approvals (session, number);
    CREATE INDEX approvals_open ON approvals (expiresAt) WHERE state IN ('waiting', 'approved');`,
+  `ALTER TABLE approvals ADD COLUMN askedBy TEXT;
+   ALTER TABLE approvals ADD COLUMN answeredBy TEXT;`,
 ];
 
 const COLUMNS =
   "id, session, sessionName, instance, fingerprint, command, rule, checkpoint, askedAt, expiresAt, " +
-  "state, settledAt, why, exitCode";
+  "state, settledAt, why, exitCode, askedBy, answeredBy";
+
+/** A row as it is kept: who asked and who answered are JSON. */
+type Kept = Omit<Approval, "askedBy" | "answeredBy"> &
+  Record<"askedBy" | "answeredBy", string | null>;
 
 /** Approvals in a file of SQLite, which is made when the first one is asked for or looked for. */
 export class SqliteApprovals implements ApprovalLog {
@@ -31,25 +38,29 @@ export class SqliteApprovals implements ApprovalLog {
   }
 
   insert(approval: Approval): void {
-    this.#file.insert("approvals", { ...approval });
+    const { askedBy, answeredBy } = approval;
+    const told = { askedBy: toText(askedBy), answeredBy: toText(answeredBy) };
+    this.#file.insert("approvals", { ...approval, ...told });
   }
 
   get(id: string): Approval | undefined {
-    return this.#file.get<Approval>(`SELECT ${COLUMNS} FROM approvals WHERE id = ?`, id);
+    const kept = this.#file.get<Kept>(`SELECT ${COLUMNS} FROM approvals WHERE id = ?`, id);
+    return kept && toApproval(kept);
   }
 
   list({ session, countMax }: { session: string | null; countMax: number }): Approval[] {
-    return this.#file.all<Approval>(
+    const kept = this.#file.all<Kept>(
       `SELECT ${COLUMNS} FROM approvals WHERE ?1 IS NULL OR session = ?1
        ORDER BY state <> 'waiting', number DESC LIMIT ?2`,
       session,
       countMax,
     );
+    return kept.map(toApproval);
   }
 
   findOpen(asked: Pick<Approval, "session" | "instance" | "fingerprint">): Approval[] {
     const { session, instance, fingerprint } = asked;
-    return this.#file.all<Approval>(
+    const kept = this.#file.all<Kept>(
       `SELECT ${COLUMNS} FROM approvals
        WHERE session = ? AND instance = ? AND fingerprint = ? AND state IN ('waiting', 'approved')
        ORDER BY number`,
@@ -57,16 +68,15 @@ export class SqliteApprovals implements ApprovalLog {
       instance,
       fingerprint,
     );
+    return kept.map(toApproval);
   }
 
-  move(
-    id: string,
-    from: ApprovalState,
-    { state, settledAt, why }: Pick<Approval, "state" | "settledAt" | "why">,
-  ): boolean {
+  move(id: string, from: ApprovalState, to: ApprovalMove): boolean {
+    const { state, settledAt, answeredBy, why } = to;
     const sql =
-      "UPDATE approvals SET state = ?, settledAt = ?, why = COALESCE(?, why) WHERE id = ? AND state = ?";
-    return this.#file.run(sql, state, settledAt, why, id, from) === 1;
+      "UPDATE approvals SET state = ?, settledAt = ?, why = COALESCE(?, why), " +
+      "answeredBy = COALESCE(?, answeredBy) WHERE id = ? AND state = ?";
+    return this.#file.run(sql, state, settledAt, why, toText(answeredBy), id, from) === 1;
   }
 
   expire(now: string): void {
@@ -85,4 +95,16 @@ export class SqliteApprovals implements ApprovalLog {
     this.#opened ??= this.#open();
     return this.#opened;
   }
+}
+
+function toText(caller: Caller | null): string | null {
+  return caller === null ? null : JSON.stringify(caller);
+}
+
+function toApproval({ askedBy, answeredBy, ...kept }: Kept): Approval {
+  return { ...kept, askedBy: toCaller(askedBy), answeredBy: toCaller(answeredBy) };
+}
+
+function toCaller(text: string | null): Caller | null {
+  return text === null ? null : (JSON.parse(text) as Caller);
 }

@@ -22,7 +22,11 @@ export const APPROVE_OPTION: OptionSpec = option("new", "approve", POLICY);
 /** Steps that a person has to approve. */
 export const APPROVAL_COMMANDS: readonly CommandSpec[] = [
   commandOf("approvals", {
+    also: ["approvals.watch"],
     arguments: [argument("approvals", "session", "[session]")],
+    options: [
+      { flags: "-f, --follow", description: "Tell them as they come and go, until Ctrl-C" },
+    ],
     load: () => import("../commands/approvals.ts"),
   }),
   commandOf("approve", {

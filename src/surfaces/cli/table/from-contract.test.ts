@@ -16,6 +16,8 @@ const NOT_TYPED: Readonly<Record<string, string>> = {
   "exec.rows": "the size of this terminal",
   "apply.undo.operation": "value of --undo",
   "attach.command": "the command of `run`",
+  "attach.approval": "the step that it waited for when the daemon was lost",
+  "exec.approval": "the step that it waited for when the daemon was lost",
   "exec.keepOutputBytes": "the output is printed as it comes",
   "diff.patch": "it is given unless --stat or --name-only is",
   "grep.in": "--outputs, --files or neither",
