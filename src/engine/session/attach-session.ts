@@ -47,6 +47,7 @@ export async function attachSession(
   try {
     while (live !== undefined) {
       const outcome = await attachment.follow(live);
+      if (outcome === "redraw") continue;
       if (outcome !== "swapped") return outcome;
       live = await attachment.nextInstance(live);
     }
@@ -75,7 +76,8 @@ class Attachment {
   #lines: TypedLines | undefined;
   #fitting: Promise<void> = Promise.resolve();
   #hasDrawn = false;
-  #hasStartedCommand = false;
+  #command: { live: LiveInstance; end: Promise<AttachOutput> } | undefined;
+  #redraw = Promise.withResolvers<"redraw">();
   /** Settled while a fitted instance is followed; keys typed before it wait for it. */
   #typable = Promise.withResolvers<LiveInstance>();
   #isTypable = false;
@@ -91,6 +93,7 @@ class Attachment {
     client.listen({
       onControl: (message) => {
         if (message.control === "detach") detach();
+        if (message.control === "redraw") this.#redraw.resolve("redraw");
         if (message.control === "resize") {
           const { columns, rows } = message;
           void this.#fit.change({ columns, rows }, this.#live);
@@ -100,15 +103,18 @@ class Attachment {
     });
   }
 
-  /** Shows one instance until it ends, is swapped, or the client leaves. */
-  async follow(live: LiveInstance): Promise<AttachOutput | "swapped"> {
+  /** Shows one instance until it ends, is swapped or to be drawn again, or the client leaves. */
+  async follow(live: LiveInstance): Promise<AttachOutput | "swapped" | "redraw"> {
+    this.#redraw = Promise.withResolvers();
+    const { promise: redraw } = this.#redraw;
     const swapped = this.#engine.live.changed(live.sessionId).then(() => "swapped" as const);
     this.#fit.join();
     using lines = new TypedLines(live, this.#engine);
     this.#lines = lines;
     const reader = live.link.readTerminal(live.terminalId, 0);
     try {
-      return await Promise.race([this.#show(live, reader), this.#detached.promise, swapped]);
+      const shown = this.#show(live, reader);
+      return await Promise.race([shown, this.#detached.promise, swapped, redraw]);
     } finally {
       reader.close();
       this.#live = undefined;
@@ -214,11 +220,11 @@ class Attachment {
     return pushUp + SCREEN_RESET;
   }
 
-  /** Runs the client's command, if it has one that was not started yet. */
+  /** Runs the client's command, if it has one, once; it is waited for where it was started. */
   #runCommand(live: LiveInstance): Promise<AttachOutput> | undefined {
-    if (this.#input.command === undefined || this.#hasStartedCommand) return undefined;
-    this.#hasStartedCommand = true;
-    return this.#commandEnd(live, this.#input.command);
+    const { command } = this.#input;
+    if (command !== undefined) this.#command ??= { live, end: this.#commandEnd(live, command) };
+    return this.#command?.live === live ? this.#command.end : undefined;
   }
 
   async #commandEnd(live: LiveInstance, command: readonly string[]): Promise<AttachOutput> {

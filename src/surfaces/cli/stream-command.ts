@@ -1,6 +1,7 @@
 import { WaypointError } from "../../shared/errors/index.ts";
-import type { OperationInput, OperationOutput } from "../../shared/protocol/index.ts";
-import { type OperationStream, openStream } from "../client/index.ts";
+import type { ApprovalInfo, OperationInput, OperationOutput } from "../../shared/protocol/index.ts";
+import { type OperationStream, openExec, ProgramAsker } from "../client/index.ts";
+import { askHere } from "./approving/ask-here.ts";
 import { type CommandContext, note } from "./context.ts";
 import { EXIT_CODE_OUTPUT_CLOSED } from "./exit-codes.ts";
 import { OutputClosed } from "./output.ts";
@@ -44,10 +45,12 @@ export async function streamCommand(
   const leaving = new AbortController();
   let running: ExecStream | undefined;
   using _signals = passSignals(() => running, leaving);
-  const stream = await openStream(context.stateDir, "exec", input, { signal: leaving.signal });
+  const stream = await openExec(context.stateDir, input, { signal: leaving.signal });
   running = stream;
   if (isRead) startInput(stream);
-  const passOn = consume ?? ((begun: ExecStream) => passOutput(context, begun));
+  // What is the command's input answers no question.
+  using asker = new ProgramAsker(context.stateDir, isRead ? undefined : askHere(context));
+  const passOn = consume ?? ((begun: ExecStream) => passOutput(context, begun, asker));
   const { exitCode, timedOut, shellEnded } = await passOn(stream);
   if (!isRead) await tellUnreadInput((text) => note(context, text));
   if (timedOut) note(context, "waypoint: the command was interrupted, its time was over.");
@@ -58,16 +61,28 @@ export async function streamCommand(
 async function passOutput(
   context: CommandContext,
   stream: ExecStream,
+  asker: ProgramAsker,
 ): Promise<OperationOutput<"exec">> {
   let closed: OutputClosed | undefined;
   for await (const event of stream) {
     // Nobody reads any more: what the command prints until it ends has no place to go.
     if (closed !== undefined) continue;
-    if (event.kind === "notice") note(context, event.notice);
+    if (event.kind === "notice") tellNotice(context, event, asker);
     else closed = await passBytes(context, stream, event);
   }
   if (closed !== undefined) throw closed;
   return await stream.result;
+}
+
+/** A question that is over goes from the screen before anything is said. */
+function tellNotice(
+  context: CommandContext,
+  { notice, approval }: { notice: string; approval?: ApprovalInfo },
+  asker: ProgramAsker,
+): void {
+  if (approval !== undefined && approval.state !== "waiting") asker.take(approval);
+  note(context, notice);
+  if (approval?.state === "waiting") asker.take(approval);
 }
 
 /** Passes bytes on; when the reader has gone, ends the command as a pipe of the shell would. */

@@ -1,5 +1,6 @@
 import { WaypointError } from "../../../shared/errors/index.ts";
 import { compensateEffects } from "../../client/index.ts";
+import { askHere } from "../approving/ask-here.ts";
 import { findBaseChanges, renderBaseChanges, withBaseChanges } from "../base-changes.ts";
 import { confirm, hasAsker } from "../confirm.ts";
 import { confirmTyping } from "../confirm-typing.ts";
@@ -93,7 +94,8 @@ async function compensate(
     "restore",
     () => {},
     async ({ cancel }) => {
-      const control = { signal: cancel };
+      const onNotice = (notice: string) => note(context, notice);
+      const control = { signal: cancel, onNotice, onApproval: askHere(context) };
       const done = await compensateEffects(context.stateDir, session, checkpoint, control);
       for (const { key } of done.staying) {
         note(context, `Nothing takes ${shownCommand(key)} back: it stays done.`);

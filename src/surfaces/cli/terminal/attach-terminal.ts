@@ -2,6 +2,8 @@ import { setTimeout as delay } from "node:timers/promises";
 import { hasCode, WaypointError } from "../../../shared/errors/index.ts";
 import type { OperationOutput } from "../../../shared/protocol/index.ts";
 import { type OperationStream, openStream } from "../../client/index.ts";
+import { AttachedPrompt } from "../approving/attached-prompt.ts";
+import { HeldHere } from "../approving/held-here.ts";
 import type { CommandContext } from "../context.ts";
 import { printable } from "../text/printable.ts";
 import { DetachKeys, describeDetachKeys, parseDetachKeys } from "./detach-keys.ts";
@@ -50,7 +52,7 @@ export async function attachTerminal(
   const keys = parseDetachKeys(options.detachKeys);
   using terminal = new RawTerminal();
   using pump = new KeyPump(new DetachKeys(keys));
-  const visit = new Visit(context, terminal, pump);
+  await using visit = new Visit(context, options, { terminal, keys: pump });
   const where = `Attached to ${options.session}; ${describeDetachKeys(options.detachKeys)} detaches.`;
   const greet = once(() => context.output.inCorner(printable(where)));
   let stream = await visit.open(options);
@@ -59,42 +61,65 @@ export async function attachTerminal(
       return await visit.show(stream, greet);
     } catch (error) {
       if (!hasCode(error, "DAEMON_UNREACHABLE")) throw error;
-      stream = await visit.reopen(options.session);
+      stream = await visit.reopen(options);
     }
   }
 }
 
 /** One stay in a session, over as many connections as it takes. */
-class Visit {
+class Visit implements AsyncDisposable {
   readonly #context: CommandContext;
   readonly #terminal: RawTerminal;
   readonly #keys: KeyPump;
+  /** The command's own step, until it has begun. */
+  readonly #own: HeldHere;
+  readonly #prompt: AttachedPrompt;
+  #stream: AttachStream | undefined;
 
-  constructor(context: CommandContext, terminal: RawTerminal, keys: KeyPump) {
+  constructor(
+    context: CommandContext,
+    options: AttachTerminalOptions,
+    { terminal, keys }: { terminal: RawTerminal; keys: KeyPump },
+  ) {
     this.#context = context;
     this.#terminal = terminal;
     this.#keys = keys;
+    this.#own = new HeldHere(context, keys);
+    this.#prompt = new AttachedPrompt(context.stateDir, options, {
+      keys,
+      columns: () => terminal.size.columns,
+      redraw: () => this.#stream?.control({ control: "redraw" }),
+    });
   }
 
-  open(options: { session: string; command?: readonly string[] }): Promise<AttachStream> {
-    const { session, command } = options;
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#own[Symbol.dispose]();
+    await this.#prompt[Symbol.asyncDispose]();
+  }
+
+  open(options: { session: string; command?: readonly string[]; approval?: string }) {
+    const { session, command, approval } = options;
     return openStream(this.#context.stateDir, "attach", {
       session,
       ...this.#terminal.size,
       ...(command === undefined ? {} : { command: [...command] }),
+      ...(approval === undefined ? {} : { approval }),
     });
   }
 
   /**
-   * Opens again after the daemon was lost. The command was typed already and runs on; what is typed
-   * meanwhile is sent afterwards, except that the chord and Ctrl-C give the terminal back at once.
+   * Opens again after the daemon was lost. The command was typed already and runs on, or its approval is
+   * waited for again; what is typed meanwhile is sent afterwards, except that the chord and Ctrl-C give
+   * the terminal back at once.
    */
-  async reopen(session: string): Promise<AttachStream> {
+  async reopen({ session, command }: AttachTerminalOptions): Promise<AttachStream> {
+    const held = this.#own.waiting;
+    const again = held === null || command === undefined ? {} : { command, approval: held.id };
     const endsAtMs = performance.now() + RECONNECT_TIMEOUT_MS;
     process.stderr.write("\r\n[waypoint] The daemon was lost; connecting again…\r\n");
     for (;;) {
       try {
-        return await this.open({ session });
+        return await this.open({ session, ...again });
       } catch (error) {
         const isTemporary = hasCode(error, "DAEMON_UNREACHABLE");
         if (!isTemporary || performance.now() >= endsAtMs) throw error;
@@ -105,14 +130,17 @@ class Visit {
 
   /** Shows one connection, until its result. */
   async show(stream: AttachStream, onShown: () => void): Promise<OperationOutput<"attach">> {
+    this.#stream = stream;
     // Keys are for what the user sees: none is sent before the session has drawn itself.
     const result = await showTerminal(this.#context, stream, {
       terminal: this.#terminal,
       keys: this.#keys,
       typesBeforeOutput: false,
       detachTimeoutMs: DETACH_TIMEOUT_MS,
-      // Such as a step that waits for approval before it is typed.
       onNotice: (notice) => this.#context.output.inCorner(printable(notice)),
+      // Before it is typed nothing of the session is on the screen.
+      onStep: (approval, notice) => this.#own.take(approval, notice),
+      onOutput: (bytes) => this.#prompt.printed(bytes),
       onShown,
     });
     return result ?? { reason: "detached", exitCode: null };

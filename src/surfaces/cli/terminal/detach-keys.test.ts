@@ -54,3 +54,18 @@ test("keys that do not exist are refused", () => {
   );
   expect(() => parseDetachKeys("")).toThrow(expect.objectContaining({ code: "USAGE_INVALID" }));
 });
+
+test("further chords behind the same key mean something while they are asked for", () => {
+  const keys = new DetachKeys(parseDetachKeys(CHORD));
+  const yes = { keys: parseDetachKeys("ctrl-],y") };
+  const push = (text: string, further = [yes]) => {
+    const { forward, isDetached, typed } = keys.push(Buffer.from(text, "latin1"), further);
+    return { sent: Buffer.from(forward).toString("latin1"), isDetached, typed: typed.length };
+  };
+
+  expect(push("ay\u001dyb")).toEqual({ sent: "ayb", isDetached: false, typed: 1 });
+  expect(push("\u001dy", [])).toEqual({ sent: "\u001dy", isDetached: false, typed: 0 });
+  expect(push("\u001d")).toEqual({ sent: "", isDetached: false, typed: 0 });
+  expect(keys.isBegun).toBe(true);
+  expect(push("y\u001dd")).toEqual({ sent: "", isDetached: true, typed: 1 });
+});

@@ -19,6 +19,13 @@ export interface DetachResult {
   /** Bytes that the session gets. */
   forward: Uint8Array;
   isDetached: boolean;
+  /** Further chords that were typed, in order. */
+  typed: readonly Chord[];
+}
+
+/** Further keys that mean something for a time. */
+export interface Chord {
+  keys: readonly Key[];
 }
 
 /**
@@ -38,31 +45,55 @@ export class DetachKeys {
     this.#keys = keys;
   }
 
-  /** Takes typed bytes; a sequence is never split by a terminal, so each chunk stands alone. */
-  push(bytes: Uint8Array): DetachResult {
-    const forward: Uint8Array[] = [];
-    for (const token of splitKeys(bytes)) {
-      const isDetached = this.#take(token, forward);
-      if (isDetached) return { forward: Buffer.concat(forward), isDetached };
-    }
-    return { forward: Buffer.concat(forward), isDetached: false };
+  /** A chord has begun, and is not whole. */
+  get isBegun(): boolean {
+    return this.#held.length > 0;
   }
 
-  #take(token: Uint8Array, forward: Uint8Array[]): boolean {
-    const [first] = this.#keys;
-    const expected = this.#keys[this.#held.length];
-    if (expected !== undefined && matches(token, expected)) {
-      this.#held.push(token);
-      return this.#held.length === this.#keys.length;
+  /**
+   * Takes typed bytes; a sequence is never split by a terminal, so each chunk stands alone.
+   *
+   * @param further  chords that mean something now, besides the one that detaches
+   */
+  push(bytes: Uint8Array, further: readonly Chord[] = []): DetachResult {
+    const forward: Uint8Array[] = [];
+    const typed: Chord[] = [];
+    const detaches = { keys: this.#keys };
+    for (const token of splitKeys(bytes)) {
+      const chord = this.#take(token, forward, [detaches, ...further]);
+      if (chord === detaches) return { forward: Buffer.concat(forward), isDetached: true, typed };
+      if (chord !== null) typed.push(chord);
+    }
+    return { forward: Buffer.concat(forward), isDetached: false, typed };
+  }
+
+  #take(token: Uint8Array, forward: Uint8Array[], chords: readonly Chord[]): Chord | null {
+    const isFirst = chords.some((chord) => begins(chord, [token]));
+    // Nearly all that is typed or pasted is no chord's.
+    if (this.#held.length === 0 && !isFirst) {
+      forward.push(token);
+      return null;
+    }
+    const next = [...this.#held, token];
+    const begun = chords.filter((chord) => begins(chord, next));
+    if (begun.length > 0) {
+      const whole = begun.find(({ keys }) => keys.length === next.length) ?? null;
+      this.#held = whole === null ? next : [];
+      return whole;
     }
     // Enhanced keyboards also report that a key was let go; that decides nothing.
-    if (this.#held.length > 0 && isRelease(token)) return false;
-    const isFirstAgain = this.#held.length === 1 && first !== undefined && matches(token, first);
+    if (this.#held.length > 0 && isRelease(token)) return null;
+    const isFirstAgain = this.#held.length === 1 && isFirst && this.#isSame(token);
     if (!isFirstAgain) forward.push(...this.#held);
     this.#held = [];
-    if (!isFirstAgain && first !== undefined && matches(token, first)) this.#held.push(token);
+    if (!isFirstAgain && isFirst) this.#held.push(token);
     else forward.push(token);
-    return false;
+    return null;
+  }
+
+  #isSame(token: Uint8Array): boolean {
+    const [held] = this.#held;
+    return held !== undefined && Buffer.from(held).equals(token);
   }
 }
 
@@ -129,6 +160,13 @@ function toReport(codePoint = "", modifiers = "", event = "") {
     modifiers: ((heldKeys - 1) & 0x3f) + 1,
     isRelease: event === "3",
   };
+}
+
+function begins({ keys }: Chord, tokens: readonly Uint8Array[]): boolean {
+  return tokens.every((token, at) => {
+    const key = keys[at];
+    return key !== undefined && matches(token, key);
+  });
 }
 
 function matches(token: Uint8Array, key: Key): boolean {

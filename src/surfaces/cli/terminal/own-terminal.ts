@@ -1,6 +1,7 @@
 import { WaypointError } from "../../../shared/errors/index.ts";
 import type { OperationInput } from "../../../shared/protocol/index.ts";
-import { openStream } from "../../client/index.ts";
+import { openExec } from "../../client/index.ts";
+import { HeldHere } from "../approving/held-here.ts";
 import { type CommandContext, note } from "../context.ts";
 import { DetachKeys, parseDetachKeys } from "./detach-keys.ts";
 import { KeyPump } from "./key-pump.ts";
@@ -24,8 +25,10 @@ export async function runOnOwnTerminal(
   const notices: string[] = [];
   const result = await onRawTerminal(async (terminal, pump) => {
     const request = { ...input, stdin: true, ...terminal.size };
-    const stream = await openStream(context.stateDir, "exec", request);
+    const stream = await openExec(context.stateDir, request);
+    using steps = new HeldHere(context, pump);
     return await showTerminal(context, stream, {
+      onStep: (approval, notice) => steps.take(approval, notice),
       terminal,
       keys: pump,
       typesBeforeOutput: true,

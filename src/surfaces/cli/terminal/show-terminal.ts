@@ -1,3 +1,4 @@
+import type { ApprovalInfo } from "../../../shared/protocol/index.ts";
 import type { OperationStream } from "../../client/index.ts";
 import type { CommandContext } from "../context.ts";
 import type { KeyPump } from "./key-pump.ts";
@@ -12,6 +13,10 @@ export interface ShownTerminal {
   /** How long the daemon may take to confirm that the user has left; 0 where it does not. */
   detachTimeoutMs: number;
   onNotice?: (notice: string) => void;
+  /** Told of the step that the command waits for, and when it waits no longer. */
+  onStep?: (approval: ApprovalInfo, notice: string) => void;
+  /** Called with what has just been shown. */
+  onOutput?: (bytes: Uint8Array) => void;
   /** Called when the first output stands on the screen. */
   onShown?: () => void;
 }
@@ -20,8 +25,9 @@ export interface ShownTerminal {
 export async function showTerminal<Output>(
   context: CommandContext,
   stream: OperationStream<Output>,
-  { terminal, keys, typesBeforeOutput, detachTimeoutMs, onNotice, onShown }: ShownTerminal,
+  shown: ShownTerminal,
 ): Promise<Output | null> {
+  const { terminal, keys, typesBeforeOutput, detachTimeoutMs, onShown } = shown;
   let isLeaving = false;
   const onDetach = () => {
     isLeaving = true;
@@ -36,11 +42,13 @@ export async function showTerminal<Output>(
     if (isTyped) keys.sendTo(stream, onDetach);
     for await (const event of stream) {
       if (event.kind === "notice") {
-        onNotice?.(event.notice);
+        if (event.approval === undefined) shown.onNotice?.(event.notice);
+        else shown.onStep?.(event.approval, event.notice);
         continue;
       }
       terminal.watch(event.bytes);
       await context.output.bytes("stdout", event.bytes);
+      shown.onOutput?.(event.bytes);
       if (!isShown) onShown?.();
       isShown = true;
       if (!isTyped) keys.sendTo(stream, onDetach);
