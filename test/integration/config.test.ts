@@ -68,7 +68,7 @@ test("keys are set, shown with where they are set, and removed; no daemon is nee
   expect(told.settings[0]).toMatchObject({ key: "verify", value: ["npm", "test"], line: 2 });
   expect(readFileSync(userFile(), "utf8")).toBe('detach-keys = "ctrl-a,d"\n');
   expect([refused.exitCode, unknown.exitCode]).toEqual([2, 2]);
-  expect(unknown.stderr).toContain("verify, auto, detach-keys, base, colours, noise");
+  expect(unknown.stderr).toContain("verify, auto, detach-keys, base, approve, colours, noise");
 });
 
 test("a new session has the user's base, policy and verify command, and is marked by it", async () => {
@@ -217,4 +217,29 @@ test("with a broken file one still gets out, and is told the file, the line and 
   expect(shown.stderr).toContain(`Not used: ${userFile()}, line 2: auto`);
   expect(changed.exitCode).toBe(2);
   expect(works.map(({ exitCode }) => exitCode)).toEqual([0, 0, 0, 0, 0]);
+});
+
+test("new sessions have the policy of approvals that the user's file sets, or a typed one", async () => {
+  const policy = path.join(home, "policy.json");
+  writeFileSync(policy, '{"defaults": false, "commands": [["deploy"]]}');
+  writeFileSync(userFile(), `approve = "${policy}"\n`);
+  writeFileSync(directoryFile(), 'approve = "off"\n');
+  const policyOf = async (name: string) =>
+    JSON.parse((await waypoint("--json", "approval", name)).stdout).commands;
+
+  const made = await waypoint("new", "policy-1");
+  expect(made).toMatchObject({ exitCode: 0, stderr: expect.stringContaining("sets approve") });
+  expect(await policyOf("policy-1")).toEqual([["deploy"]]);
+  await waypoint("config", "--allow");
+  const vain = await waypoint("new", "policy-2");
+  expect(vain.stderr).toContain("in vain");
+  expect(await policyOf("policy-2")).toEqual([["deploy"]]);
+  expect((await waypoint("new", "policy-3", "--approve", "off")).exitCode).toBe(0);
+  expect(await policyOf("policy-3")).toEqual([]);
+
+  rmSync(policy);
+  const gone = await waypoint("new", "never");
+  expect(gone).toMatchObject({ exitCode: 2, stderr: expect.stringContaining(policy) });
+  expect((await waypoint("ls")).stdout).not.toContain("never");
+  for (const name of ["policy-1", "policy-2", "policy-3"]) await waypoint("rm", "--force", name);
 });

@@ -13,7 +13,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { allow } from "./allowed.ts";
 import { type ConfigPlace, readConfigText, userFile } from "./config-files.ts";
 import { withKey, writeConfigFile } from "./edit-config.ts";
-import { CONFIG_KEY_NAMES } from "./keys.ts";
+import { CONFIG_KEY_NAMES, type ConfigKey } from "./keys.ts";
 import { parseConfig } from "./parse-config.ts";
 import { readConfig } from "./read-config.ts";
 
@@ -32,8 +32,7 @@ afterEach(() => rmSync(scratch, { recursive: true }));
 
 const writeUser = (text: string) => writeConfigFile(userFile(place), text);
 const ofRepository = () => path.join(repository, ".waypoint.toml");
-const settingOf = async (key: "verify" | "colours" | "noise" | "detach-keys" | "auto" | "base") =>
-  (await readConfig(place)).settings[key].value;
+const settingOf = async (key: ConfigKey) => (await readConfig(place)).settings[key].value;
 
 test("without files each key is what is built in", async () => {
   const { settings, held, problems } = await readConfig(place);
@@ -101,6 +100,28 @@ test("a directory's file sets what is shown alone, and nothing that acts or take
   expect(held.map(({ key }) => key)).toEqual(["verify", "auto", "base", "detach-keys"]);
 });
 
+test("no directory's file turns a policy of approvals off, allowed or not", async () => {
+  const write = (text: string, isAllowed: boolean) => {
+    writeFileSync(ofRepository(), text);
+    if (isAllowed) allow(place, ofRepository(), text);
+  };
+  writeUser('approve = "default"\n');
+  for (const value of ["off", "{}", '{"defaults": false}', "/policy"]) {
+    for (const isAllowed of [false, true]) {
+      write(`approve = '${value}'\n`, isAllowed);
+      expect(await settingOf("approve")).toBe("default");
+      expect((await readConfig(place)).held).toMatchObject([{ key: "approve", isAllowed }]);
+    }
+  }
+  writeUser("");
+  write('approve = "default"\n', false);
+  expect(await settingOf("approve")).toBeNull();
+  write('approve = "default"\n', true);
+  expect(await settingOf("approve")).toBe("default");
+  write('approve = "/srv/repository/policy.json"\n', true);
+  expect(await settingOf("approve")).toBeNull();
+});
+
 test("a directory's file that was allowed sets all, until it changes or is elsewhere", async () => {
   const text = 'verify = "npm test"\n';
   writeFileSync(ofRepository(), text);
@@ -122,6 +143,9 @@ test.for([
   ["auto = 5", 1, "auto"],
   ['detach-keys = "ctrl-"', 1, "detach-keys"],
   ['base = "../up"', 1, "base"],
+  ['approve = "on"', 1, "approve"],
+  ['approve = "[]"', 1, "approve"],
+  ["approve = false", 1, "approve"],
   ['colours = "rainbow"', 1, "colours"],
   ['noise = "*.log"', 1, "noise"],
   [`noise = [${'"x",'.repeat(65)}]`, 1, "noise"],

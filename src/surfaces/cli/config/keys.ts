@@ -12,6 +12,8 @@ interface KeyRow {
   builtIn: ConfigValue;
   /** It changes what is shown and nothing else, so that anybody's directory may set it. */
   isHarmless: boolean;
+  /** Whether a directory's file that was allowed may set it so, with what the user's own file says. */
+  isLeftTo?: (value: ConfigValue, ofUser: ConfigValue) => boolean;
   /** Returns the value as it is used; `undefined` where it is none. */
   read: (value: unknown) => ConfigValue | undefined;
 }
@@ -61,6 +63,15 @@ export const CONFIG_KEYS = {
         ? value
         : undefined,
   },
+  approve: {
+    words: "what a person has to approve in new sessions, as `new --approve`",
+    form: "off, default, a policy in JSON, or the whole path of a file with one",
+    builtIn: null,
+    isHarmless: false,
+    // It never goes before a policy of the user's, and what a file has changes after it was read.
+    isLeftTo: (value, ofUser) => (ofUser ?? "off") === "off" && !String(value).startsWith("/"),
+    read: (value) => (isText(value, TEXT_CHARACTERS_MAX) && isPolicy(value) ? value : undefined),
+  },
   colours: {
     words: "when to print in colours; NO_COLOR goes before",
     form: "auto, always or never",
@@ -96,6 +107,17 @@ function isText(value: unknown, charactersMax: number): value is string {
 function isList(value: unknown, countMax: number, charactersMax: number): value is string[] {
   const isShort = Array.isArray(value) && value.length > 0 && value.length <= countMax;
   return isShort && value.every((each) => isText(each, charactersMax));
+}
+
+/** What is in it is for the daemon to say. */
+function isPolicy(text: string): boolean {
+  if (text === "off" || text === "default" || text.startsWith("/")) return true;
+  try {
+    const parsed: unknown = JSON.parse(text);
+    return typeof parsed === "object" && parsed !== null && !Array.isArray(parsed);
+  } catch {
+    return false;
+  }
 }
 
 function areKeys(text: string): boolean {

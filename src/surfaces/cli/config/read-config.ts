@@ -20,8 +20,11 @@ export interface Setting {
 /** All that the config files say, as it holds. */
 export interface Config {
   settings: Readonly<Record<ConfigKey, Setting>>;
-  /** Keys that the directory's file sets and that nobody has allowed it. */
-  held: readonly { key: ConfigKey; file: string; line: number }[];
+  /**
+   * Keys that the directory's file sets in vain: nobody has allowed it, or, where it is allowed, they are
+   * the user's own.
+   */
+  held: readonly { key: ConfigKey; file: string; line: number; isAllowed: boolean }[];
   /** Why files count for nothing: CONFIG_INVALID. */
   problems: readonly WaypointError[];
 }
@@ -72,7 +75,12 @@ export async function readConfig(place: ConfigPlace = configPlace()): Promise<Co
     });
   const user = await orNothing(() => readUserFile(place));
   const directory = await orNothing(() => readDirectoryFile(place));
-  const isTaken = ({ key }: SetKey) => directory?.isTrusted === true || rowOf(key).isHarmless;
+  const isAllowed = directory?.isTrusted === true;
+  const isTaken = ({ key, value }: SetKey) => {
+    const { isHarmless, isLeftTo } = rowOf(key);
+    const ofUser = user?.set.find((each) => each.key === key)?.value ?? null;
+    return isHarmless || (isAllowed && (isLeftTo?.(value, ofUser) ?? true));
+  };
   const settings = CONFIG_KEY_NAMES.map((key) => {
     const ofDirectory = directory?.set.find((each) => each.key === key && isTaken(each));
     const ofUser = user?.set.find((each) => each.key === key);
@@ -90,7 +98,7 @@ export async function readConfig(place: ConfigPlace = configPlace()): Promise<Co
     settings: Object.fromEntries(
       settings.map((setting) => [setting.key, setting]),
     ) as unknown as Config["settings"],
-    held: held.map(({ key, line }) => ({ key, line, file: directory?.file ?? "" })),
+    held: held.map(({ key, line }) => ({ key, line, file: directory?.file ?? "", isAllowed })),
     problems,
   };
 }

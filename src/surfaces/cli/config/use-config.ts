@@ -1,6 +1,7 @@
 import { hasCode } from "../../../shared/errors/index.ts";
 import type { OperationInput, Session } from "../../../shared/protocol/index.ts";
 import { type CommandContext, call, note } from "../context.ts";
+import { policyText } from "../read-policy.ts";
 import { asHere } from "../session-options.ts";
 import { printable } from "../text/printable.ts";
 import type { ConfigKey } from "./keys.ts";
@@ -29,6 +30,9 @@ export function tellHeld(held: Config["held"]): string | null {
   const [first] = held;
   if (first === undefined) return null;
   const keys = held.map(({ key }) => key).join(", ");
+  if (first.isAllowed) {
+    return `${printable(first.file)} sets ${keys} in vain: your own file's policy stays, and it names no file.`;
+  }
   return (
     `${printable(first.file)} sets ${keys}, which a directory's file may not do by itself. ` +
     "If you have read it and want that, run `waypoint config --allow`."
@@ -58,10 +62,13 @@ export async function startSession(
   context: CommandContext,
   typed: OperationInput<"new">,
 ): Promise<Session> {
-  const { verify, auto, base } = await configFor(context, ["verify", "auto", "base"]);
+  const keys = ["verify", "auto", "base", "approve"] as const;
+  const { verify, auto, base, approve } = await configFor(context, keys);
+  const isOwnPolicy = typed.approve !== undefined || approve.value === null;
   const chosen = {
     ...(auto.value === null ? {} : { auto: String(auto.value) }),
     ...(base.value === null ? {} : { base: String(base.value) }),
+    ...(isOwnPolicy ? {} : { approve: policyText(String(approve.value)) }),
   };
   const session = await call(context, "new", asHere({ ...chosen, ...typed })).catch((error) => {
     const isOfBase = hasCode(error, "BASE_NOT_FOUND") || hasCode(error, "BASE_INVALID");

@@ -1,16 +1,14 @@
-import { readFileSync } from "node:fs";
 import { InvalidArgumentError } from "commander";
 import type { CommandSpec, OptionSpec } from "../command-spec.ts";
+import { policyText } from "../read-policy.ts";
 import { argument, commandOf, option } from "./from-contract.ts";
 import { SESSION } from "./references.ts";
 
-/** Returns the text of a policy; that of a file is read here, on the host, when it is chosen. */
 function parsePolicy(text: string): string {
-  if (text === "off" || text === "default") return text;
   try {
-    return readFileSync(text, "utf8");
+    return policyText(text);
   } catch (error) {
-    throw new InvalidArgumentError(`The file cannot be read: ${(error as Error).message}.`);
+    throw new InvalidArgumentError((error as Error).message);
   }
 }
 
