@@ -1,6 +1,7 @@
 import { destinationsOf, methodOf } from "./http-request.ts";
 import type { ApprovalPolicy } from "./policy.ts";
 import { readLine, type Word } from "./read-line.ts";
+import { remoteWork } from "./remote-work.ts";
 
 /** Why a line is held. */
 export interface HeldStep {
@@ -23,6 +24,8 @@ const WRAPPERS = new Set(
     "parallel ssh chroot su runuser flock find time unbuffer script busybox npx entr"
   ).split(" "),
 );
+/** Programs that run another one behind a word or two of their own: `uv run`, `docker exec -it box`. */
+const RUNNERS = new Set("uv uvx poetry pipx bundle pdm pnpx bunx mise direnv".split(" "));
 /** Programs of which an argument is a line of shell. */
 const SHELLS = new Set(
   "sh bash dash zsh ksh ash fish eval su runuser ssh watch env script alias".split(" "),
@@ -61,11 +64,17 @@ function findInCommand(words: readonly Word[], place: Place): HeldStep | null {
   if (first === undefined) return null;
   const { policy, depth } = place;
   const program = programOf(first);
-  const found = matchCommand(words, place) ?? matchRequest(program, rest, policy);
+  const found =
+    matchCommand(words, place) ??
+    matchRequest(program, rest, policy) ??
+    matchAlias(program, rest, place);
   if (found !== null) return found;
-  if (WRAPPERS.has(program)) {
+  if (WRAPPERS.has(program) || RUNNERS.has(program)) {
     for (let at = 1; at < words.length; at += 1) {
-      const inner = matchCommand(words.slice(at), place) ?? matchWrapped(words.slice(at), place);
+      const isProgram = isProgramPlace(words, at);
+      const inner =
+        matchCommand(words.slice(at), place, isProgram ? 1 : 2) ??
+        (isProgram ? matchWrapped(words.slice(at), place) : null);
       if (inner !== null) return inner;
     }
   }
@@ -80,6 +89,40 @@ function findInCommand(words: readonly Word[], place: Place): HeldStep | null {
   return isCode ? findMention(rest.map(({ text }) => text).join("\n"), policy) : null;
 }
 
+/**
+ * Tells whether a word behind a wrapper may be the program: before it stand options, their values,
+ * assignments, numbers. `find` names one behind -exec alone.
+ */
+function isProgramPlace(words: readonly Word[], at: number): boolean {
+  const [wrapper, ...before] = words.slice(0, at);
+  const isExec = (word: Word | undefined) => /^-(?:exec|execdir|ok|okdir)$/.test(word?.text ?? "");
+  if (wrapper !== undefined && programOf(wrapper) === "find") return isExec(before.at(-1));
+  if (wrapper !== undefined && RUNNERS.has(programOf(wrapper))) return before.length <= 2;
+  return before.every((word, index) => {
+    const previous = before[index - 1];
+    const isValue = previous !== undefined && isOption(previous);
+    return (
+      isOption(word) ||
+      isValue ||
+      /^\d[\d.]*[smhd]?$|^\w+=/.test(word.text) ||
+      WRAPPERS.has(programOf(word))
+    );
+  });
+}
+
+/** An alias of git that stands in the line itself: `git -c alias.p=push p`. */
+function matchAlias(program: string, words: readonly Word[], place: Place): HeldStep | null {
+  if (program !== "git") return null;
+  for (const { text } of words) {
+    const alias = /^alias\.[^=\s]+=(!?)([\s\S]*)$/.exec(text);
+    if (alias === null) continue;
+    const line = alias[1] === "!" ? (alias[2] ?? "") : `git ${alias[2]}`;
+    const found = findInLine(line, place.policy, place.depth + 1);
+    if (found !== null) return found;
+  }
+  return null;
+}
+
 /** A program behind a wrapper that itself runs or asks something. */
 function matchWrapped(words: readonly Word[], place: Place): HeldStep | null {
   const [first, ...rest] = words;
@@ -91,10 +134,15 @@ function matchWrapped(words: readonly Word[], place: Place): HeldStep | null {
     : matchRequest(program, rest, place.policy);
 }
 
-function matchCommand(words: readonly Word[], { line, policy }: Place): HeldStep | null {
+function matchCommand(
+  words: readonly Word[],
+  { line, policy }: Place,
+  wordsMin = 1,
+): HeldStep | null {
   const [first, ...rest] = words;
   if (first === undefined) return null;
   for (const rule of policy.commands) {
+    if (rule.length < wordsMin) continue;
     const [program = "", ...more] = rule;
     const isProgram = first.isDynamic
       ? more.length > 0 || mentions(line, rule)
@@ -134,9 +182,11 @@ function isOption({ text }: Word): boolean {
 function matchRequest(
   program: string,
   words: readonly Word[],
-  { methods, destinations }: ApprovalPolicy,
+  { methods, destinations, remoteWork: isRemoteHeld }: ApprovalPolicy,
 ): HeldStep | null {
   const texts = words.map(({ text }) => text);
+  const remote = isRemoteHeld ? remoteWork(program, texts) : null;
+  if (remote !== null) return { rule: remote };
   const method = methodOf(program, texts);
   if (method !== null && methods.includes(method)) return { rule: `${method} by ${program}` };
   const hosts = texts.flatMap(destinationsOf);

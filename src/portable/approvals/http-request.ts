@@ -1,9 +1,14 @@
 const LOOPBACK = /^(?:localhost|127(?:\.\d+){3}|\[?::1\]?)$/i;
 /** Options of curl that say what is sent: without a method they mean POST. */
-const CURL_DATA = /^(?:--(?:data|form|json)(?:[-=].*|)|-[a-zA-Z]*[dF].*)$/;
+const CURL_DATA = /^(?:--(?:data|form|json|mail-rcpt|mail-from)(?:[-=].*|)|-[a-zA-Z]*[dF].*)$/;
 const CURL_UPLOAD = /^(?:--upload-file(?:=.*)?|-[a-zA-Z]*T.*)$/;
 /** Short options of curl that take a value: behind them no further option stands. */
 const CURL_VALUED = /^-[a-zA-Z]*?[AbCcDEeHhKmoPrtUuwxYyzQ]/;
+
+/** Tells whether a host is this machine itself. */
+export function isLoopback(host: string): boolean {
+  return LOOPBACK.test(host);
+}
 
 /** Returns the method of a request that leaves this machine, as its arguments say; `null` for GET or none. */
 export function methodOf(program: string, words: readonly string[]): string | null {
@@ -18,7 +23,8 @@ export function methodOf(program: string, words: readonly string[]): string | nu
 
 function methodIn(program: string, words: readonly string[]): string | null {
   if (program === "curl") return curlMethod(words);
-  if (program === "wget") return wgetMethod(words);
+  if (program === "wget" || program === "wget2") return wgetMethod(words);
+  if (program === "gh") return ghMethod(words);
   const isHttpie = ["http", "https", "xh", "xhs"].includes(program);
   return isHttpie ? httpieMethod(words) : null;
 }
@@ -55,9 +61,21 @@ function wgetMethod(words: readonly string[]): string | null {
   return null;
 }
 
+/** `gh api` asks as curl does. */
+function ghMethod(words: readonly string[]): string | null {
+  if (words.find((word) => !word.startsWith("-")) !== "api") return null;
+  for (const [at, word] of words.entries()) {
+    const named = /^(?:--method=|-X)(.+)$/.exec(word)?.[1];
+    if (named !== undefined) return named.toUpperCase();
+    if (word === "-X" || word === "--method") return (words[at + 1] ?? "").toUpperCase();
+  }
+  const sends = words.some((word) => /^(?:-[fF].*|--(?:raw-)?field.*|--input.*)$/.test(word));
+  return sends ? "POST" : null;
+}
+
 function httpieMethod(words: readonly string[]): string | null {
-  const named = words.find((word) => /^(?:GET|HEAD|OPTIONS|POST|PUT|PATCH|DELETE)$/.test(word));
-  if (named !== undefined) return named;
+  const named = words.find((word) => /^(?:GET|HEAD|OPTIONS|POST|PUT|PATCH|DELETE)$/i.test(word));
+  if (named !== undefined) return named.toUpperCase();
   const sends = words.some((word) => /^[\w.[\]-]+:?=(?!=)/.test(word) || /^[\w.-]+@/.test(word));
   return sends ? "POST" : null;
 }

@@ -43,6 +43,8 @@ export interface ApprovalPolicy {
   commands: readonly (readonly string[])[];
   destinations: readonly string[];
   methods: readonly string[];
+  /** Copies, commands and statements for other machines. */
+  remoteWork: boolean;
   timeoutMs: number;
 }
 
@@ -64,6 +66,7 @@ export function policyOf(text: string): ApprovalPolicy | null {
   return {
     commands: defaults ? [...DEFAULT_COMMANDS, ...commands] : commands,
     destinations,
+    remoteWork: defaults,
     methods: methods ?? (defaults ? DEFAULT_METHODS : []),
     timeoutMs: timeoutSeconds * 1000,
   };
