@@ -96,11 +96,11 @@ ssh www.example.com 'systemctl restart web'
 ssh -i key -p 2222 me@www.example.com rm -rf /srv/x
 ssh www.example.com "ls; rm x"
 ssh www.example.com git push
-psql -h db.example.com -c 'DELETE FROM users'
+psql -h db.example.com -c 'delete from users'
 psql -hdb.example.com -f migrate.sql
 psql postgres://u@db.example.com/app -c "update t set a=1"
 psql "host=db.example.com dbname=app" -c "drop table t"
-psql -h db.example.com -c "WITH x AS (DELETE FROM t RETURNING *) SELECT * FROM x"
+psql -h db.example.com -c "WITH x AS (delete from t RETURNING *) select * from x"
 psql -h db.example.com app
 mysql -h db.example.com -e 'TRUNCATE t'
 pg_restore -h db.example.com -d app a.dump
@@ -200,9 +200,9 @@ ssh www.example.com uptime
 ssh -p 22 me@www.example.com ls -l /srv
 ssh www.example.com 'git status'
 ssh localhost rm x
-psql -h localhost -c 'DELETE FROM users'
-psql -h /var/run/postgresql -c 'DELETE FROM users'
-psql -c 'DELETE FROM users'
+psql -h localhost -c 'delete from users'
+psql -h /var/run/postgresql -c 'delete from users'
+psql -c 'delete from users'
 psql -h db.example.com -c 'SELECT 1'
 psql -h db.example.com -l
 psql postgres://localhost/app -c "drop table t"
