@@ -26,6 +26,8 @@ const SDK: UserConfig = {
   ...COMMON,
   ...WITHOUT_CONTRACT,
   name: "sdk",
+  // Programs embed it in the Node that they have (tsconfig.sdk.json checks what is called).
+  target: "node20",
   entry: { index: "src/index.ts" },
   dts: true,
   outputOptions: { chunkFileNames: "sdk/[name].mjs" },

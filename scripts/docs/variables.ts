@@ -1,15 +1,15 @@
 /** A variable of the environment that changes what Waypoint does, as the documents list it. */
 interface Variable {
   name: string;
-  readBy: "the command line" | "the daemon, when it starts" | "setup";
+  readBy: "the command line" | "the command line, the SDK" | "the daemon, when it starts" | "setup";
   meaning: string;
 }
 
 export const VARIABLES: readonly Variable[] = [
   {
     name: "WAYPOINT_NODE",
-    readBy: "the command line",
-    meaning: "The Node that runs Waypoint, instead of `.tools/node/bin/node`",
+    readBy: "the command line, the SDK",
+    meaning: "The Node that runs command line and daemon, instead of `.tools/node/bin/node`",
   },
   {
     name: "WAYPOINT_LAZY_RESTORE",

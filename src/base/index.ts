@@ -10,6 +10,7 @@ export {
   cgroupMounts,
   readCgroupMounts,
 } from "./cgroup-mounts.ts";
+export { type Deferred, deferred } from "./deferred.ts";
 export { fdPath } from "./fd-path.ts";
 export { fileTypeOf } from "./file-type.ts";
 export { hasFrozenGroup, leaveFrozenGroup } from "./frozen-group.ts";

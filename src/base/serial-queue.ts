@@ -1,3 +1,5 @@
+import { deferred } from "./deferred.ts";
+
 /**
  * Runs tasks of one key one after the other, and tasks of different keys side by side.
  *
@@ -36,7 +38,7 @@ export class SerialQueues {
       this.#onEnded();
     });
     if (signal === undefined) return await mine;
-    const left = Promise.withResolvers<never>();
+    const left = deferred<never>();
     const onAbort = () => {
       if (!hasBegun) left.reject(signal.reason);
     };

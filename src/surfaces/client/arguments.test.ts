@@ -46,13 +46,17 @@ test.each(["/proc/foo", "/proc/foo/bar", "/dev/null/state"])("%s is refused at o
 });
 
 test("a Node that is too old for the SDK is named", () => {
-  expect(() => requireNode("20.19.0")).toThrow(
-    expect.objectContaining({
-      code: "HOST_UNSUPPORTED",
-      message: expect.stringContaining("Node 24 or newer; this program runs on 20.19.0."),
-    }),
-  );
-  expect(() => requireNode()).not.toThrow();
+  for (const version of ["18.20.8", "20.3.1"]) {
+    expect(() => requireNode(version)).toThrow(
+      expect.objectContaining({
+        code: "HOST_UNSUPPORTED",
+        message: expect.stringContaining(`Node 20.4 or newer; this program runs on ${version}.`),
+      }),
+    );
+  }
+  for (const version of ["20.4.0", "22.0.0", process.versions.node]) {
+    expect(() => requireNode(version)).not.toThrow();
+  }
 });
 
 test("arguments that nothing can be done with are the caller's mistake", async () => {

@@ -1,4 +1,5 @@
 import type { Socket } from "node:net";
+import { type Deferred, deferred } from "../../base/index.ts";
 import { type ErrorWire, WaypointError } from "../../shared/errors/index.ts";
 import {
   type ApprovalInfo,
@@ -86,7 +87,7 @@ class SocketStream<Output> implements OperationStream<Output> {
   readonly #cancel: AbortSignal | undefined;
   readonly #onProgress: ((progress: Progress) => void) | undefined;
   readonly #onAbort = () => this.#socket.destroy();
-  readonly #settle: { resolve: (output: Output) => void; reject: (error: unknown) => void };
+  readonly #settle: Deferred<Output>;
   #isClosed = false;
   #hasAnswer = false;
   #isLast = false;
@@ -96,9 +97,8 @@ class SocketStream<Output> implements OperationStream<Output> {
     operation: string,
     { signal, cancel, onProgress }: ConnectOptions,
   ) {
-    const { promise, resolve, reject } = Promise.withResolvers<Output>();
-    this.result = promise;
-    this.#settle = { resolve, reject };
+    this.#settle = deferred<Output>();
+    this.result = this.#settle.promise;
     this.#socket = socket;
     this.#socketPath = socketPath;
     this.#operation = operation;
@@ -106,7 +106,7 @@ class SocketStream<Output> implements OperationStream<Output> {
     this.#cancel = cancel;
     this.#onProgress = onProgress;
     // The iteration throws the same error; a caller who reads only that must not crash here.
-    promise.catch(() => {});
+    this.result.catch(() => {});
     signal?.addEventListener("abort", this.#onAbort, { once: true });
     if (signal?.aborted) this.#onAbort();
   }

@@ -1,16 +1,17 @@
 import { WaypointError } from "../../shared/errors/index.ts";
 
-/** Oldest Node on which the SDK and the daemon that it starts run. */
-const NODE_MAJOR_MIN = 24;
+/** Oldest Node on which the SDK runs: it has AbortSignal.any and Symbol.asyncDispose. */
+const NODE_MIN = [20, 4] as const;
 
 /** @throws HOST_UNSUPPORTED  this program runs on a Node that is too old for the SDK. */
 export function requireNode(version: string = process.versions.node): void {
-  if (Number.parseInt(version, 10) >= NODE_MAJOR_MIN) return;
+  const [major = 0, minor = 0] = version.split(".").map(Number);
+  if (major > NODE_MIN[0] || (major === NODE_MIN[0] && minor >= NODE_MIN[1])) return;
   throw new WaypointError(
     "HOST_UNSUPPORTED",
-    `The SDK of Waypoint needs Node ${NODE_MAJOR_MIN} or newer; this program runs on ${version}.`,
+    `The SDK of Waypoint needs Node ${NODE_MIN.join(".")} or newer; this program runs on ${version}.`,
     {
-      hint: "Run it with a newer Node; the command line brings one of its own.",
+      hint: "Run it with a newer Node; the daemon and the command line bring one of their own.",
       detail: { version },
     },
   );

@@ -6,6 +6,7 @@ import type { Readable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
 import { stateLayout } from "../../base/index.ts";
 import { type ErrorWire, hasCode, WaypointError } from "../../shared/errors/index.ts";
+import { daemonNode } from "./daemon-node.ts";
 import { makeStateDir, notStateDir } from "./make-state-dir.ts";
 import { findPackageRoot } from "./package-root.ts";
 import { tryConnect } from "./try-connect.ts";
@@ -23,7 +24,7 @@ const SOCKET_POLL_INTERVAL_MS = 15;
 const LOG_EXCERPT_CHARACTERS_MAX = 1200;
 
 /** What of this process's environment the daemon needs; the rest may hold the user's secrets. */
-const ENVIRONMENT_PASSED = ["PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "TZ", "NODE_OPTIONS"];
+const ENVIRONMENT_PASSED = ["PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "TZ"];
 
 /**
  * Starts the daemon of `stateDir` detached from this process and connects to it.
@@ -36,7 +37,7 @@ const ENVIRONMENT_PASSED = ["PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "TZ", "N
  * and everyone connects to that one.
  *
  * @throws DAEMON_UNREACHABLE  it ended before it was ready, or was not ready in time.
- * @throws SETUP_INCOMPLETE    the package was not built.
+ * @throws SETUP_INCOMPLETE    the package was not built, or there is no Node for the daemon.
  */
 export async function startDaemon(stateDir: string, signal?: AbortSignal): Promise<Socket> {
   const endsAtMs = performance.now() + BUSY_TIMEOUT_MS;
@@ -88,12 +89,13 @@ function spawnDaemon(stateDir: string): ChildProcess {
       detail: { programPath },
     });
   }
+  const program = daemonNode();
   const logFd = openLog(stateDir);
   try {
-    const child = spawn(process.execPath, [programPath], {
+    const child = spawn(program, [programPath], {
       cwd: "/",
       detached: true,
-      env: daemonEnvironment(stateDir),
+      env: daemonEnvironment(stateDir, program),
       stdio: ["ignore", logFd, logFd, "pipe"],
     });
     child.unref();
@@ -112,10 +114,12 @@ function openLog(stateDir: string): number {
   }
 }
 
-function daemonEnvironment(stateDir: string): NodeJS.ProcessEnv {
+function daemonEnvironment(stateDir: string, program: string): NodeJS.ProcessEnv {
   const passed = Object.entries(process.env).filter(
     ([name]) => ENVIRONMENT_PASSED.includes(name) || name.startsWith("WAYPOINT_"),
   );
+  // They are options of this program's Node, and another one may refuse them.
+  if (program === process.execPath) passed.push(["NODE_OPTIONS", process.env["NODE_OPTIONS"]]);
   return { ...Object.fromEntries(passed), WAYPOINT_DIR: stateDir };
 }
 
