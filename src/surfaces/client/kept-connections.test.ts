@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { startScriptedDaemon } from "../../../test/support/scripted-daemon.ts";
 import { callOperation, openStream } from "./index.ts";
@@ -18,6 +19,23 @@ test("operations after each other use one connection, those at once have their o
 
   expect(afterEachOther).toBe(1);
   expect(sockets.size).toBe(3);
+});
+
+test("a kept connection waits for its reader: what comes before is not lost", async () => {
+  await using daemon = await startScriptedDaemon(({ request, send }) => {
+    if (request.operation === "exec") send("stdout", Buffer.from("early"));
+    setTimeout(() => send("result", { sessions: [] }), 20);
+  });
+  await callOperation(daemon.stateDir, "ls", {});
+
+  const stream = await openStream(daemon.stateDir, "exec", EXEC);
+  await delay(50);
+  const seen: string[] = [];
+  for await (const event of stream) {
+    if (event.kind === "stdout") seen.push(Buffer.from(event.bytes).toString());
+  }
+
+  expect(seen).toEqual(["early"]);
 });
 
 test("an error leaves the connection to the next operation, too", async () => {

@@ -8,6 +8,7 @@ const KEPT_MS_MAX = 30_000;
 interface Kept {
   socket: Socket;
   onClose: () => void;
+  onData: () => void;
 }
 
 const keptBySocketPath = new Map<string, Kept[]>();
@@ -16,8 +17,9 @@ const keptBySocketPath = new Map<string, Kept[]>();
 export function takeKept(socketPath: string): Socket | undefined {
   const kept = keptBySocketPath.get(socketPath)?.pop();
   if (kept === undefined) return undefined;
-  const { socket, onClose } = kept;
-  socket.off("close", onClose).removeAllListeners("data").removeAllListeners("timeout");
+  const { socket, onClose, onData } = kept;
+  // By its name: a socket whose listeners of data are all removed at once flows on, and loses data.
+  socket.off("close", onClose).off("data", onData).removeAllListeners("timeout");
   return socket.setTimeout(0).pause().ref();
 }
 
@@ -29,10 +31,11 @@ export function keepConnection(socketPath: string, socket: Socket): void {
     return;
   }
   const onClose = () => forget(socketPath, socket);
-  keptBySocketPath.set(socketPath, [...kept, { socket, onClose }]);
+  const onData = () => void socket.destroy();
+  keptBySocketPath.set(socketPath, [...kept, { socket, onClose, onData }]);
   socket.unref();
   // Read on, so that the end of the daemon is noticed; nothing else may come.
-  socket.on("data", () => socket.destroy());
+  socket.on("data", onData);
   socket.setTimeout(KEPT_MS_MAX, () => socket.destroy());
   socket.once("close", onClose);
   socket.resume();
