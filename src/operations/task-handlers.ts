@@ -5,10 +5,12 @@ import {
   changeTask,
   nextTask,
   parseTasks,
+  type StateChange,
   TASKS_KEY,
   type Task,
 } from "../portable/agent-state/index.ts";
 import type { SessionRow } from "../portable/model/index.ts";
+import { WaypointError } from "../shared/errors/index.ts";
 import type { OperationName } from "../shared/protocol/index.ts";
 import type { HandlersOf } from "./operation-handler.ts";
 import { stateAt } from "./state-handlers.ts";
@@ -36,7 +38,7 @@ export const TASK_HANDLERS: HandlersOf<Extract<OperationName, `task.${string}`>>
       return { task: keep(row, id, beginTask(tasks, id), engine) };
     }),
 
-  "task.set": ({ session, task: id, status, note, ...rest }, engine, client) =>
+  "task.set": ({ session, task: id, status, note, append, state, ...rest }, engine, client) =>
     withSession(session, engine, client, async (row) => {
       const tasks = engine.agentStates.tasksOf(row.agentState);
       const notes = tasks.find((task) => task.id === id)?.notes ?? [];
@@ -45,17 +47,39 @@ export const TASK_HANDLERS: HandlersOf<Extract<OperationName, `task.${string}`>>
         ...(note === undefined ? {} : { notes: [...notes, note] }),
         ...("result" in rest ? { result: rest.result as Task["result"] } : {}),
       };
-      const task = keep(row, id, changeTask(tasks, id, change), engine);
+      const set = Object.entries(state).map(([key, value]) => [key, { value }] as const);
+      const beside = { append, set: Object.fromEntries(set) };
+      const task = keep(row, id, changeTask(tasks, id, change), engine, beside);
       if (status === "completed") engine.automatic.taskEnded(row.id, task.title || task.id);
       return task;
     }),
 };
 
-function keep(session: SessionRow, id: string, tasks: readonly Task[], engine: Engine): Task {
-  const set = { [TASKS_KEY]: { value: tasks } };
-  const root = changeState(session, { set, append: {}, remove: [] }, engine);
+/** Keeps a task list, and what else of the state is to change with it, in one step. */
+function keep(
+  session: SessionRow,
+  id: string,
+  tasks: readonly Task[],
+  engine: Engine,
+  beside: Pick<StateChange, "set" | "append"> = { set: {}, append: {} },
+): Task {
+  refuseTasksBeside(beside);
+  const set = { ...beside.set, [TASKS_KEY]: { value: tasks } };
+  const root = changeState(session, { set, append: beside.append, remove: [] }, engine);
   // As it was kept: without what was taken out of it.
   return engine.agentStates.tasksOf(root).find((task) => task.id === id) as Task;
+}
+
+/** @throws USAGE_INVALID */
+function refuseTasksBeside({ set, append }: Pick<StateChange, "set" | "append">): void {
+  if (!Object.hasOwn(set, TASKS_KEY) && !Object.hasOwn(append, TASKS_KEY)) return;
+  throw new WaypointError(
+    "USAGE_INVALID",
+    "The tasks are changed already by what is said of one.",
+    {
+      hint: "Add tasks with `waypoint task add`, or change the whole list with `waypoint state`.",
+    },
+  );
 }
 
 function nextNumber(tasks: readonly Task[]): string {

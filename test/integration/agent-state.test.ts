@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { Session } from "../../src/index.ts";
+import type { Session, TaskOutcome } from "../../src/index.ts";
 import { runCommand } from "../support/command-line.ts";
 import { killDaemon } from "../support/crash-model.ts";
 import { eventually, openTestWaypoint, type TestWaypoint } from "../support/test-waypoint.ts";
@@ -167,6 +167,70 @@ test("tasks: the next one, those in between, and what a restore brings back", as
   expect(done).toEqual(["1", "b"]);
   expect(await session.tasks.begin()).toBeUndefined();
   expect((await session.tasks.list())[0]).toMatchObject({ attempts: 2, result: 1 });
+});
+
+test("the end of a task and what is said of it are kept in one step, or not at all", async () => {
+  await session.state.set("said", []);
+  await session.tasks.add({ id: "once", title: "say it" });
+  await session.tasks.add({ id: "twice", title: "say it again", after: ["once"] });
+  await session.tasks.begin("once");
+  const end: TaskOutcome = { status: "completed", result: 1, append: { said: ["one"] } };
+  const refused: TaskOutcome[] = [{ append: { position: ["x"] } }, { state: { tasks: [] } }];
+  for (const wrong of refused) {
+    await expect(session.tasks.set("once", { ...end, ...wrong })).rejects.toEqual(
+      failsWith("USAGE_INVALID"),
+    );
+    expect((await session.tasks.list()).at(-2)).toMatchObject({ status: "in-progress" });
+    expect(await session.state.get("said")).toEqual([]);
+  }
+  expect(await session.tasks.set("once", end)).toMatchObject({ status: "completed", result: 1 });
+  expect(await session.state.get("said")).toEqual(["one"]);
+
+  const failing = session.tasks.run(async (_task, atEnd) => {
+    atEnd.append("said", ["never kept"]);
+    throw new Error("no route");
+  });
+  await expect(failing).rejects.toThrow("no route");
+  await session.tasks.run(async ({ id }, atEnd) => {
+    atEnd.append("said", [id]);
+    atEnd.append("said", ["and more"]);
+    atEnd.set("position", { after: id });
+  });
+  expect(await session.state.get("said")).toEqual(["one", "twice", "and more"]);
+  expect(await session.state.get("position")).toEqual({ after: "twice" });
+
+  const typed = await waypoint(
+    ...["task", "set", "work", "twice", "--append", 'said={"by":"hand"}', "--state", "position=7"],
+  );
+  expect(typed.exitCode).toBe(0);
+  expect(await session.state.get("said")).toEqual(["one", "twice", "and more", { by: "hand" }]);
+  expect(await session.state.get("position")).toBe(7);
+});
+
+test("a list of tasks that cannot be, and a status that is none, are refused, and nothing is kept", async () => {
+  const before = await session.tasks.list();
+  const circle = [
+    { id: "a", dependsOn: ["b"] },
+    { id: "b", dependsOn: ["a"] },
+  ];
+  await expect(session.state.set("tasks", circle)).rejects.toMatchObject({
+    code: "USAGE_INVALID",
+    message: expect.stringContaining("depend on each other"),
+  });
+  await expect(session.state.append("tasks", [{ id: "z", status: "lost" }])).rejects.toEqual(
+    failsWith("USAGE_INVALID"),
+  );
+  await expect(session.tasks.set("once", { status: "lost" as never })).rejects.toEqual(
+    failsWith("USAGE_INVALID"),
+  );
+  const typed = await waypoint("task", "set", "work", "once", "lost");
+  expect(typed.exitCode).toBe(2);
+  expect(typed.stderr).toContain("completed");
+  const round: Record<string, unknown> = {};
+  round["self"] = round;
+  await expect(session.state.set("round", round)).rejects.toEqual(failsWith("USAGE_INVALID"));
+  await expect(session.state.set("number", 1n)).rejects.toEqual(failsWith("USAGE_INVALID"));
+  expect(await session.tasks.list()).toEqual(before);
 });
 
 test("a daemon that is killed has kept what it said it had", async () => {

@@ -18,16 +18,14 @@ async function work(): Promise<void> {
     });
   }
   process.stdout.write("ready\n");
-  await session.tasks.run(async ({ id }) => {
+  await session.tasks.run(async ({ id }, atEnd) => {
     const outcome = OUTSIDE.includes(Number(id))
       ? await session.effect(`ask-${id}`, { input: { id } }, async () => {
           const response = await fetch(`${url}/${id}`, { method: "POST" });
           return await response.text();
         })
       : id;
-    const said = (await session.state.get<string[]>("conversation")) ?? [];
-    // A kill may have come between this and the task's end.
-    if (said.at(-1) !== `did ${id}`) await session.state.append("conversation", [`did ${id}`]);
+    atEnd.append("conversation", [`did ${id}`]);
     return outcome;
   });
 }

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { momentRef, sessionRef } from "./inputs.ts";
 import { describe } from "./operation-contract.ts";
+import { stateKey, stateValues } from "./state.ts";
 
 const id = z.string().min(1).max(64);
 const note = z.string().min(1).max(4000);
@@ -70,10 +71,15 @@ export const TASK_CONTRACT = {
   }),
   "task.set": describe({
     summary: "Say what became of a task",
-    errors,
+    description: "With --append and --state in one step: all of it is kept, or nothing.",
+    errors: [...errors, "STATE_TOO_LARGE"],
     examples: [
       ["waypoint task set web 3 completed --result '{\"rows\":12}'", "Done, with a result"],
       ['waypoint task set web 3 failed --note "no network"', "Tried again by the next begin"],
+      [
+        "waypoint task set web 3 completed --append conversation=@answer.json",
+        "The task's end and the message of it in one step",
+      ],
     ],
     effect: "write",
     input: z.strictObject({
@@ -85,6 +91,11 @@ export const TASK_CONTRACT = {
         .describe("What became of it [as it is]"),
       note: note.optional().describe("A line for its notes"),
       result: z.unknown().optional().describe("What came of it, as JSON"),
+      append: z
+        .record(stateKey, z.array(z.unknown()))
+        .default({})
+        .describe("Items for the ends of lists of the state, such as the conversation"),
+      state: stateValues.default({}).describe("Values of the state"),
     }),
     output: taskSchema,
   }),

@@ -34,6 +34,19 @@ export function collectState(
   return { ...previous, [key]: parseJson(text.slice(at + 1)) };
 }
 
+/** The same for the ends of lists: a list is its items, all else one item. */
+export function collectItems(
+  text: string,
+  previous: Readonly<Record<string, unknown[]>> = {},
+): Record<string, unknown[]> {
+  return Object.fromEntries(
+    Object.entries(collectState(text, previous)).map(([key, given]) => [
+      key,
+      Array.isArray(given) ? given : [given],
+    ]),
+  );
+}
+
 function readText(path: string): string {
   try {
     const file = path === "-" ? 0 : path;

@@ -3,9 +3,7 @@ import type { OperationInput, StateSummary } from "../../shared/protocol/index.t
 import { callOperation } from "./call-operation.ts";
 import { openStream } from "./operation-stream.ts";
 import { type CallControl, splitControl } from "./options.ts";
-
-/** What one call hands over: a message to the daemon has room for no more. */
-const CALL_BYTES_MAX = 15 * 1024 * 1024;
+import { requireSize } from "./require-size.ts";
 
 /** Who reads a value, and in which form it is. */
 export interface StateSchema {
@@ -114,22 +112,5 @@ export class AgentState {
     requireSize(input);
     const request = { ...input, session: this.#session };
     return await callOperation(this.#stateDir, "state.set", request, control);
-  }
-}
-
-function requireSize(input: object): void {
-  const bytes = sizeOf(input);
-  if (bytes <= CALL_BYTES_MAX) return;
-  const mebibytes = (bytes / 1024 ** 2).toFixed(1);
-  throw new WaypointError("STATE_TOO_LARGE", `${mebibytes} MiB are more than one call takes.`, {
-    hint: `Append a list in parts of at most ${CALL_BYTES_MAX / 1024 ** 2} MiB, or keep files.`,
-  });
-}
-
-function sizeOf(input: object): number {
-  try {
-    return Buffer.byteLength(JSON.stringify(input));
-  } catch (cause) {
-    throw new WaypointError("USAGE_INVALID", "A value cannot be kept as JSON.", { cause });
   }
 }

@@ -1,12 +1,21 @@
 import type { OperationInput, Task } from "../../shared/protocol/index.ts";
 import { callOperation } from "./call-operation.ts";
 import { type CallControl, splitControl } from "./options.ts";
+import { requireSize } from "./require-size.ts";
 
 /** A task to add. */
 export type NewTask = Omit<OperationInput<"task.add">, "session">;
 
-/** What became of a task. */
+/** What became of a task; with `append` and `state` what else is kept in the same step. */
 export type TaskOutcome = Omit<OperationInput<"task.set">, "session" | "task"> & CallControl;
+
+/** What is kept of the agent's state in one step with the end of a task. */
+export interface TaskEnd {
+  /** Adds items to the end of a list, such as the conversation. */
+  append(key: string, items: readonly unknown[]): void;
+  /** Keeps a value. */
+  set(key: string, value: unknown): void;
+}
 
 /** The tasks of a session's agent: part of its state, so a restore brings back their status of then. */
 export class Tasks {
@@ -53,9 +62,15 @@ export class Tasks {
     return (await callOperation(this.#stateDir, "task.begin", request, control)).task ?? undefined;
   }
 
-  /** Says what became of a task. @throws USAGE_INVALID  there is none of that id. */
+  /**
+   * Says what became of a task; `append` and `state` change the agent's state in the same step: all of it
+   * is kept, or nothing.
+   *
+   * @throws USAGE_INVALID  there is none of that id. @throws STATE_TOO_LARGE
+   */
   async set(task: string, outcome: TaskOutcome): Promise<Task> {
     const { control, input } = splitControl(outcome);
+    requireSize(input);
     const request = { ...input, session: this.#session, task };
     return await callOperation(this.#stateDir, "task.set", request, control);
   }
@@ -63,21 +78,38 @@ export class Tasks {
   /**
    * Does what is left: begins the next task, hands it to `work`, keeps what that returns as its result,
    * and goes on until none is left. Started again after a kill it goes on with the first one that was
-   * not completed.
+   * not completed. What `work` hands to its second argument is kept in one step with the task's end.
    *
-   * **On failure** of `work` the task has failed, with the error in its notes, and the error is thrown:
-   * the next call begins with that task again.
+   * **On failure** of `work` the task has failed, with the error in its notes, nothing was kept of what it
+   * had handed over, and the error is thrown: the next call begins with that task again.
+   *
+   * @throws CANCELLED  between two tasks
    */
-  async run(work: (task: Task) => Promise<unknown>, control: CallControl = {}): Promise<void> {
-    for (let task = await this.begin(); task !== undefined; task = await this.begin()) {
-      control.signal?.throwIfAborted();
+  async run(
+    work: (task: Task, atEnd: TaskEnd) => Promise<unknown>,
+    control: CallControl = {},
+  ): Promise<void> {
+    for (;;) {
+      const task = await this.begin(undefined, control);
+      if (task === undefined) return;
       const { id } = task;
-      const result = await work(task).catch(async (error: unknown) => {
+      const append: Record<string, unknown[]> = {};
+      const state: Record<string, unknown> = {};
+      const atEnd: TaskEnd = {
+        append: (key, items) => {
+          append[key] = [...(append[key] ?? []), ...items];
+        },
+        set: (key, value) => {
+          state[key] = value;
+        },
+      };
+      const result = await work(task, atEnd).catch(async (error: unknown) => {
         const note = String(error).slice(0, 4000) || "It failed.";
         await this.set(id, { status: "failed", note });
         throw error;
       });
-      await this.set(id, { status: "completed", result: result ?? null });
+      // What was done is told, whatever was cancelled meanwhile.
+      await this.set(id, { status: "completed", result: result ?? null, append, state });
     }
   }
 }

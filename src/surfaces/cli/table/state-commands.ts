@@ -1,5 +1,5 @@
 import type { CommandSpec } from "../command-spec.ts";
-import { collectState, parseJson, parseSchema } from "../parse-state.ts";
+import { collectItems, collectState, parseJson, parseSchema } from "../parse-state.ts";
 import { collect } from "../parse-values.ts";
 import { argument, commandOf, option } from "./from-contract.ts";
 import { SESSION } from "./references.ts";
@@ -65,6 +65,8 @@ export const TASK_COMMAND: CommandSpec = {
       options: [
         option("task.set", "note"),
         option("task.set", "result", { value: "json", parse: parseJson }),
+        option("task.set", "append", { value: "key=value", form: MANY, parse: collectItems }),
+        option("task.set", "state", { value: "key=value", form: MANY, parse: collectState }),
       ],
       load: () => import("../commands/task-set.ts"),
     }),
