@@ -26,6 +26,15 @@ await assert.rejects(
 await assert.rejects(waypoint.sessions({ signal: AbortSignal.abort() }), { code: "CANCELLED" });
 await assert.rejects(waypoint.session("none"), WaypointError);
 
+const command = session.spawn("seq 1 3; echo no >&2");
+const read = [];
+for await (const bytes of command.stdout) read.push(Buffer.from(bytes));
+assert.equal(Buffer.concat(read).toString(), "1\n2\n3\n");
+assert.equal((await command.exit).exitCode, 0);
+const endless = session.spawn("sleep 600");
+await endless[Symbol.asyncDispose]();
+assert.ok((await session.ps()).every((each) => each.command !== "sleep 600"));
+
 // The agent's state, with a value of older code.
 await session.state.append("conversation", [{ role: "user", content: "hello" }]);
 await session.state.set("plan", ["a"], { schema: { name: "planner", version: 1 } });
@@ -45,8 +54,9 @@ const call = () =>
     return { calls };
   });
 const done = [];
-await session.tasks.run(async ({ id }) => {
+await session.tasks.run(async ({ id }, atEnd) => {
   done.push(id);
+  atEnd.append("conversation", [{ role: "tool", content: id }]);
   return await call();
 });
 assert.deepEqual([done, calls], [["one", "two"], 1]);
@@ -61,7 +71,7 @@ await session.state.append("conversation", [{ role: "assistant", content: "done"
 await session.decide({ choice: "changing the file was wrong" });
 await session.restore(before);
 assert.equal((await session.exec("cat /srv/file")).stdout, "begun\n");
-assert.equal((await session.state.get("conversation")).length, 1);
+assert.equal((await session.state.get("conversation")).length, 3);
 assert.deepEqual(await call(), { calls: 1 });
 assert.match((await session.lessons()).account, /changing the file was wrong/);
 await session.undo();

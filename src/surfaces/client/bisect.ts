@@ -38,9 +38,7 @@ export async function bisectCheckpoints(
     bad: checkpointRef(ends.bad),
     command: requireCommand(command),
   };
-  const { signal } = control;
-  const callOptions = signal === undefined ? {} : { signal };
-  const stream = await openStream(stateDir, "bisect", request, callOptions);
+  const stream = await openStream(stateDir, "bisect", request, control);
   await eachLine(stream, async (event: BisectEvent) => {
     if (event.event === "begin") await onBegin?.(event);
     else if (event.event === "test") await onTest?.(event);

@@ -3,6 +3,7 @@ import type { Effect } from "../../shared/protocol/index.ts";
 import type { OnApproval } from "./ask-program.ts";
 import { callOperation } from "./call-operation.ts";
 import { type CallControl, splitControl } from "./options.ts";
+import { cancelled } from "./cancelled.ts";
 import { ownProcess } from "./own-process.ts";
 import { runCommand } from "./run-command.ts";
 
@@ -54,6 +55,8 @@ export async function compensateEffects(
       done.staying.push(effect);
       continue;
     }
+    // Between two of them: what was taken back is written down.
+    if (control.signal?.aborted === true) throw cancelled("restore", control.signal);
     try {
       await takeBack(stateDir, session, effect, options);
     } catch (error) {
@@ -74,7 +77,6 @@ async function takeBack(
   if (compensate === null && own === undefined) {
     throw new Error("a function of the agent's program takes it back: restore from that program");
   }
-  options.signal?.throwIfAborted();
   const owner = ownProcess();
   const about = { session, key, ...(owner === null ? {} : { owner }) };
   await callOperation(stateDir, "effect.compensate", { ...about, stage: "begin" });

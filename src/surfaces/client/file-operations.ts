@@ -1,6 +1,7 @@
 import path from "node:path";
-import { WaypointError } from "../../shared/errors/index.ts";
+import { hasCode, WaypointError } from "../../shared/errors/index.ts";
 import type {
+  Browse,
   GrepMatch,
   OperationInput,
   OperationOutput,
@@ -8,6 +9,7 @@ import type {
 } from "../../shared/protocol/index.ts";
 import { callOperation } from "./call-operation.ts";
 import type { Checkpoint } from "./checkpoint.ts";
+import { disposable } from "./disposable.ts";
 import { openStream } from "./operation-stream.ts";
 import { type CallControl, splitControl } from "./options.ts";
 import { momentRef } from "./require-arguments.ts";
@@ -36,15 +38,14 @@ export type GrepOptions = Omit<OperationInput<"grep">, "pattern" | "checkpoints"
 export async function* readPlaces(
   stateDir: string,
   places: readonly (FilePlace & { moment: MomentReference })[],
-  { signal, onNotice }: CallControl,
+  control: CallControl,
 ): AsyncGenerator<Uint8Array, OperationOutput<"cat">> {
   const input = {
     places: places.map((place) => ({ ...toPlace(place), moment: momentRef(place.moment) })),
   };
-  const control = signal === undefined ? {} : { signal };
   const stream = await openStream(stateDir, "cat", input, control);
   for await (const event of stream) {
-    if (event.kind === "notice") onNotice?.(event.notice);
+    if (event.kind === "notice") control.onNotice?.(event.notice);
     else yield event.bytes;
   }
   return await stream.result;
@@ -58,6 +59,22 @@ export async function copyPlaces(
 ): Promise<OperationOutput<"cp">> {
   const { control, input } = splitControl(options);
   return await callOperation(stateDir, "cp", { ...input, ...copyRequest({ from, to }) }, control);
+}
+
+/** Mounts the files of a moment until its end is asked for. */
+export async function browseMoment(
+  stateDir: string,
+  moment: MomentReference,
+  options: { directory?: string } & CallControl,
+): Promise<Browse & AsyncDisposable> {
+  const { control, input } = splitControl(options);
+  const request = { ...input, moment: momentRef(moment) };
+  const browse = await callOperation(stateDir, "browse", request, control);
+  return disposable(browse, () =>
+    callOperation(stateDir, "browse.end", { which: browse.id }).catch((error: unknown) => {
+      if (!hasCode(error, "FILE_NOT_FOUND")) throw error;
+    }),
+  );
 }
 
 /** Returns places as `cp` takes them. */
@@ -77,13 +94,7 @@ export async function* grepMatches(
     ...{ ...rest, pattern, checkpoints: checkpoints.map(momentRef) },
     ...(session === undefined ? {} : { session: momentRef(session) }),
   };
-  const { signal } = control;
-  const stream = await openStream(
-    stateDir,
-    "grep",
-    request,
-    signal === undefined ? {} : { signal },
-  );
+  const stream = await openStream(stateDir, "grep", request, control);
   let unfinished = Buffer.alloc(0);
   for await (const event of stream) {
     if (event.kind === "notice") {

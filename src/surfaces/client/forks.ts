@@ -1,3 +1,4 @@
+import { disposable } from "./disposable.ts";
 import type { Session } from "./session.ts";
 
 /** New sessions, one at least; `await using` removes all of them at the end of its block. */
@@ -6,12 +7,9 @@ export type Forks = [Session, ...Session[]] & AsyncDisposable;
 /** Gives an array of new sessions its end. */
 export function asForks(sessions: Session[]): Forks {
   // Not an AsyncDisposableStack: Node has that from 24 on only.
-  const dispose = async () => {
+  return disposable(sessions, async () => {
     const ends = await Promise.allSettled(sessions.map((each) => each[Symbol.asyncDispose]()));
     const failed = ends.find((end) => end.status === "rejected");
     if (failed !== undefined) throw failed.reason;
-  };
-  return Object.defineProperty(sessions, Symbol.asyncDispose, {
-    value: dispose,
   }) as Session[] as Forks;
 }

@@ -1,3 +1,4 @@
+import { hasCode } from "../../shared/errors/index.ts";
 import type {
   Decision,
   Effect,
@@ -8,6 +9,7 @@ import type {
 } from "../../shared/protocol/index.ts";
 import { AgentState } from "./agent-state.ts";
 import { callOperation } from "./call-operation.ts";
+import { disposable } from "./disposable.ts";
 import {
   doEffect,
   type EffectListOptions,
@@ -97,15 +99,22 @@ export class ForwardedSession {
 
   /**
    * Brings a port of the session to 127.0.0.1 of this machine, or of the session `to`; it goes on
-   * after a restore of either.
+   * after a restore of either. With `await using` it ends with its block.
    *
    * @param options.hostPort  @defaultValue a free one, which the result names
    * @throws PORT_IN_USE | FORWARD_REFUSED | SESSION_WRONG_STATE | SESSION_NOT_FOUND
    */
-  async forward(port: number, options: ForwardOptions = {}): Promise<Forward> {
+  async forward(port: number, options: ForwardOptions = {}): Promise<Forward & AsyncDisposable> {
     const { control, input } = splitControl(options);
     const request = { ...input, session: this.id, port };
-    return await callOperation(this.#stateDir, "forward", request, control);
+    const forward = await callOperation(this.#stateDir, "forward", request, control);
+    const { to } = input;
+    return disposable(forward, () =>
+      this.stopForward(port, to === undefined ? {} : { to }).catch((error: unknown) => {
+        if (!hasCode(error, "FORWARD_NOT_FOUND") && !hasCode(error, "SESSION_NOT_FOUND"))
+          throw error;
+      }),
+    );
   }
 
   /** Returns the session's forwarded ports, and those of others that lead to it. */

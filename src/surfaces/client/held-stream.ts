@@ -1,3 +1,4 @@
+import { type Deferred, deferred } from "../../base/index.ts";
 import { hasCode, WaypointError } from "../../shared/errors/index.ts";
 import type {
   ApprovalInfo,
@@ -41,7 +42,7 @@ class HeldStream implements ExecStream {
   readonly #open: Open;
   readonly #leaving = new AbortController();
   readonly #signal: AbortSignal;
-  readonly #settle: PromiseWithResolvers<OperationOutput<"exec">>;
+  readonly #settle: Deferred<OperationOutput<"exec">>;
   #inner: ExecStream;
   /** The step that waits; nothing of it has begun. */
   #held: ApprovalInfo | null = null;
@@ -57,7 +58,7 @@ class HeldStream implements ExecStream {
     this.#inner = inner;
     const signals = [signal, this.#leaving.signal].filter((each) => each !== undefined);
     this.#signal = AbortSignal.any(signals);
-    this.#settle = Promise.withResolvers();
+    this.#settle = deferred();
     this.result = this.#settle.promise;
     // The iteration throws the same error; a caller who reads only that must not crash here.
     this.result.catch(() => {});

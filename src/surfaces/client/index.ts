@@ -48,6 +48,7 @@ export type {
   RestoreOptions,
   RevertOptions,
   RevertPlanOptions,
+  SpawnOptions,
   StartOptions,
   UndoOptions,
   VerifyOptions,
@@ -63,8 +64,9 @@ export {
   type Strategy,
   type Winner,
 } from "./patterns.ts";
+export { RunningCommand } from "./running-command.ts";
 export { Session } from "./session.ts";
 export { resolveStateDir } from "./state-dir.ts";
-export type { NewTask, TaskOutcome, Tasks } from "./tasks.ts";
+export type { NewTask, TaskEnd, TaskOutcome, Tasks } from "./tasks.ts";
 export type { VerifyCommand } from "./verify.ts";
 export { type OpenOptions, Waypoint } from "./waypoint.ts";

@@ -35,7 +35,7 @@ export type StreamEvent =
  * reader slows the program down and needs no memory. The iteration ends with the result and throws
  * the operation's error; {@link result} settles with it. Iterate once.
  */
-export interface OperationStream<Output> extends AsyncIterable<StreamEvent> {
+export interface OperationStream<Output> extends AsyncIterable<StreamEvent>, Disposable {
   /** Settles when the iteration ends. */
   readonly result: Promise<Output>;
   /** Sends input; resolves when the daemon takes more. */
@@ -44,7 +44,7 @@ export interface OperationStream<Output> extends AsyncIterable<StreamEvent> {
   endInput(): void;
   /** Sends a resize, a signal or the wish to detach. */
   control(message: ControlMessage): void;
-  /** Leaves without waiting for the result. */
+  /** Leaves without waiting for the result; so does the end of a block with `using`. */
   close(): void;
 }
 
@@ -177,6 +177,10 @@ class SocketStream<Output> implements OperationStream<Output> {
     // The next operation may use it; before the answer, its end is how the daemon knows we left.
     if (this.#hasAnswer && !this.#isLast) keepConnection(this.#socketPath, this.#socket);
     else this.#socket.destroy();
+  }
+
+  [Symbol.dispose](): void {
+    this.close();
   }
 
   /** After the answer the connection may belong to another operation. */

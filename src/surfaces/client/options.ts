@@ -38,6 +38,14 @@ export type ExecOptions = Omit<
     input?: string | Uint8Array;
   };
 
+/** Options of `Session.spawn`. */
+export type SpawnOptions = Omit<ExecOptions, "input" | "onStdout" | "onStderr"> & {
+  /** Keeps this much of the beginning of each stream for the result. @defaultValue 0 */
+  keepOutputBytes?: number;
+  /** The whole standard input, at once or as it comes; needs `shell: "own"`. */
+  input?: string | Uint8Array | AsyncIterable<string | Uint8Array>;
+};
+
 /** Options of `Waypoint.fork`. */
 export type ForkOptions = Omit<OperationInput<"fork">, "checkpoint"> & CallControl;
 

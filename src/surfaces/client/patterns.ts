@@ -1,4 +1,5 @@
 import { WaypointError } from "../../shared/errors/index.ts";
+import { cancelled } from "./cancelled.ts";
 import type { Checkpoint } from "./checkpoint.ts";
 import type { CheckpointOptions } from "./options.ts";
 import type { Session } from "./session.ts";
@@ -95,7 +96,7 @@ export async function bestOf<T>(
   const failed = ends.find((end) => end.status === "rejected");
   if (failed !== undefined || signal?.aborted === true) {
     await best?.session.remove({ force: true });
-    throw failed?.reason ?? signal?.reason;
+    throw signal?.aborted === true ? cancelled("best of", signal) : failed?.reason;
   }
   if (best === undefined) throw new AggregateError(errors, "All strategies failed.");
   return best;
@@ -121,8 +122,9 @@ export async function compare<A, B, T>(
   checkpoint: Checkpoint,
   [one, other]: readonly [Strategy<A>, Strategy<B>],
   look: (comparison: Comparison<A, B>) => Promise<T>,
+  options: { signal?: AbortSignal } = {},
 ): Promise<T> {
-  const forks = await checkpoint.fork(2);
+  const forks = await checkpoint.fork(2, options);
   const [first, second] = forks as unknown as [Session, Session];
   try {
     const outcomes = await Promise.allSettled([one(first), other(second)]);

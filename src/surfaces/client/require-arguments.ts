@@ -78,6 +78,7 @@ export function requireCount(count: unknown): void {
 /** Checks a command's standard input. @throws USAGE_INVALID */
 export function requireInput(input: unknown): void {
   if (input === undefined || typeof input === "string" || input instanceof Uint8Array) return;
+  if (typeof input === "object" && input !== null && Symbol.asyncIterator in input) return;
   throw invalid(`The option input must be a string or bytes, not ${shown(input)}.`);
 }
 

@@ -8,17 +8,16 @@ import type {
 } from "../../shared/protocol/index.ts";
 import { callOperation } from "./call-operation.ts";
 import { Checkpoint } from "./checkpoint.ts";
+import { CommandedSession } from "./commanded-session.ts";
 import { compensateEffects } from "./compensate.ts";
 import { findSession } from "./find-session.ts";
 import { asForks, type Forks } from "./forks.ts";
-import { ForwardedSession } from "./forwarded-session.ts";
 import { type OperationStream, openStream } from "./operation-stream.ts";
 import {
   type AttachOptions,
   type AutoOptions,
   type CallControl,
   type CheckpointOptions,
-  type ExecOptions,
   type ForkOptions,
   type LogOptions,
   type PlanOptions,
@@ -30,7 +29,6 @@ import {
   type UndoOptions,
 } from "./options.ts";
 import { checkpointRef, requireOptions } from "./require-arguments.ts";
-import { runCommand } from "./run-command.ts";
 import {
   chooseVerifyCommand,
   forgetVerifications,
@@ -42,7 +40,7 @@ import {
  * A live computer. Holds no connection: the session lives on when this object is gone, unless it is
  * declared with `await using`.
  */
-export class Session extends ForwardedSession implements AsyncDisposable {
+export class Session extends CommandedSession implements AsyncDisposable {
   readonly #stateDir: string;
   readonly #isOwn: boolean;
 
@@ -72,21 +70,6 @@ export class Session extends ForwardedSession implements AsyncDisposable {
   async info(control: CallControl = {}): Promise<SessionInfo> {
     const { sessions } = await callOperation(this.#stateDir, "ls", {}, control);
     return findSession(sessions, this.id);
-  }
-
-  /**
-   * Runs a command and returns its result; a command that fails is a result, not an error.
-   *
-   * A string is a line of shell, an array a program and its arguments. By default it runs in the
-   * session's live shell, so that `cd` and `export` persist for the next call.
-   *
-   * @throws SESSION_WRONG_STATE | SESSION_ENDED | CANCELLED
-   */
-  async exec(
-    command: string | readonly string[],
-    options: ExecOptions = {},
-  ): Promise<OperationOutput<"exec">> {
-    return await runCommand(this.#stateDir, this.id, command, options);
   }
 
   /**

@@ -22,13 +22,7 @@ export async function verifyCheckpoints(
   const { control, input: given } = splitControl(options);
   const { onResult, ...input } = given;
   const request = { ...input, checkpoints: checkpoints.map(checkpointRef), ...words };
-  const { signal } = control;
-  const stream = await openStream(
-    stateDir,
-    "verify",
-    request,
-    signal === undefined ? {} : { signal },
-  );
+  const stream = await openStream(stateDir, "verify", request, control);
   await eachLine(stream, async (verified: Verified) => {
     await onResult?.(verified);
   });

@@ -12,6 +12,7 @@ import { type BisectOptions, bisectCheckpoints } from "./bisect.ts";
 import { callOperation } from "./call-operation.ts";
 import type { Checkpoint } from "./checkpoint.ts";
 import {
+  browseMoment,
   type CopyOptions,
   copyPlaces,
   type FilePath,
@@ -200,7 +201,8 @@ export class Waypoint {
   }
 
   /**
-   * Mounts the files of a moment, read-only, until {@link endBrowse} or the daemon's end.
+   * Mounts the files of a moment, read-only, until {@link endBrowse} or the daemon's end; with `await
+   * using` until the end of its block.
    *
    * @param options.directory  an empty one. @defaultValue one is made in the state directory
    * @throws FILE_NOT_FOUND | FILE_REFUSED | CHECKPOINT_NOT_FOUND | SANDBOX_FAILED
@@ -208,10 +210,8 @@ export class Waypoint {
   async browse(
     moment: MomentReference,
     options: { directory?: string } & CallControl = {},
-  ): Promise<Browse> {
-    const { control, input } = splitControl(options);
-    const request = { ...input, moment: momentRef(moment) };
-    return await callOperation(this.stateDir, "browse", request, control);
+  ): Promise<Browse & AsyncDisposable> {
+    return await browseMoment(this.stateDir, moment, options);
   }
 
   /** Returns what is mounted to be browsed. */
