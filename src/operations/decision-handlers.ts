@@ -1,10 +1,10 @@
 import { decisionsOf, treeOf } from "../engine/decisions/index.ts";
 import type { Engine } from "../engine/ports/index.ts";
-import { accountOf, type Decision as NotedDecision } from "../portable/decisions/index.ts";
+import { accountOf, isMentioned } from "../portable/decisions/index.ts";
 import { resolveSession } from "../portable/lineage/index.ts";
 import type { SessionRow } from "../portable/model/index.ts";
-import type { Decision } from "../shared/protocol/index.ts";
 import type { HandlersOf } from "./operation-handler.ts";
+import { tellDecision } from "./tell-decision.ts";
 
 /** A few lines, in a conversation that may be long already. */
 const ACCOUNT_CHARS_MAX = 4000;
@@ -20,16 +20,16 @@ export const DECISION_HANDLERS: HandlersOf<"note" | "lessons"> = {
       alternatives: alternatives.map(engine.redact),
       ...besideOf(session, engine),
     });
-    return tell({ ...noted, isLeft: false }, engine);
+    return tellDecision({ ...noted, isLeft: false }, engine);
   },
 
   lessons: async ({ session: reference, all, grep }, engine) => {
     const session = resolveSession(reference, engine.catalog);
     const wanted = decisionsOf(session, engine).filter(
-      (decision) => (all || decision.isLeft) && (grep === undefined || mentions(decision, grep)),
+      (decision) => (all || decision.isLeft) && (grep === undefined || isMentioned(decision, grep)),
     );
     const account = accountOf(wanted, ACCOUNT_CHARS_MAX);
-    return { decisions: wanted.map((each) => tell(each, engine)), account };
+    return { decisions: wanted.map((each) => tellDecision(each, engine)), account };
   },
 };
 
@@ -43,16 +43,4 @@ function besideOf({ agentState, instance }: SessionRow, engine: Engine) {
     task: task === undefined ? null : `${task.id} ${task.title}`.trimEnd(),
     command: last === undefined ? null : engine.redact(last.command),
   };
-}
-
-function mentions({ choice, reason, alternatives, task }: NotedDecision, text: string): boolean {
-  const said = [choice, reason ?? "", ...alternatives, task ?? ""].join("\n").toLowerCase();
-  return said.includes(text.toLowerCase());
-}
-
-function tell(
-  { instance: _, tree: _t, ...decision }: NotedDecision & { isLeft: boolean },
-  { catalog }: Engine,
-): Decision {
-  return { ...decision, sessionName: catalog.session(decision.session)?.name ?? null };
 }

@@ -1,4 +1,5 @@
 import type { Engine } from "../engine/ports/index.ts";
+import { isMentioned } from "../portable/decisions/index.ts";
 import { type Checkpoint, type OperationParsedInput, verdictOf } from "../shared/protocol/index.ts";
 
 type Asked = Pick<
@@ -46,8 +47,9 @@ const byPackage: Question = async ({ package: name }, { catalog: { stories } }) 
 };
 
 /** What was said with it and what verified it can be searched before the story is ready. */
-const byText: Question = async ({ grep }, { catalog: { stories, verifications } }) => {
+const byText: Question = async ({ grep }, { catalog, decisions }) => {
   if (grep === undefined) return null;
+  const { stories, verifications } = catalog;
   const missing = stories.missing();
   const answer = among(await stories.saying(grep), stories.unknown("commands"), missing);
   const wanted = grep.toLowerCase();
@@ -59,9 +61,16 @@ const byText: Question = async ({ grep }, { catalog: { stories, verifications } 
       .filter(({ command, output }) => has(command) || has(output))
       .map(({ checkpoint }) => checkpoint),
   );
+  const decided = new Set(
+    decisions
+      .all()
+      .filter((each) => isMentioned(each, grep))
+      .map(({ checkpoint }) => checkpoint),
+  );
   const fits = (checkpoint: Checkpoint) =>
     answer.fits(checkpoint) ||
     verified.has(checkpoint.id) ||
+    decided.has(checkpoint.id) ||
     has(checkpoint.name) ||
     has(checkpoint.intent);
   return { ...answer, fits };

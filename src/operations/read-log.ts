@@ -1,15 +1,19 @@
 import { describeCheckpoints } from "../engine/checkpoint/index.ts";
+import { allDecisions, decisionsOf } from "../engine/decisions/index.ts";
 import type { Engine } from "../engine/ports/index.ts";
 import { describeSession } from "../engine/session/index.ts";
+import { isMentioned } from "../portable/decisions/index.ts";
 import { resolveSession } from "../portable/lineage/index.ts";
-import type { TimelineRow } from "../portable/model/index.ts";
+import type { SessionRow, TimelineRow } from "../portable/model/index.ts";
 import type {
   Checkpoint,
+  Decision,
   OperationOutput,
   OperationParsedInput,
 } from "../shared/protocol/index.ts";
 import { filterTimeline } from "./filter-timeline.ts";
 import { linkOverElided } from "./link-over-elided.ts";
+import { tellDecision } from "./tell-decision.ts";
 
 /** How long the timeline waits for the stories of checkpoints that were taken just now. */
 const STORIES_WAIT_MS = 200;
@@ -42,11 +46,37 @@ export async function readLog(input: LogInput, engine: Engine): Promise<Operatio
   return {
     checkpoints,
     operations: asksStories(input) ? [] : operations.filter(isShownWith(checkpoints, input)),
+    decisions: decisionsFor(input, session, scope, engine).filter(isShownWith(checkpoints, input)),
     sessions: sessions.map((row) => describeSession(row, engine)),
     elided: linkOverElided(checkpoints, all),
     notShown: all.length - checkpoints.length,
     notSearched,
   };
+}
+
+/**
+ * What was decided beside the checkpoints of the timeline, and what has the text that is looked for. Of
+ * what else stories tell, decisions tell nothing.
+ */
+function decisionsFor(
+  input: LogInput,
+  session: SessionRow | null,
+  scope: readonly TimelineRow[],
+  engine: Engine,
+): Decision[] {
+  const { decisions, grep } = input;
+  if ((!decisions && grep === undefined) || asksStories({ ...input, grep: undefined })) return [];
+  const shown = new Set(scope.map(({ id }) => id));
+  const all = session === null ? allDecisions(engine) : decisionsOf(session, engine);
+  return all
+    .filter(
+      (each) =>
+        session === null ||
+        each.session === session.id ||
+        (each.checkpoint !== null && shown.has(each.checkpoint)),
+    )
+    .filter((each) => grep === undefined || isMentioned(each, grep))
+    .map((each) => tellDecision(each, engine));
 }
 
 /** Its own checkpoints, and those that it descends from. */

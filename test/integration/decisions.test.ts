@@ -51,6 +51,34 @@ test("after going back, what was decided on the branch that was left is known", 
   expect((await session.lessons({ all: true })).decisions).toHaveLength(3);
 });
 
+test("the timeline tells decisions where they were made, and a search finds them", async () => {
+  const all = await session.log({ decisions: true });
+  const choices = all.decisions.map(({ choice, isLeft }) => [choice, isLeft]);
+  expect(choices).toEqual([
+    ["SQLite", false],
+    ["it is too slow", false],
+    ["Redis", true],
+  ]);
+  expect((await session.log()).decisions).toEqual([]);
+  const { stdout } = await waypoint("log", "work", "--decisions");
+  const lines = stdout.split("\n");
+  const decided = lines.findIndex((line) => line.includes("decided SQLite: no server"));
+  expect(lines[decided]).toContain("at task 1 choose a store; after $ echo sqlite > /srv/choice");
+  // Between the checkpoint before it and the one after it.
+  expect(lines.findIndex((line) => line.includes("start"))).toBeLessThan(decided);
+  const after = all.decisions[0]?.checkpoint?.slice(0, 6) ?? "none";
+  expect(lines.findIndex((line) => line.includes(after))).toBeGreaterThan(decided);
+  expect(stdout).toContain("decided Redis (");
+
+  const found = await session.log({ grep: "NO SERVER" });
+  expect(found.decisions.map(({ choice }) => choice)).toEqual(["SQLite"]);
+  expect(found.checkpoints.map(({ id }) => id)).toEqual([found.decisions[0]?.checkpoint]);
+  const everywhere = await own.waypoint.log({ decisions: true, tag: "none" });
+  expect(everywhere.decisions).toEqual([]);
+  const json = await waypoint("log", "--decisions", "--json");
+  expect(JSON.parse(json.stdout).decisions).toHaveLength(3);
+});
+
 test("forks learn from each other; what was decided before the fork is their own past", async () => {
   await session.decide({ choice: "before the fork" });
   const at = await session.checkpoint();

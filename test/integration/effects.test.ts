@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { Session } from "../../src/index.ts";
+import type { Checkpoint, Session } from "../../src/index.ts";
 import { hashInput } from "../../src/portable/effects/index.ts";
 import { callOperation } from "../../src/surfaces/client/index.ts";
 import { runCommand } from "../support/command-line.ts";
@@ -54,6 +54,34 @@ test("after a restore the same key returns what came of it, and the preview has 
   await expect(session.effect("charge", { input: { amount: 13 } }, async () => 1)).rejects.toEqual(
     failsWith("EFFECT_CONFLICT"),
   );
+});
+
+test("a checkpoint tells what was done outside on the way to it, and nothing else", async () => {
+  const { once } = counted({ describe: "send a letter", irreversible: true });
+  const at = await own.waypoint.new({ name: "letters", net: "none" });
+  const tells = async (checkpoint: Checkpoint) =>
+    (await checkpoint.show()).effects.map(({ key, state }) => [key, state]);
+  await once(at, "first");
+  const one = await at.checkpoint({ name: "one-letter" });
+  expect(await tells(one)).toEqual([["first", "done"]]);
+  const { stdout } = await waypoint("show", "one-letter");
+  expect(stdout).toMatch(/Done outside\n.*\n.*first +done +send a letter +irreversible/);
+  expect((await waypoint("show", "one-letter", "--json")).stdout).toContain('"effectsCount":1');
+  expect(await tells(await at.checkpoint())).toEqual([]);
+
+  await once(at, "second");
+  const { undo } = await at.restore(one);
+  await once(at, "third");
+  const after = await at.checkpoint();
+  expect(await tells(after)).toEqual([["third", "done"]]);
+  const left = await own.waypoint.show(undo ?? "");
+  expect(left.effects.map(({ key }) => key)).toEqual(["second"]);
+  // What its origin did is no work of the fork.
+  const [fork] = await after.fork(1, { name: "letters-2" });
+  await once(fork, "fourth");
+  expect(await tells(await fork.checkpoint())).toEqual([["fourth", "done"]]);
+  await fork.remove({ force: true });
+  await at.remove({ force: true });
 });
 
 test("a fork has the outcomes of its origin, or begins without them", async () => {

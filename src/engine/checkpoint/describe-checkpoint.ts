@@ -9,6 +9,7 @@ import {
 } from "../../portable/model/index.ts";
 import { hasCode } from "../../shared/errors/index.ts";
 import type { Checkpoint, Intent, OperationOutput } from "../../shared/protocol/index.ts";
+import { effectsBefore } from "../effects/index.ts";
 import type { Engine } from "../ports/index.ts";
 import { limitsOf } from "../session/index.ts";
 import { intentColumns, intentFrom, listAllFiles, readStory } from "../story/index.ts";
@@ -86,6 +87,7 @@ export async function showCheckpoint(
     story,
     agentState: describeState(row, engine),
     decisions: decisionsBefore(row, engine),
+    ...effectsBefore(row, engine),
     processes: processes?.map(({ pid, command }) => ({ pid, command })) ?? null,
     binds: [...row.binds],
     host: { kernel: row.kernel, criu: row.criu, arch: row.arch },

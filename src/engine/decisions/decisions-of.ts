@@ -1,4 +1,4 @@
-import { type Decision, isOnLine } from "../../portable/decisions/index.ts";
+import { type Decision, isOnLine, type Line } from "../../portable/decisions/index.ts";
 import { ancestry } from "../../portable/lineage/index.ts";
 import type { SessionRow } from "../../portable/model/index.ts";
 import type { Engine } from "../ports/index.ts";
@@ -13,11 +13,37 @@ export function decisionsOf(
   session: SessionRow,
   engine: Pick<Engine, "catalog" | "decisions">,
 ): (Decision & { isLeft: boolean })[] {
-  const checkpoints = new Set(ancestry(session.head, engine.catalog).map(({ id }) => id));
-  const line = { session: session.id, instance: session.instance, checkpoints };
+  const line = lineOf(session, engine);
   return engine.decisions
     .of(treeOf(session, engine))
     .map((decision) => ({ ...decision, isLeft: !isOnLine(decision, line) }));
+}
+
+/** Returns what was decided in all sessions, oldest first: left is what its own session has left. */
+export function allDecisions(
+  engine: Pick<Engine, "catalog" | "decisions">,
+): (Decision & { isLeft: boolean })[] {
+  const lines = new Map<string, Line | null>();
+  const lineOfSession = (id: string) => {
+    const known = lines.get(id);
+    if (known !== undefined) return known;
+    const session = engine.catalog.session(id);
+    const line = session === undefined ? null : lineOf(session, engine);
+    lines.set(id, line);
+    return line;
+  };
+  return engine.decisions.all().map((decision) => {
+    const line = lineOfSession(decision.session);
+    return { ...decision, isLeft: line === null || !isOnLine(decision, line) };
+  });
+}
+
+function lineOf(
+  { id, head, instance }: Pick<SessionRow, "id" | "head" | "instance">,
+  { catalog }: Pick<Engine, "catalog">,
+): Line {
+  const checkpoints = new Set(ancestry(head, catalog).map((row) => row.id));
+  return { session: id, instance, checkpoints };
 }
 
 /**

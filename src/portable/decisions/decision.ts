@@ -23,6 +23,8 @@ export interface DecisionLog extends Disposable {
   add(decision: Omit<Decision, "id" | "checkpoint">): Decision;
   /** Returns all of a tree, oldest first. */
   of(tree: string): Decision[];
+  /** Returns those of all trees, oldest first. */
+  all(): Decision[];
   /** Says which checkpoint comes after what was decided beside an instance. */
   capture(instance: string, checkpoint: string): void;
   /** Forgets a tree of which no session is left. */

@@ -41,6 +41,7 @@ test("a decision is of the first checkpoint after it, and stays when the file is
     ["then zfs", "c2"],
   ]);
   expect(log.of("s1")[0]).toMatchObject({ alternatives: ["zfs"], reason: "snapshots" });
+  expect(log.all()).toEqual(log.of("s1"));
   log.remove("s1");
   expect(log.of("s1")).toEqual([]);
 });

@@ -14,6 +14,15 @@ export function isOnLine({ session, instance, checkpoint }: Decision, line: Line
   return session === line.session && instance === line.instance;
 }
 
+/** Tells whether a decision has a text in what was said of it, in capitals or not. */
+export function isMentioned(
+  { choice, reason, alternatives, task }: Decision,
+  text: string,
+): boolean {
+  const said = [choice, reason ?? "", ...alternatives, task ?? ""].join("\n").toLowerCase();
+  return said.includes(text.toLowerCase());
+}
+
 /** Returns decisions as a short account, for a conversation that goes on from before them. */
 export function accountOf(decisions: readonly Decision[], charactersMax: number): string {
   const lines = decisions.map(({ choice, reason }) =>

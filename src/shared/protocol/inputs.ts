@@ -200,7 +200,9 @@ export const logInput = z.strictObject({
   session: sessionRef.optional().describe("Only this session and where it came from"),
   path: wanted.describe("That touched this path, or one below; * fits any characters, slashes too"),
   package: wanted.describe("That touched a package of this name; * fits any characters"),
-  grep: wanted.describe("With this text in the intent, a command, its output or the verification"),
+  grep: wanted.describe(
+    "With this text in the intent, a command, its output, the verification or a decision",
+  ),
   verified: z
     .enum(["passing", "failing", "undecided", "never"])
     .optional()
@@ -213,6 +215,7 @@ export const logInput = z.strictObject({
     .optional()
     .describe("Mark and filter by what this command said, not by each one's own"),
   tag: z.string().max(1024).optional().describe("With this label"),
+  decisions: z.boolean().default(false).describe("What was decided, too, where it was"),
   auto: z.boolean().optional().meta({
     description: "Only automatic checkpoints",
     whenFalse: "Without the automatic checkpoints",

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { checkpointSchema, operationRecordSchema } from "./checkpoint.ts";
+import { decisionSchema } from "./decision-operations.ts";
 import { sessionSchema } from "./session.ts";
 
 /** What `log` answers: the timeline, or the part of it that was asked for. */
@@ -8,6 +9,9 @@ export const logOutput = z.object({
   operations: z
     .array(operationRecordSchema)
     .describe("None where checkpoints are chosen by what they tell"),
+  decisions: z
+    .array(decisionSchema)
+    .describe("What was decided, by its time: where it was asked for, or has the text that was"),
   sessions: z.array(sessionSchema),
   elided: z
     .array(

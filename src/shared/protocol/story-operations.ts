@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { checkpointSchema } from "./checkpoint.ts";
 import { decisionSchema } from "./decision-operations.ts";
+import { effectSchema } from "./effect-operations.ts";
 import { checkpointRef, diffInput, logInput } from "./inputs.ts";
 import { logOutput } from "./log.ts";
 import { describe } from "./operation-contract.ts";
@@ -23,6 +24,7 @@ export const STORY_CONTRACT = {
       ["waypoint log web --path /etc --since yesterday", "Where something below /etc changed"],
       ["waypoint log --path '*.sql' --verified failing", "Failed, after SQL files had changed"],
       ["waypoint log --grep 'out of memory'", "Where a command printed that"],
+      ["waypoint log web --decisions", "With why it was done, also on branches that were left"],
     ],
     effect: "read",
     input: logInput,
@@ -56,6 +58,10 @@ export const STORY_CONTRACT = {
       decisions: z
         .array(decisionSchema.omit({ sessionName: true, isLeft: true }))
         .describe("What was decided between its parent and it"),
+      effects: z
+        .array(effectSchema)
+        .describe("What its agent did outside between its parent and it, as it is now; the last"),
+      effectsCount: z.number().int(),
       agentState: stateSummarySchema
         .nullable()
         .describe("The agent's state without its values; null where it cannot be read"),

@@ -45,8 +45,12 @@ export class SqliteDecisions implements DecisionLog {
 
   of(tree: string): Decision[] {
     const sql = "SELECT * FROM decisions WHERE tree = ? ORDER BY id";
-    const rows = this.#found()?.all<DecisionRow>(sql, tree) ?? [];
-    return rows.map((row) => ({ ...row, alternatives: JSON.parse(row.alternatives) }));
+    return (this.#found()?.all<DecisionRow>(sql, tree) ?? []).map(fromRow);
+  }
+
+  all(): Decision[] {
+    const sql = "SELECT * FROM decisions ORDER BY id";
+    return (this.#found()?.all<DecisionRow>(sql) ?? []).map(fromRow);
   }
 
   capture(instance: string, checkpoint: string): void {
@@ -76,4 +80,8 @@ export class SqliteDecisions implements DecisionLog {
     this.#file ??= SqliteFile.open(this.#place.path(), MIGRATIONS, "log of decisions");
     return this.#file;
   }
+}
+
+function fromRow(row: DecisionRow): Decision {
+  return { ...row, alternatives: JSON.parse(row.alternatives) };
 }

@@ -7,7 +7,7 @@ const SHOWN = {
   ...{ id: "bb", name: null, session: "s", sessionName: "web", parent: null, trigger: "manual" },
   ...{ createdAt: "2026-03-04T14:00:00.000Z", content: "full", stage: "durable" },
   ...{ unchangedSince: null, pauseMs: 1, totalMs: 2, memoryBytes: 1, verification: null },
-  ...{ task: null, agentState: null, decisions: [] },
+  ...{ task: null, agentState: null, decisions: [], effects: [], effectsCount: 0 },
   ...{ verifications: [], processes: [], binds: [], diskPath: "/state/store/checkpoints/bb" },
   ...{ host: { kernel: "6.1", arch: "x64", criu: "4.2" } },
   tags: [],

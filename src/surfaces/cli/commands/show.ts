@@ -5,6 +5,7 @@ import { type CommandContext, call, type Invocation, printLong } from "../contex
 import type { ShowSection } from "../parse-sections.ts";
 import { renderBinds } from "../render-binds.ts";
 import { renderDecision } from "../render-decisions.ts";
+import { renderEffects } from "../render-effects.ts";
 import { renderOutput, renderVerdict } from "../render-verification.ts";
 import { headed } from "../text/headed.ts";
 import { printable } from "../text/printable.ts";
@@ -95,12 +96,21 @@ export function renderCheckpoint(
       shown.decisions.flatMap((each) => renderDecision(each, nowMs)),
       paint,
     ),
+    ...headed("Done outside", renderDone(shown, nowMs), paint),
     ...renderStory(shown, { paint, isAll }),
     ...renderProcesses(shown.processes, paint),
     ...renderScreen(shown.story, paint),
     ...renderVerifications(shown.verifications, { nowMs, paint }),
     ...renderUnlisted(shown, paint),
   ];
+}
+
+/** What no restore takes back. */
+function renderDone({ effects, effectsCount }: OperationOutput<"show">, nowMs: number): string[] {
+  if (effects.length === 0) return [];
+  const left = effectsCount - effects.length;
+  const earlier = left > 0 ? [`… ${left} earlier ones; \`waypoint effects\` lists them`] : [];
+  return [...earlier, ...renderEffects(effects, nowMs)];
 }
 
 function renderState({ agentState }: OperationOutput<"show">): [string, string][] {

@@ -23,6 +23,7 @@ export const STORY_COMMANDS: readonly CommandSpec[] = [
       option("log", "verified", { value: "result" }),
       option("log", "command"),
       option("log", "tag", { value: "tag" }),
+      option("log", "decisions"),
       option("log", "auto"),
       flagOff("log", "auto"),
       option("log", "since", {

@@ -23,7 +23,7 @@ function checkpoint(id: string, parent: string | null, minute: number): Checkpoi
 }
 
 function log(facts: Partial<OperationOutput<"log">>): OperationOutput<"log"> {
-  const nothing = { checkpoints: [], operations: [], sessions: [], elided: [] };
+  const nothing = { checkpoints: [], operations: [], decisions: [], sessions: [], elided: [] };
   return { ...nothing, notShown: 0, notSearched: 0, ...facts };
 }
 

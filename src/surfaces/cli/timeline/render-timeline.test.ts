@@ -137,9 +137,31 @@ const LOG: OperationOutput<"log"> = {
     operation(6, { kind: "restore", checkpoint: "bb00000000", undo: "cc00000000", readyMs: 35 }),
     operation(8, { kind: "fork", session: "s2", checkpoint: "bb00000000", readyMs: 28 }),
   ],
+  decisions: [],
   sessions: [session("s1", "web", "dd"), session("s2", "try", "ee")],
   ...{ elided: [], notShown: 0, notSearched: 0 },
 };
+
+test("decisions stand where they were made, each with why and beside what", () => {
+  const made = {
+    ...{ id: 1, session: "s1", sessionName: "web", at: at(4), checkpoint: "cc00000000" },
+    ...{ choice: "SQLite", reason: "no\u001b server", alternatives: ["Postgres", "files"] },
+    ...{ task: "1 choose", command: "npm test", isLeft: true },
+  };
+  const bare = { ...made, at: at(10), reason: null, alternatives: [], task: null, command: null };
+  const decisions = [made, { ...bare, sessionName: null, isLeft: false }];
+  const lines = renderTimeline(
+    { ...LOG, decisions },
+    { nowMs: NOW_MS, columns: 150, paint: plain },
+  );
+
+  const at4 = lines.findIndex((line) => line.startsWith("14:04"));
+  expect(lines.findIndex((line) => line.includes("npm ci"))).toBeLessThan(at4);
+  expect(lines[at4]).toMatch(
+    /» web decided SQLite: no\S* server \(not Postgres, files; at task 1 choose; after \$ npm test; on a branch that was left\)$/,
+  );
+  expect(lines.at(-1)).toMatch(/^14:10 +│? *» decided SQLite$/);
+});
 
 test("a wide terminal shows the whole tree", () => {
   const lines = renderTimeline(LOG, { nowMs: NOW_MS, columns: 120, paint: plain });

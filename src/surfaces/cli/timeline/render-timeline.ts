@@ -1,9 +1,4 @@
-import type {
-  Checkpoint,
-  OperationOutput,
-  OperationRecord,
-  Session,
-} from "../../../shared/protocol/index.ts";
+import type { Checkpoint, OperationOutput, Session } from "../../../shared/protocol/index.ts";
 import { tellAutomatic } from "../tell-automatic.ts";
 import { wrap } from "../text/display-width.ts";
 import { printable } from "../text/printable.ts";
@@ -11,6 +6,7 @@ import { formatDay, formatDuration, formatMinute } from "../text/quantities.ts";
 import { shownCommand } from "../text/secrets.ts";
 import type { Paint } from "../text/style.ts";
 import { verificationMark } from "../text/verification-mark.ts";
+import { describeDecision } from "./describe-decision.ts";
 import { describeOperation } from "./describe-operation.ts";
 import { drawNode, drawOpenings, drawPassing } from "./draw-tree.ts";
 import { type FittedLine, fitLines, type TimelineLine } from "./fit-lines.ts";
@@ -50,7 +46,9 @@ interface Drawing {
 
 /** Returns the timeline, newest last: checkpoints as a tree, operations between them. */
 export function renderTimeline(log: Log, options: TimelineOptions): string[] {
-  const isEmpty = log.checkpoints.length === 0 && log.operations.length === 0;
+  const isEmpty = [log.checkpoints, log.operations, log.decisions].every(
+    ({ length }) => length === 0,
+  );
   if (isEmpty && log.notShown === 0) {
     return ["No checkpoints yet. Make one with `waypoint checkpoint`."];
   }
@@ -100,7 +98,14 @@ function buildLines(log: Log, options: TimelineOptions): TimelineLine[] {
     }),
   );
   const lines: TimelineLine[] = [];
-  const pending = log.operations[Symbol.iterator]();
+  const between = [
+    ...log.operations.map((each) => ({
+      at: each.at,
+      title: () => describeOperation(each, drawing),
+    })),
+    ...log.decisions.map((each) => ({ at: each.at, title: () => describeDecision(each) })),
+  ].toSorted(byTime(({ at }) => at));
+  const pending = between[Symbol.iterator]();
   let next = pending.next();
   let last: LaneRow | undefined;
   let day = formatDay(options.nowMs);
@@ -109,16 +114,17 @@ function buildLines(log: Log, options: TimelineOptions): TimelineLine[] {
     if (itsDay !== day) lines.push(sentence("", drawPassing(last), itsDay));
     day = itsDay;
   };
-  const addOperationsUntil = (untilMs: number) => {
+  const addUntil = (untilMs: number) => {
     for (; !next.done && Date.parse(next.value.at) <= untilMs; next = pending.next()) {
       addDay(next.value.at);
-      lines.push(operationLine(next.value, last, drawing));
+      const { at, title } = next.value;
+      lines.push(sentence(formatMinute(at), drawPassing(last), title()));
     }
   };
   for (const [index, checkpoint] of log.checkpoints.entries()) {
     const row = rows[index] as LaneRow;
     // A restore's own checkpoint is taken before it; the operation's time is when it was done.
-    addOperationsUntil(Date.parse(checkpoint.createdAt) - 1);
+    addUntil(Date.parse(checkpoint.createdAt) - 1);
     addDay(checkpoint.createdAt);
     const gap = drawing.gaps.get(checkpoint.id);
     if (gap !== undefined) lines.push(sentence("", drawPassing(last), `… ${gap} not shown`));
@@ -126,7 +132,7 @@ function buildLines(log: Log, options: TimelineOptions): TimelineLine[] {
     for (const tree of drawOpenings(row)) lines.push(sentence("", tree, ""));
     last = row;
   }
-  addOperationsUntil(Number.POSITIVE_INFINITY);
+  addUntil(Number.POSITIVE_INFINITY);
   return lines;
 }
 
@@ -142,15 +148,6 @@ function prepare(log: Log, options: TimelineOptions): Drawing {
     gaps: new Map(log.elided.map(({ checkpoint, count }) => [checkpoint, count])),
     options,
   };
-}
-
-function operationLine(
-  operation: OperationRecord,
-  last: LaneRow | undefined,
-  { sessions, ids }: Drawing,
-): TimelineLine {
-  const title = describeOperation(operation, { sessions, ids });
-  return sentence(formatMinute(operation.at), drawPassing(last), title);
 }
 
 function sentence(at: string, tree: string, title: string): TimelineLine {
