@@ -1,13 +1,10 @@
 import { decisionsOf, treeOf } from "../engine/decisions/index.ts";
 import type { Engine } from "../engine/ports/index.ts";
-import { accountOf, isMentioned } from "../portable/decisions/index.ts";
+import { ACCOUNT_CHARS_MAX, accountOf, isMentioned } from "../portable/decisions/index.ts";
 import { resolveSession } from "../portable/lineage/index.ts";
 import type { SessionRow } from "../portable/model/index.ts";
 import type { HandlersOf } from "./operation-handler.ts";
 import { tellDecision } from "./tell-decision.ts";
-
-/** A few lines, in a conversation that may be long already. */
-const ACCOUNT_CHARS_MAX = 4000;
 
 /** What each operation on decisions does. */
 export const DECISION_HANDLERS: HandlersOf<"note" | "lessons"> = {

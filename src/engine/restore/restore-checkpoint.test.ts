@@ -151,6 +151,18 @@ test.each<Step>([
   expectAsItWas(fake);
 });
 
+test("a restore whose state cannot be kept leaves the session as it was", async () => {
+  const fake = engineWith();
+  const agentState = () => {
+    throw new Error("no room for the account");
+  };
+
+  await expect(restore(fake, SESSION, { agentState })).rejects.toThrow("no room for the account");
+  await fake.engine.background.idle();
+
+  expectAsItWas(fake);
+});
+
 test.each<Step>([
   "store.images.locate",
   "store.space.flushIfDirty",

@@ -1,4 +1,5 @@
 import { Rollback } from "../../base/index.ts";
+import type { StateRoot } from "../../portable/agent-state/index.ts";
 import type { CheckpointRow, SessionRow } from "../../portable/model/index.ts";
 import { WaypointError } from "../../shared/errors/index.ts";
 import type { OperationDetail, OperationOutput } from "../../shared/protocol/index.ts";
@@ -26,12 +27,14 @@ export interface RestoreOptions extends Loss {
   only?: "machine" | "processes";
   /** The agent's state stays, though all else is put back: what was left is begun again. */
   keepsAgentState?: boolean;
+  /** Makes what the agent's state becomes. @defaultValue that of the checkpoint */
+  agentState?: () => StateRoot;
   /** Of an undo: the operation that it takes back. */
   undoes?: number;
 }
 
 /** What a restore has done. */
-export type Restored = Omit<OperationOutput<"restore">, "parts" | "files" | "check">;
+export type Restored = Omit<OperationOutput<"undo">, "parts" | "files" | "check">;
 
 /**
  * Puts a session back to a checkpoint, in place.
@@ -99,7 +102,7 @@ export async function restoreCheckpoint(
       state: "running",
       instance: instanceId,
       head: filesOf.id,
-      agentState: keepsAgentState(options) ? session.agentState : checkpoint.agentState,
+      agentState: agentStateAfter(session, checkpoint, options),
     });
     catalog.operations.insert({
       session: session.id,
@@ -152,8 +155,8 @@ async function restoreFromStandby(
   const checkpoint = await requireCaptured(wanted, engine).catch(() => wanted);
   const before = options.withoutUndo ? null : { ...beforeRestoreOf(checkpoint), filesOnly: false };
   const { kind } = options;
-  const keeps = keepsAgentState(options);
-  const choice = { kind, before, detail: detailOf(options), keepsAgentState: keeps };
+  const agentState = () => agentStateAfter(session, checkpoint, options);
+  const choice = { kind, before, detail: detailOf(options), agentState };
   const swapped = await swapInStandby(session, checkpoint, choice, engine);
   if (swapped === null) return null;
   return {
@@ -171,8 +174,13 @@ function beforeRestoreOf({ id, name }: CheckpointRow) {
   return { trigger: "before-restore", intent, name: null, movesHead: false } as const;
 }
 
-function keepsAgentState({ only, keepsAgentState }: RestoreOptions): boolean {
-  return only !== undefined || keepsAgentState === true;
+function agentStateAfter(
+  session: SessionRow,
+  checkpoint: CheckpointRow,
+  { only, keepsAgentState, agentState }: RestoreOptions,
+): StateRoot {
+  if (only !== undefined || keepsAgentState === true) return session.agentState;
+  return agentState === undefined ? checkpoint.agentState : agentState();
 }
 
 /** What the log says of it beyond that it was done. */

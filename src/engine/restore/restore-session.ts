@@ -4,6 +4,7 @@ import { hasCode, WaypointError } from "../../shared/errors/index.ts";
 import type { OperationOutput, RestoreParts } from "../../shared/protocol/index.ts";
 import type { Engine } from "../ports/index.ts";
 import type { BindChoice } from "../session/index.ts";
+import { type Account, type AccountChoice, accountFor } from "./append-account.ts";
 import type { Loss } from "./capture-before.ts";
 import { checkRestore, type Expected } from "./check-restore.ts";
 import { type AskedParts, resolveParts } from "./file-scope.ts";
@@ -15,6 +16,7 @@ import { restoreState } from "./restore-state.ts";
 /** What was asked for besides the checkpoint. */
 export type RestoreChoice = AskedParts &
   Loss &
+  AccountChoice &
   BindChoice & {
     check: boolean;
     /** The agent's state stays as it is, whatever is put back. */
@@ -31,7 +33,7 @@ const NEVER = new AbortController().signal;
  * **Requires** the caller holds the session's lease; the checkpoint is in its history.
  * **On failure** the session is as it was.
  *
- * @throws what `restoreCheckpoint` and `putBackFiles` throw.
+ * @throws what `accountFor`, `restoreCheckpoint` and `putBackFiles` throw.
  */
 export async function restoreSession(
   session: SessionRow,
@@ -40,9 +42,22 @@ export async function restoreSession(
   engine: Engine,
 ): Promise<OperationOutput<"restore">> {
   const parts = await resolveParts(choice, session, engine);
+  const account = accountFor(session, checkpoint, parts, choice, engine);
+  const restored = await restoreParts(session, checkpoint, { ...choice, parts, account }, engine);
+  return { ...restored, account: account.text };
+}
+
+async function restoreParts(
+  session: SessionRow,
+  checkpoint: CheckpointRow,
+  choice: Omit<RestoreChoice, "account"> & { parts: RestoreParts; account: Account },
+  engine: Engine,
+): Promise<OperationOutput<"undo">> {
+  const { parts } = choice;
+  const told = choice.account.state === undefined ? {} : { agentState: choice.account.state };
   if (parts.only === "state") {
-    const { withoutUndo } = choice;
-    return await restoreState(session, checkpoint, { kind: "restore", withoutUndo }, engine);
+    const how = { kind: "restore", withoutUndo: choice.withoutUndo, ...told } as const;
+    return await restoreState(session, checkpoint, how, engine);
   }
   if (parts.only === "files") return await restoreFiles(session, checkpoint, parts, choice, engine);
   const { withoutBinds, loseProcesses, withoutUndo } = choice;
@@ -50,6 +65,7 @@ export async function restoreSession(
     ...({ kind: "restore", loseProcesses, withoutUndo } as const),
     ...(choice.keepsAgentState === undefined ? {} : { keepsAgentState: choice.keepsAgentState }),
     ...(parts.only === null ? {} : { only: parts.only }),
+    ...told,
   };
   const restored = await restoreCheckpoint(
     session,
@@ -74,9 +90,9 @@ async function restoreFiles(
   session: SessionRow,
   checkpoint: CheckpointRow,
   parts: RestoreParts,
-  choice: RestoreChoice,
+  choice: Loss & { check: boolean },
   engine: Engine,
-): Promise<OperationOutput<"restore">> {
+): Promise<OperationOutput<"undo">> {
   const { paths, ...put } = await putBackFiles(
     session,
     {

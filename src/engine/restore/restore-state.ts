@@ -1,3 +1,4 @@
+import type { StateRoot } from "../../portable/agent-state/index.ts";
 import type { CheckpointRow, SessionRow } from "../../portable/model/index.ts";
 import type { OperationOutput, RestoreParts } from "../../shared/protocol/index.ts";
 import { createCheckpoint, roundMs } from "../checkpoint/index.ts";
@@ -25,9 +26,15 @@ export async function restoreState(
     kind,
     undoes,
     withoutUndo,
-  }: { kind: "restore" | "undo"; undoes?: number } & Pick<Loss, "withoutUndo">,
+    agentState = () => checkpoint.agentState,
+  }: {
+    kind: "restore" | "undo";
+    undoes?: number;
+    /** @defaultValue that of the checkpoint */
+    agentState?: () => StateRoot;
+  } & Pick<Loss, "withoutUndo">,
   engine: Engine,
-): Promise<OperationOutput<"restore">> {
+): Promise<OperationOutput<"undo">> {
   const startedAtMs = performance.now();
   const before =
     withoutUndo || session.instance === null
@@ -39,7 +46,7 @@ export async function restoreState(
   };
   const readyMs = roundMs(performance.now() - startedAtMs);
   engine.catalog.transaction(() => {
-    engine.catalog.updateSession(session.id, { agentState: checkpoint.agentState });
+    engine.catalog.updateSession(session.id, { agentState: agentState() });
     engine.catalog.operations.insert({
       ...{ session: session.id, kind, checkpoint: checkpoint.id, undo: before?.id ?? null },
       ...{ at: new Date().toISOString(), readyMs, stateBefore: session.state, detail },

@@ -12,7 +12,7 @@ const RESTORE: SwapOptions = {
   kind: "restore",
   before: BEFORE,
   detail: null,
-  keepsAgentState: false,
+  agentState: () => null,
 };
 /** What a restore from a standby has left; it stands frozen as the instance `s1-0`. */
 const HELD = checkpointRow({ id: "held", heldBy: "s1-0" });
@@ -81,6 +81,19 @@ test.each<Step>([
   fake.steps.fail(step);
 
   await expect(swap(fake)).rejects.toThrow(`${step} failed`);
+
+  expectAsItWas(fake);
+  expect(fake.engine.catalog.instance("s9-1")).toBeUndefined();
+});
+
+test("a swap whose state cannot be kept ends the standby, and the session runs on", async () => {
+  const fake = engineWithStandby();
+  const agentState = () => {
+    throw new Error("no room for the account");
+  };
+
+  const swapped = swap(fake, checkpointRow(), { ...RESTORE, agentState });
+  await expect(swapped).rejects.toThrow("no room for the account");
 
   expectAsItWas(fake);
   expect(fake.engine.catalog.instance("s9-1")).toBeUndefined();

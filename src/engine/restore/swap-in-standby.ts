@@ -1,4 +1,5 @@
 import { Rollback, settleAll } from "../../base/index.ts";
+import type { StateRoot } from "../../portable/agent-state/index.ts";
 import type { CheckpointRow, SessionRow } from "../../portable/model/index.ts";
 import { WaypointError } from "../../shared/errors/index.ts";
 import type { OperationDetail } from "../../shared/protocol/index.ts";
@@ -25,8 +26,8 @@ export interface SwapOptions {
   /** What to note of what is there now; `null` keeps nothing of it. */
   before: CheckpointOptions | null;
   detail: OperationDetail | null;
-  /** The agent's state stays as it is. */
-  keepsAgentState: boolean;
+  /** Makes what the agent's state becomes, in the step that makes it so. */
+  agentState: () => StateRoot;
 }
 
 /** A session that stands at another checkpoint, and what `undo` would take it back to. */
@@ -185,7 +186,7 @@ function record(
       instance: live.instanceId,
       instanceCount: session.instanceCount + 1,
       head: target.id,
-      agentState: options.keepsAgentState ? session.agentState : target.agentState,
+      agentState: options.agentState(),
     });
     catalog.operations.insert({
       session: session.id,

@@ -3,4 +3,10 @@
  * and which of it lies on branches that were left. It knows no machine.
  */
 export type { Decision, DecisionLog } from "./decision.ts";
-export { accountOf, isMentioned, isOnLine, type Line } from "./left-decisions.ts";
+export {
+  ACCOUNT_CHARS_MAX,
+  accountOf,
+  isMentioned,
+  isOnLine,
+  type Line,
+} from "./left-decisions.ts";

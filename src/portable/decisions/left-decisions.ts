@@ -23,6 +23,9 @@ export function isMentioned(
   return said.includes(text.toLowerCase());
 }
 
+/** A few lines, in a conversation that may be long already. */
+export const ACCOUNT_CHARS_MAX = 4000;
+
 /** Returns decisions as a short account, for a conversation that goes on from before them. */
 export function accountOf(decisions: readonly Decision[], charactersMax: number): string {
   const lines = decisions.map(({ choice, reason }) =>

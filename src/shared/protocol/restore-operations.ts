@@ -6,6 +6,7 @@ import { bindsLeftOut } from "./outputs.ts";
 import { partsInput, partsSchema } from "./restore-parts.ts";
 import { holderSchema, restoreCheckSchema, restorePlanSchema } from "./restore-plan.ts";
 import { conflictSchema, joinedFields, revertPlanSchema } from "./revert.ts";
+import { stateKey } from "./state.ts";
 
 const check = z.boolean().default(false).meta({
   description: "Compare the outcome with what was to be there, before the answer",
@@ -86,6 +87,7 @@ export const RESTORE_CONTRACT = {
       "BIND_SOURCE_MISSING",
       "CRIU_DUMP_FAILED",
       "CRIU_RESTORE_FAILED",
+      "STATE_TOO_LARGE",
       "STORE_FULL",
     ],
     examples: [
@@ -94,6 +96,7 @@ export const RESTORE_CONTRACT = {
       ["waypoint restore web green --yes", "Back to the one named green, without asking"],
       ["waypoint restore web green --path /srv/app", "A directory as it was; programs run on"],
       ["waypoint restore web green --except /srv/data", "All files but these"],
+      ["waypoint restore web green --account", "The conversation is told what was learned since"],
     ],
     effect: "destroy",
     input: z.strictObject({
@@ -104,8 +107,21 @@ export const RESTORE_CONTRACT = {
       whileTyping,
       withoutBinds,
       check,
+      account: stateKey
+        .optional()
+        .describe(
+          "Append what is known from branches that were left to this list of the state [nothing]",
+        ),
+      accountRole: z
+        .string()
+        .min(1)
+        .max(100)
+        .default("system")
+        .describe("Who says so: the role of that message"),
     }),
-    output: restoreOutput,
+    output: restoreOutput.extend({
+      account: z.string().nullable().describe("What was appended; null for nothing"),
+    }),
   }),
   "restore.plan": describe({
     summary: "Tell what a restore would undo, and change nothing",

@@ -5,7 +5,14 @@ import { renderMove } from "./render-move.ts";
 const moved: OperationOutput<"restore"> = {
   ...{ session: "s1", checkpoint: "ratjqv9fnp", pid: 1, readyMs: 5, totalMs: 9 },
   ...{ checkpointName: "good", checkpointContent: "full" },
-  ...{ undo: "bhrkd96mti", undoContent: "full", files: null, check: null, bindsLeftOut: [] },
+  ...{
+    undo: "bhrkd96mti",
+    undoContent: "full",
+    files: null,
+    account: null,
+    check: null,
+    bindsLeftOut: [],
+  },
   parts: { only: null, paths: [], except: [] },
 };
 const how = { moved, sessionRef: "web", verb: "is back at", loss: {} };

@@ -17,6 +17,7 @@ import { renderPlan } from "../going-back/render-plan.ts";
 import { endedBySignals } from "../leaving.ts";
 import { lossSentence, renderMove } from "../render-move.ts";
 import { withoutUndefined } from "../session-options.ts";
+import { printable } from "../text/printable.ts";
 import { shownCommand } from "../text/secrets.ts";
 
 /** Lines of each list that a question has before it. */
@@ -80,9 +81,19 @@ export async function run({
   await printResult(context, { ...withBaseChanges(moved, changed), ...told }, () => [
     ...taken.map((key) => `Taken back: ${shownCommand(key)}`),
     ...renderMove({ moved, sessionRef: session, verb: "is back at", loss: input }),
+    ...renderAccount(input.account, moved.account),
     ...renderBaseChanges(changed, context.nowMs),
   ]);
   return undefined;
+}
+
+function renderAccount(key: string | undefined, account: string | null): string[] {
+  if (key === undefined) return [];
+  if (account === null) return [`No branch was left with a note on it: ${printable(key)} stays.`];
+  return [
+    `Appended to ${printable(key)}:`,
+    ...account.split("\n").map((line) => `  ${shownCommand(line)}`),
+  ];
 }
 
 /** Takes back what was done outside, before anything is restored. @throws EFFECT_NOT_COMPENSATED */

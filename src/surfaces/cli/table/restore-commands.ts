@@ -41,6 +41,8 @@ export const RESTORE_COMMANDS: readonly CommandSpec[] = [
       option("restore.plan", "expand"),
       YES,
       option("restore", "only", { value: "part" }),
+      option("restore", "account", { value: "key?", preset: "conversation" }),
+      option("restore", "accountRole", { value: "role" }),
       option("restore", "paths", { name: "path", ...SOME_PATHS }),
       EXCEPT,
       NO_CHECK,
