@@ -14,6 +14,9 @@ interface Known {
   tasks: { id: string; status: string; attempts: number }[];
 }
 
+/** What a session's agent did outside, in its order: no restore takes it back. */
+type Done = Map<string, number>;
+
 /** What a moment has: the machine (one file that tells it), and what the agent knows. */
 interface Moment {
   file: string;
@@ -29,7 +32,8 @@ test.each(["off", "head"])(
     const first = await own.waypoint.new({ name: "b0", net: "none" });
     await first.exec("echo 0 > /srv/file");
     const now = new Map<Session, Moment>([[first, { file: "0", known: nothing() }]]);
-    const captured = new Map<Session, { id: string; moment: Moment }[]>([[first, []]]);
+    const captured = new Map<Session, { id: string; moment: Moment; by: Session }[]>([[first, []]]);
+    const outside = new Map<Session, Done>([[first, new Map()]]);
     let names = 0;
 
     for (let step = 1; step <= STEPS; step += 1) {
@@ -37,7 +41,7 @@ test.each(["off", "head"])(
       const moment = now.get(session) as Moment;
       const { known } = moment;
       const done = captured.get(session) ?? [];
-      const does = random(9);
+      const does = random(10);
       if (does === 0) {
         await session.exec(`echo ${step} > /srv/file`);
         now.set(session, { ...moment, file: String(step) });
@@ -63,14 +67,22 @@ test.each(["off", "head"])(
         }
       } else if (does === 6 || done.length === 0) {
         const checkpoint = await session.checkpoint();
-        done.push({ id: checkpoint.id, moment: structuredClone(moment) });
+        done.push({ id: checkpoint.id, moment: structuredClone(moment), by: session });
       } else if (does === 7 && now.size < SESSIONS_MAX) {
         const from = pick(done);
         names += 1;
-        const [fork] = await own.waypoint.fork(from.id, { name: `b${names}` });
+        const effects = pick(["replay", "replay", "own"] as const);
+        const [fork] = await own.waypoint.fork(from.id, { name: `b${names}`, effects });
         if (fork === undefined) throw new Error("no fork");
         now.set(fork, structuredClone(from.moment));
         captured.set(fork, [from]);
+        outside.set(fork, new Map(effects === "replay" ? outside.get(from.by) : []));
+      } else if (does === 8) {
+        const key = `call-${random(STEPS / 10)}`;
+        const known = outside.get(session) as Done;
+        const expected = known.get(key) ?? step;
+        expect(await session.effect(key, {}, async () => step)).toBe(expected);
+        known.set(key, expected);
       } else {
         const target = pick(done);
         const only = pick([undefined, "machine", "state"] as const);
@@ -81,10 +93,12 @@ test.each(["off", "head"])(
           known: only === "machine" ? known : back.known,
         });
       }
-      for (const [each, expected] of now)
-        expect(await readNow(each), `${each.name} at step ${step} of seed ${SEED}`).toEqual(
-          expected,
-        );
+      for (const [each, expected] of now) {
+        const where = `${each.name} at step ${step} of seed ${SEED}`;
+        expect(await readNow(each), where).toEqual(expected);
+        const effects = (await each.effects()).map(({ key, outcome }) => [key, outcome]);
+        expect(effects, where).toEqual([...(outside.get(each) as Done)]);
+      }
     }
   },
 );

@@ -158,6 +158,30 @@ test("compensations run newest first; one that fails stops there, and nothing is
   await at.remove({ force: true });
 });
 
+test("a compensation that throws is told with its reason, and all is as it was", async () => {
+  const at = await own.waypoint.new({ name: "refused", net: "none" });
+  const before = await at.checkpoint();
+  await at.exec("echo changed > /srv/file");
+  const compensate = async () => {
+    throw new Error("the refund was refused");
+  };
+  await at.effect("pay", { compensate }, async () => "paid");
+  await expect(at.restore(before, { compensate: true })).rejects.toMatchObject({
+    code: "EFFECT_NOT_COMPENSATED",
+    message: expect.stringContaining("the refund was refused"),
+    detail: { key: "pay", left: ["pay"] },
+  });
+  expect((await at.effects())[0]).toMatchObject({
+    ...{ state: "done", outcome: "paid", compensationError: "the refund was refused" },
+  });
+  expect((await at.exec("cat /srv/file")).stdout).toBe("changed\n");
+  const stop = AbortSignal.abort();
+  await expect(at.restore(before, { compensate: true, signal: stop })).rejects.toEqual(
+    failsWith("CANCELLED"),
+  );
+  await at.remove({ force: true });
+});
+
 test("two runs at once: one does it, the other is told", async () => {
   const begun = Promise.withResolvers<void>();
   const end = Promise.withResolvers<void>();

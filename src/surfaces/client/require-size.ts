@@ -7,8 +7,8 @@ const CALL_BYTES_MAX = 15 * 1024 * 1024;
 export function requireSize(input: object): void {
   const bytes = sizeOf(input);
   if (bytes <= CALL_BYTES_MAX) return;
-  const mebibytes = (bytes / 1024 ** 2).toFixed(1);
-  throw new WaypointError("STATE_TOO_LARGE", `${mebibytes} MiB are more than one call takes.`, {
+  const much = Number.isFinite(bytes) ? `${(bytes / 1024 ** 2).toFixed(1)} MiB are` : "That is";
+  throw new WaypointError("STATE_TOO_LARGE", `${much} more than one call takes.`, {
     hint: `Append a list in parts of at most ${CALL_BYTES_MAX / 1024 ** 2} MiB, or keep files.`,
   });
 }
@@ -17,6 +17,10 @@ function sizeOf(input: object): number {
   try {
     return Buffer.byteLength(JSON.stringify(input));
   } catch (cause) {
+    // Node has no text that is so long.
+    if (cause instanceof RangeError && /string length/i.test(cause.message)) {
+      return Number.POSITIVE_INFINITY;
+    }
     throw new WaypointError("USAGE_INVALID", "A value cannot be kept as JSON.", { cause });
   }
 }
