@@ -207,6 +207,33 @@ test("the end of a task and what is said of it are kept in one step, or not at a
   expect(await session.state.get("position")).toBe(7);
 });
 
+test("a plan is added once, in one step, however often an agent begins", async () => {
+  const at = await own.waypoint.new({ name: "planned", net: "none" });
+  const plan = [
+    { id: "a", title: "first" },
+    { id: "b", title: "second", after: ["a"] },
+  ];
+  expect(await at.tasks.plan(plan)).toHaveLength(2);
+  await at.tasks.begin("a");
+  await at.tasks.set("a", { status: "completed" });
+  const again = await at.tasks.plan([...plan, { id: "c", title: "third", after: ["b"] }]);
+  expect(again.map(({ id, status, dependsOn }) => [id, status, dependsOn])).toEqual([
+    ["a", "completed", []],
+    ["b", "pending", ["a"]],
+    ["c", "pending", ["b"]],
+  ]);
+  const wrong = [
+    { id: "d", title: "fourth" },
+    { id: "e", title: "fifth", after: ["nowhere"] },
+  ];
+  await expect(at.tasks.plan(wrong)).rejects.toEqual(failsWith("USAGE_INVALID"));
+  await expect(at.tasks.plan([{ title: "without" } as never])).rejects.toEqual(
+    failsWith("USAGE_INVALID"),
+  );
+  expect(await at.tasks.list()).toHaveLength(3);
+  await at.remove({ force: true });
+});
+
 test("a list of tasks that cannot be, and a status that is none, are refused, and nothing is kept", async () => {
   const before = await session.tasks.list();
   const circle = [

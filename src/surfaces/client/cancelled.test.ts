@@ -107,6 +107,7 @@ const CALLS: Record<string, Record<string, () => Promise<unknown>>> = {
   Tasks: {
     list: () => tasks.list(gone),
     add: () => tasks.add({ title: "a", ...gone }),
+    plan: () => tasks.plan([{ id: "a", title: "a" }], gone),
     next: () => tasks.next(gone),
     begin: () => tasks.begin("a", gone),
     set: () => tasks.set("a", { status: "completed", ...gone }),

@@ -44,6 +44,29 @@ export class Tasks {
     );
   }
 
+  /**
+   * Adds those of a plan that are not there yet, all in one step, and returns all there are. An agent that is
+   * started again calls it again.
+   *
+   * @throws USAGE_INVALID  one has no id, depends on what is not there, or they depend on each other.
+   * @throws STATE_CONFLICT  another agent has changed the state meanwhile.
+   */
+  async plan(
+    tasks: readonly (NewTask & { id: string })[],
+    control: CallControl = {},
+  ): Promise<Task[]> {
+    const moment = { moment: this.#session };
+    const { version } = await callOperation(this.#stateDir, "state", moment, control);
+    const known = await this.list(control);
+    const missing = tasks
+      .filter(({ id }) => known.every((task) => task.id !== id))
+      .map(({ after = [], ...task }) => ({ ...task, dependsOn: after }));
+    if (missing.length === 0) return known;
+    const change = { session: this.#session, append: { tasks: missing }, ifVersion: version };
+    await callOperation(this.#stateDir, "state.set", change, control);
+    return await this.list(control);
+  }
+
   /** Returns the first that is not done and whose dependencies are; undefined where none is left. */
   async next(control: CallControl = {}): Promise<Task | undefined> {
     const request = { moment: this.#session };
