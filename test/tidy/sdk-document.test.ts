@@ -9,6 +9,7 @@ import { filesBelow, ROOT, readText } from "./repository.ts";
 
 const run = promisify(execFile);
 const IMPORT = /^import .*;$/gm;
+const OF_SDK = /from "waypoint";$/;
 /** What a script that begins in the middle of a program has from before. */
 const BEFORE = `import { attempt, bestOf, Checkpoint, compare, hasCode, Session, Waypoint } from "waypoint";
 declare const [waypoint, session, before]: [Waypoint, Session, Checkpoint];
@@ -21,7 +22,8 @@ function scriptsOf(document: string): string[] {
 
 /** A module in which a script's names may hide those from before. */
 function asModule(script: string): string {
-  return `${BEFORE}export async function script() {\n${script.replace(IMPORT, "")}}\n`;
+  const others = (script.match(IMPORT) ?? []).filter((line) => !OF_SDK.test(line)).join("\n");
+  return `${BEFORE}${others}\nexport async function script() {\n${script.replace(IMPORT, "")}}\n`;
 }
 
 test("the scripts of the documents are ones of the SDK as it is", async () => {
