@@ -60,7 +60,6 @@ const CALLS: Record<string, Record<string, () => Promise<unknown>>> = {
     undo: () => session.undo(gone),
     revert: () => session.revert("c1", "c2", gone),
     planRevert: () => session.planRevert("c1", "c2", gone),
-    operations: () => session.operations(gone),
     verifyWith: () => session.verifyWith("true", gone),
     ps: () => session.ps(gone),
     log: () => session.log(gone),
@@ -70,6 +69,7 @@ const CALLS: Record<string, Record<string, () => Promise<unknown>>> = {
     start: () => session.start(gone),
     stop: () => session.stop(gone),
     remove: () => session.remove(gone),
+    fork: () => session.fork("c1", gone),
     removeFiles: () => session.removeFiles(gone),
     attach: () => session.attach({ columns: 80, rows: 24, ...gone }),
   },
@@ -86,6 +86,8 @@ const CALLS: Record<string, Record<string, () => Promise<unknown>>> = {
     forward: () => session.forward(80, gone),
     forwards: () => session.forwards(gone),
     stopForward: () => session.stopForward(80, gone),
+    operations: () => session.operations(gone),
+    show: () => session.show("c1", gone),
   },
   Checkpoint: {
     fork: () => checkpoint.fork(1, gone),
@@ -122,6 +124,7 @@ const CALLS: Record<string, Record<string, () => Promise<unknown>>> = {
   },
   Approvals: {
     list: () => approvals.list(undefined, gone),
+    watch: () => drain(approvals.watch(gone)),
     approve: () => approvals.approve("a", gone),
     deny: () => approvals.deny("a", gone),
     policy: () => approvals.policy("web", undefined, gone),

@@ -2,8 +2,8 @@ import { WaypointError } from "../../shared/errors/index.ts";
 import type { Effect } from "../../shared/protocol/index.ts";
 import type { OnApproval } from "./ask-program.ts";
 import { callOperation } from "./call-operation.ts";
-import { type CallControl, splitControl } from "./options.ts";
 import { cancelled } from "./cancelled.ts";
+import { type CallControl, splitControl } from "./options.ts";
 import { ownProcess } from "./own-process.ts";
 import { runCommand } from "./run-command.ts";
 

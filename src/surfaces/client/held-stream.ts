@@ -149,4 +149,8 @@ class HeldStream implements ExecStream {
   close(): void {
     this.#inner.close();
   }
+
+  [Symbol.dispose](): void {
+    this.close();
+  }
 }
