@@ -1,5 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { Change, ThreadRecords } from "../../src/portable/records/index.ts";
+import {
+  type Change,
+  type ThreadRecords,
+  VALUE_BYTES_MAX,
+} from "../../src/portable/records/index.ts";
 
 const text = (value: string) => new TextEncoder().encode(value);
 const put = (key: string, value = key, mode?: Change["mode"]): Change => {
@@ -62,6 +66,36 @@ export function describeRecords(
       expect(await read("t", "b")).toBe("1");
       expect(await read("t", "c")).toBe("1");
       expect(await read("t", "d")).toBe("2");
+    });
+
+    test("a first one that is written again is not another, nor in another write", async () => {
+      const change = put("a", "1", "first");
+      await records.write("t", [change]);
+
+      expect((await records.write("t", [change])).kept).toEqual([]);
+      expect((await records.write("t", [put("a", "2", "first")])).kept).toEqual(["a"]);
+      expect(await read("t", "a")).toBe("1");
+    });
+
+    test("one key may change several times in a write, in order", async () => {
+      await records.write("t", [put("gone")]);
+      const { kept } = await records.write("t", [
+        put("a", "1"),
+        put("a", "2"),
+        put("b", "1"),
+        { key: "b", value: null },
+        { key: "gone", value: null },
+        put("gone", "back"),
+        put("c", "1", "content"),
+        put("c", "1", "content"),
+        put("d", "1", "first"),
+        put("d", "2", "first"),
+      ]);
+
+      expect(kept).toEqual(["d"]);
+      expect(await keysOf("t")).toEqual(["a", "c", "d", "gone"]);
+      expect([await read("t", "a"), await read("t", "gone")]).toEqual(["2", "back"]);
+      expect(await read("t", "d")).toBe("1");
     });
 
     test("a value of null removes, also what is not there", async () => {
@@ -152,6 +186,21 @@ export function describeRecords(
       expect((await records.read("t", keys)).size).toBe(keys.length);
       await records.deleteThread("t");
       expect(await keysOf("t")).toEqual([]);
+    });
+
+    test("a write has thousands of changes, and values as large as they may be", async () => {
+      const keys = Array.from({ length: 3000 }, (_, at) => `o/${at}`);
+      const large = new Uint8Array(VALUE_BYTES_MAX).fill(5);
+      const puts = keys.map((key) => put(key, key, "content"));
+      await records.write("t", [...puts, { key: "x/large", value: large }]);
+      expect((await records.scan("t", { prefix: "o/", limit: 5000 })).length).toBe(keys.length);
+      expect((await records.read("t", ["x/large"])).get("x/large")?.length).toBe(VALUE_BYTES_MAX);
+
+      const revision = await records.revision("t");
+      const deletes = keys.map((key) => ({ key, value: null }));
+      const { isDone } = await records.write("t", deletes, { ifRevision: revision });
+      expect(isDone).toBe(true);
+      expect(await keysOf("t")).toEqual(["x/large"]);
     });
 
     test("writes at once all happen, each of several firsts once", async () => {

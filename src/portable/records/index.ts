@@ -4,11 +4,12 @@
  */
 export { MemoryRecords } from "./memory-records.ts";
 export { RetriedRecords } from "./retried-records.ts";
-export type {
-  Change,
-  ScanOptions,
-  ThreadRecord,
-  ThreadRecords,
-  WriteConditions,
-  WriteResult,
+export {
+  type Change,
+  type ScanOptions,
+  type ThreadRecord,
+  type ThreadRecords,
+  VALUE_BYTES_MAX,
+  type WriteConditions,
+  type WriteResult,
 } from "./thread-records.ts";

@@ -82,15 +82,17 @@ export class MemoryRecords implements ThreadRecords {
   }
 }
 
-/** Returns false where a first one stays. */
+/** Returns false where another one stays that was first. */
 function apply(thread: Thread, { key, value, mode = "replace" }: Change): boolean {
-  const isThere = thread.values.has(key);
+  const there = thread.values.get(key);
   if (value === null) {
     if (thread.values.delete(key)) thread.keys = null;
     return true;
   }
-  if (isThere && mode !== "replace") return mode === "content";
-  if (!isThere) thread.keys = null;
+  if (there !== undefined && mode !== "replace") {
+    return mode === "content" || Buffer.compare(there, value) === 0;
+  }
+  if (there === undefined) thread.keys = null;
   thread.values.set(key, Uint8Array.from(value));
   return true;
 }

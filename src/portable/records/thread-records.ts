@@ -1,11 +1,14 @@
-/** One change of a record. A key is printable ASCII, at most 1,024 characters; order is that of bytes. */
+/**
+ * One change of a record. A key is printable ASCII, 1 to 1,024 characters; order is that of bytes. One
+ * key may change several times in a write.
+ */
 export interface Change {
   key: string;
   /** What stands there from now on, at most {@link VALUE_BYTES_MAX}; null removes the record. */
   value: Uint8Array | null;
   /**
-   * What to do where the key is there: `replace` it, keep the `first` and say so, or keep either,
-   * since the key names the `content`. @defaultValue "replace"
+   * What to do where the key is there: `replace` it, keep the `first` and say so if it is another, or
+   * keep either, since the key names the `content`. @defaultValue "replace"
    */
   mode?: "replace" | "first" | "content";
 }
@@ -21,7 +24,7 @@ export interface WriteConditions {
 export interface WriteResult {
   /** False where a condition did not hold: nothing was written. */
   isDone: boolean;
-  /** Keys of `first` that were there before, and stayed as they were. */
+  /** Keys of `first` that had another value before, and stayed as they were. */
   kept: readonly string[];
 }
 
@@ -47,17 +50,22 @@ export interface ScanOptions {
 
 /** A value is no larger, whatever keeps it: DynamoDB has items of 400 KB. */
 export const VALUE_BYTES_MAX = 350_000;
+/** Keys and values of one write are no more: servers take it in one message. */
+export const WRITE_BYTES_MAX = 256 * 1024 ** 2;
+/** A thread's name is no longer, as UTF-8. */
+export const THREAD_BYTES_MAX = 1000;
 
 /**
  * Records of threads, wherever they are kept.
  *
  * A write is durable when it is answered. It happens as a whole; where a store cannot do that
- * (DynamoDB), its changes happen in their order, and a crash leaves the first of them at most. Writing
- * the same again changes nothing, so a write that failed may be tried again. A thread that was never
- * written reads as an empty one.
+ * (DynamoDB), one happens after the other in each thread, and a crash leaves a part: `content` first,
+ * then the other changes in their order, neighbours whose keys are alike up to the first slash side by
+ * side, and the last change of all by itself. Writing the same again changes nothing, so a write that
+ * failed may be tried again. A thread that was never written reads as an empty one.
  */
 export interface ThreadRecords extends AsyncDisposable {
-  /** @throws STORE_FULL, STORE_FAILED, STORE_UNREACHABLE */
+  /** @throws USAGE_INVALID, STORE_FULL, STORE_FAILED, STORE_UNREACHABLE */
   write(
     thread: string,
     changes: readonly Change[],
@@ -70,7 +78,7 @@ export interface ThreadRecords extends AsyncDisposable {
   /** Returns records in the order of their keys. */
   scan(thread: string, options: ScanOptions): Promise<readonly ThreadRecord[]>;
 
-  /** Returns how often the thread was written: zero where it never was. */
+  /** Returns a number that each write makes greater: zero where there was none. */
   revision(thread: string): Promise<number>;
 
   /** Returns the names of threads above `after`, in the order of their bytes, at most `limit`. */

@@ -151,7 +151,7 @@ export class SqliteRecords implements ThreadRecords {
     return { isDone: true, kept };
   }
 
-  /** Returns false where a first one stays. */
+  /** Returns false where another one stays that was first. */
   #apply(thread: number, { key, value, mode = "replace" }: Change): boolean {
     if (value === null) {
       this.#file.run("DELETE FROM records WHERE thread = ? AND key = ?", thread, key);
@@ -164,7 +164,12 @@ export class SqliteRecords implements ThreadRecords {
       return true;
     }
     const added = this.#file.run(`INSERT OR IGNORE ${columns}`, thread, key, value);
-    return mode === "content" || added > 0;
+    return mode === "content" || added > 0 || this.#isSame(thread, key, value);
+  }
+
+  #isSame(thread: number, key: string, value: Uint8Array): boolean {
+    const sql = "SELECT 1 FROM records WHERE thread = ? AND key = ? AND value = ?";
+    return this.#file.get(sql, thread, key, value) !== undefined;
   }
 
   #has(thread: Thread | undefined, key: string): boolean {
