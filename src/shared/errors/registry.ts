@@ -158,7 +158,9 @@ export const ERROR_REGISTRY = {
     "CRIU could not bring the processes back; the session is as before.",
   ),
   SANDBOX_FAILED: tool("Namespaces, mounts, network or init of a session could not be made."),
-  STORE_FAILED: tool("The store could not make, read or delete a subvolume, snapshot or image."),
+  STORE_FAILED: tool(
+    "The store could not make, read or delete a subvolume, snapshot, image or record.",
+  ),
   TOOL_FAILED: tool("A program that Waypoint started failed; the detail has what it said."),
 
   CHECKPOINT_INCOMPLETE: damaged(
