@@ -13,9 +13,12 @@ export interface DebianProgram extends Disposable {
   env: NodeJS.ProcessEnv;
 }
 
+/** What is unpacked, and how many use it. */
+const unpacked = new Map<string, { root: Promise<string>; users: number }>();
+
 /**
  * Finds a program of this machine, or unpacks its package into a directory of the test's own:
- * nothing is installed, and disposing of it removes it.
+ * nothing is installed. When all that were asked for are disposed of, it is removed.
  *
  * @param places  where it may be below a root; `*` stands for a version
  */
@@ -27,25 +30,39 @@ export async function findProgram(
   if (installed !== null) {
     return { path: installed, env: process.env, [Symbol.dispose]: () => {} };
   }
+  const shared = unpacked.get(packageName) ?? { root: unpack(packageName), users: 0 };
+  unpacked.set(packageName, shared);
+  shared.users += 1;
+  const root = await shared.root;
+  const program = findBelow(root, places);
+  if (program === null) throw new Error(`${packageName} has none of ${places.join(", ")}`);
+  const env = { ...process.env, LD_LIBRARY_PATH: librariesOf(root).join(":") };
+  const dispose = () => {
+    shared.users -= 1;
+    if (shared.users > 0) return;
+    unpacked.delete(packageName);
+    rmSync(path.dirname(root), { recursive: true, force: true });
+  };
+  return { path: program, env, [Symbol.dispose]: dispose };
+}
+
+/** Returns the root below which the package lies, in a directory of its own. */
+async function unpack(packageName: string): Promise<string> {
   const directory = mkdtempSync(path.join(os.tmpdir(), "waypoint-debian-"));
-  const remove = () => rmSync(directory, { recursive: true, force: true });
   try {
     // Servers run as somebody else.
     chmodSync(directory, 0o755);
     const root = path.join(directory, "root");
     mkdirSync(root, { mode: 0o755 });
-    await unpack(packageName, directory, root);
-    const program = findBelow(root, places);
-    if (program === null) throw new Error(`${packageName} has none of ${places.join(", ")}`);
-    const env = { ...process.env, LD_LIBRARY_PATH: librariesOf(root).join(":") };
-    return { path: program, env, [Symbol.dispose]: remove };
+    await download(packageName, directory, root);
+    return root;
   } catch (error) {
-    remove();
+    rmSync(directory, { recursive: true, force: true });
     throw error;
   }
 }
 
-async function unpack(packageName: string, directory: string, root: string): Promise<void> {
+async function download(packageName: string, directory: string, root: string): Promise<void> {
   const archives = path.join(directory, "archives");
   const lists = path.join(directory, "lists");
   for (const each of [archives, lists]) mkdirSync(path.join(each, "partial"), { recursive: true });
