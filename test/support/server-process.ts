@@ -16,18 +16,23 @@ export class ServerProcess {
   #child: ChildProcess | null = null;
   #log = "";
 
-  /** Starts it as nobody, and returns when `isReady` holds. */
+  /**
+   * Starts it, and returns when `isReady` holds.
+   *
+   * @param user  whose rights it has. @defaultValue those of nobody
+   */
   async start(
     argv: readonly [string, ...string[]],
     env: NodeJS.ProcessEnv,
     isReady: () => Promise<boolean>,
+    user = NOBODY,
   ): Promise<void> {
     const [program, ...words] = argv;
     const child = spawn(program, words, {
       env,
       cwd: "/",
-      uid: NOBODY,
-      gid: NOBODY,
+      uid: user,
+      gid: user,
       stdio: ["ignore", "pipe", "pipe"],
     });
     this.#child = child;
