@@ -6,6 +6,11 @@ import { CuttingProxy } from "../support/cutting-proxy.ts";
 import { PostgresServer } from "../support/postgres-server.ts";
 import { describeRecords } from "../support/records-conformance.ts";
 import { stepsInPart, writeThroughCrashes } from "../support/records-crash.ts";
+import { SmallDisk } from "../support/small-disk.ts";
+
+const DISK_BYTES = 300 * 1024 ** 2;
+/** Enough for what is written ahead, too little for many records. */
+const DISK_LEFT_BYTES = 60 * 1024 ** 2;
 
 let server: PostgresServer;
 beforeAll(async () => {
@@ -162,3 +167,32 @@ test.each(["\u{d800}", "x".repeat(1001)])(
     await expect(records.write(thread, [])).rejects.toMatchObject({ code: "USAGE_INVALID" });
   },
 );
+
+test("a full disk is told, leaves nothing in part, and is written again when there is room", async () => {
+  await using disk = SmallDisk.mount(DISK_BYTES);
+  const own = await PostgresServer.open(disk.path);
+  try {
+    await using records = await PostgresRecords.open({ connection: own.address() });
+    const filler = disk.fill(DISK_LEFT_BYTES);
+    const write = (at: number) =>
+      records.write("t", [
+        { key: `${at}/a`, value: Buffer.alloc(300_000, at) },
+        { key: `${at}/b`, value: Buffer.alloc(300_000, at) },
+      ]);
+    let done = 0;
+    const fillUp = async () => {
+      for (;;) {
+        await write(done);
+        done += 1;
+      }
+    };
+    await expect(fillUp()).rejects.toMatchObject({ code: "STORE_FULL" });
+
+    const all = { prefix: "", limit: 9999, isKeysOnly: true };
+    expect(await records.scan("t", all)).toHaveLength(2 * done);
+    filler.remove();
+    expect((await write(done)).isDone).toBe(true);
+  } finally {
+    await own[Symbol.asyncDispose]();
+  }
+});

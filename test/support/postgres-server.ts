@@ -22,20 +22,20 @@ export class PostgresServer implements AsyncDisposable {
   static readonly password = "s3cret/with?marks";
   readonly port: number;
   readonly #program: DebianProgram;
-  readonly #directory: string;
+  readonly #directory = directoryOfNobody();
+  readonly #data: string;
   readonly #process = new ServerProcess();
 
-  private constructor(program: DebianProgram, directory: string, port: number) {
+  private constructor(program: DebianProgram, parent: string | undefined, port: number) {
     this.#program = program;
-    this.#directory = directory;
+    this.#data = path.join(parent ?? this.#directory, "data");
     this.port = port;
   }
 
-  /** @param parent  where its files are to be. @defaultValue a directory of its own */
+  /** @param parent  where its tables are to be, its log apart. @defaultValue a directory of its own */
   static async open(parent?: string): Promise<PostgresServer> {
     const program = await findProgram("postgresql", ["usr/lib/postgresql/*/bin/postgres"]);
-    const directory = parent ?? directoryOfNobody();
-    const server = new PostgresServer(program, directory, await freePort());
+    const server = new PostgresServer(program, parent, await freePort());
     try {
       await server.#initialize();
       await server.start();
@@ -89,12 +89,9 @@ export class PostgresServer implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#process.end("SIGQUIT");
+    removeDirectory(this.#data);
     removeDirectory(this.#directory);
     this.#program[Symbol.dispose]();
-  }
-
-  get #data(): string {
-    return path.join(this.#directory, "data");
   }
 
   async #initialize(): Promise<void> {
@@ -102,7 +99,9 @@ export class PostgresServer implements AsyncDisposable {
     writeFileSync(passwordFile, `${PostgresServer.password}\n`, { mode: 0o644 });
     const program = path.join(path.dirname(this.#program.path), "initdb");
     const words = ["--auth=scram-sha-256", `--pwfile=${passwordFile}`, "--encoding=UTF8"];
-    await run(program, ["-D", this.#data, "-U", "nobody", "--locale=C", ...words], {
+    const log = path.join(this.#directory, "log");
+    const places = ["-D", this.#data, `--waldir=${log}`];
+    await run(program, [...places, "-U", "nobody", "--locale=C", ...words], {
       env: this.#program.env,
       cwd: "/",
       uid: NOBODY,

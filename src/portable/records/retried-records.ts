@@ -8,7 +8,7 @@ const PAUSE_FACTOR = 3;
 
 /**
  * A store that is asked again where it could not be reached: 2 s in all. What is written twice is the
- * same as once, so nothing can go wrong by it, but that a `first` of its own may be told as kept.
+ * same as once, so nothing can go wrong by it, but that a write on an `ifRevision` may be told as refused.
  */
 export class RetriedRecords implements ThreadRecords {
   readonly #records: ThreadRecords;
