@@ -5,6 +5,22 @@
  * docs/langgraph.md teaches it.
  */
 
+export {
+  type DynamoClient,
+  type DynamoOptions,
+  DynamoRecords,
+} from "./portable/records/dynamodb/index.ts";
+export {
+  type PostgresOptions,
+  type PostgresPool,
+  PostgresRecords,
+} from "./portable/records/postgres/index.ts";
+export {
+  type Durability,
+  type RedisClient,
+  type RedisOptions,
+  RedisRecords,
+} from "./portable/records/redis/index.ts";
 export { type ErrorCode, hasCode, WaypointError } from "./shared/errors/index.ts";
 export {
   type EncryptionOptions,

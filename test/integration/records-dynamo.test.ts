@@ -5,7 +5,7 @@ import {
   PutItemCommand,
   UpdateItemCommand,
 } from "@aws-sdk/client-dynamodb";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { DynamoRecords } from "../../src/portable/records/dynamodb/index.ts";
 import { CuttingProxy } from "../support/cutting-proxy.ts";
 import { DynamoServer } from "../support/dynamo-server.ts";
@@ -38,6 +38,18 @@ const keysOf = async (records: DynamoRecords, thread = "t") =>
 describeRecords("DynamoDB", async () => {
   const table = newTable();
   return { records: await open(table), again: () => open(table) };
+});
+
+test("an address names a table, and its credentials come from where the package looks", async () => {
+  const { accessKeyId, secretAccessKey } = DynamoServer.credentials;
+  vi.stubEnv("AWS_ACCESS_KEY_ID", accessKeyId);
+  vi.stubEnv("AWS_SECRET_ACCESS_KEY", secretAccessKey);
+  const place = `region=eu-west-1&endpoint=${server.address().endpoint}`;
+  const address = `dynamodb://${newTable()}?${place}&createTable=true`;
+  await using records = await DynamoRecords.openAddress(address);
+  vi.unstubAllEnvs();
+
+  expect((await records.write("t", [{ key: "a", value: bytes("1") }])).isDone).toBe(true);
 });
 
 test("a client of the caller's own is used, and left open", async () => {

@@ -8,6 +8,7 @@ import type {
   WriteConditions,
   WriteResult,
 } from "../thread-records.ts";
+import { optionsOf } from "./address.ts";
 import { connectDynamo, type DynamoConnection, type DynamoOptions } from "./connect-dynamo.ts";
 import type { Condition, DynamoTable, Item } from "./dynamo-table.ts";
 import { prepareTable } from "./prepare-table.ts";
@@ -58,6 +59,15 @@ export class DynamoRecords implements ThreadRecords {
       connection.close();
       throw error;
     }
+  }
+
+  /**
+   * As {@link open}, with what an address says: `dynamodb://TABLE?region=…&endpoint=…&createTable=true`.
+   *
+   * @throws USAGE_INVALID  it is none.
+   */
+  static async openAddress(address: string): Promise<DynamoRecords> {
+    return await DynamoRecords.open(optionsOf(address));
   }
 
   async write(
@@ -154,10 +164,10 @@ export class DynamoRecords implements ThreadRecords {
     try {
       result = await work();
     } catch (error) {
-      await lease.giveBack().catch(() => {});
+      await lease.release().catch(() => {});
       throw error;
     }
-    await lease.giveBack(lease.isListed || result.isDone);
+    await lease.release(lease.isListed || result.isDone);
     return result;
   }
 

@@ -81,12 +81,12 @@ export class ThreadLease {
       if (by === "") continue;
       if (by !== seen.holder || beat !== seen.beat) seen = { holder: by, beat, sinceMs: atMs };
       if (atMs - seen.sinceMs > leaseMs) {
-        const item = await takeOver(table, thread, holder, seen);
+        const item = await seize(table, thread, holder, seen);
         if (item === null) continue;
         const lease = new ThreadLease(table, thread, { item, holder, leaseMs, atMs });
         if (expected === undefined) return lease;
         // Nobody knows what the dead one had written when the revision was read.
-        await lease.giveBack();
+        await lease.release();
         return null;
       }
       if (atMs > endsAtMs) throw busy(thread);
@@ -108,7 +108,7 @@ export class ThreadLease {
   }
 
   /** @param isListed  whether the index of threads has the thread now */
-  async giveBack(isListed = this.isListed): Promise<void> {
+  async release(isListed = this.isListed): Promise<void> {
     const listed = isListed ? "SET listed = :yes" : "";
     // One that is not held any more was given back, or taken over.
     await this.#table.update(
@@ -191,7 +191,7 @@ async function tryToTake(
   );
 }
 
-async function takeOver(
+async function seize(
   table: DynamoTable,
   thread: string,
   holder: string,
