@@ -7,7 +7,7 @@ const ROOM = "^src/((?:shared|formats|portable|linux|engine|surfaces)/[^/]+|base
 const DOORS = [
   "^src/[^/]+/index[.]ts$",
   "^src/[^/]+/[^/]+/index[.]ts$",
-  "^src/portable/(catalog|objects|records|approvals|decisions|effects)/[^/]+/index[.]ts$",
+  "^src/portable/(catalog|objects|records|approvals|contacts|decisions|effects)/[^/]+/index[.]ts$",
 ];
 const COMPOSITION_ROOT = "^src/engine/[^/]+[.]ts$";
 

@@ -43,6 +43,7 @@ export {
   unmount,
 } from "./libc.ts";
 export { endWithParent, limitFurtherMemory } from "./own-process.ts";
+export { type FilterInstruction, openPacketSocket, receivePacket } from "./packet-socket.ts";
 export {
   addressOf,
   fileHandle,

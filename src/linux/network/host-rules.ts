@@ -1,3 +1,4 @@
+import { buildContactTable } from "./contact-rules.ts";
 import { IPV6_RANGE } from "./ipv6.ts";
 import { RESOLVER_ADDRESS } from "./resolv-conf.ts";
 
@@ -34,7 +35,7 @@ table ${table} {
     iifname "${ALL_LINKS}" oifname "${ALL_LINKS}" drop
   }
 ${forwardDnsTo === null ? "" : dnsChains(forwardDnsTo)}}
-${hasIpv6 ? buildIpv6Rules(ownerKey) : ""}`;
+${hasIpv6 ? buildIpv6Rules(ownerKey) : ""}${buildContactTable(ownerKey)}`;
 }
 
 /** The same for IPv6, which has no rp_filter: the rule looks where the sender would be reached. */

@@ -1,5 +1,6 @@
 import { writeFile } from "node:fs/promises";
 import { runProcess } from "../../base/index.ts";
+import { contactTable } from "./contact-rules.ts";
 import { closeForwardChain, openForwardChain } from "./forward-policy.ts";
 import { buildHostRules, hostTableName } from "./host-rules.ts";
 import { putForwardingBack } from "./ip-forwarding.ts";
@@ -39,9 +40,9 @@ export class HostSetup {
   async release(): Promise<void> {
     this.#ready = null;
     const { ownerKey } = this.#options;
-    for (const family of ["ip", "ip6"]) {
-      const table = [family, hostTableName(ownerKey)];
-      await runProcess(["nft", "delete", "table", ...table], { okExitCodes: [0, 1] });
+    const name = hostTableName(ownerKey);
+    for (const table of [`ip ${name}`, `ip6 ${name}`, contactTable(ownerKey)]) {
+      await runProcess(["nft", "delete", "table", ...table.split(" ")], { okExitCodes: [0, 1] });
     }
     await closeForwardChain(ownerKey);
     await putForwardingBack(async () => (await readLinks()).length > 0);

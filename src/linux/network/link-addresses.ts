@@ -34,6 +34,13 @@ export function linkAddresses(range: string, linkIndex: number, hasIpv6 = false)
   };
 }
 
+/** Returns the number of the link whose session has this address; `null` of any other address. */
+export function linkIndexOf(range: string, sessionAddress: string): number | null {
+  const { first, last } = parseCidr(range);
+  const address = parseCidr(sessionAddress).first;
+  return address < first || address > last ? null : Math.floor((address - first) / 2);
+}
+
 /**
  * Returns a range for the links that overlaps none of the host's routes.
  *

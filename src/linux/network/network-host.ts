@@ -4,12 +4,13 @@ import { buildEgressHold, egressHoldTableName, removeStaleEgressHolds } from "./
 import { HostSetup } from "./host-setup.ts";
 import { switchForwardingOn } from "./ip-forwarding.ts";
 import { canForwardIpv6 } from "./ipv6.ts";
-import { chooseLinkRange, parseRoutes } from "./link-addresses.ts";
+import { chooseLinkRange, linkIndexOf, parseRoutes } from "./link-addresses.ts";
+import { LinkContacts } from "./link-contacts.ts";
 import { readLinks, type SessionLink } from "./links.ts";
 import { NamespaceFiles } from "./namespace-files.ts";
 import { readHostResolvConf } from "./read-host-resolv-conf.ts";
 import { noRange, requireWord } from "./refusals.ts";
-import { loopbackServerOf, RESOLVER_ADDRESS, resolvConfFor } from "./resolv-conf.ts";
+import { loopbackServerOf, nameServersOf, RESOLVER_ADDRESS, resolvConfFor } from "./resolv-conf.ts";
 import {
   buildNamespaceBatch,
   buildNamespaceCommand,
@@ -43,6 +44,8 @@ export class NetworkHost {
   /** Returns what a checkpoint's sockets need in order to come back. */
   readonly planSockets = planSockets;
   readonly planSocketsOnHost = planSocketsOnHost;
+  /** Whom sessions talk to, and whom they may. */
+  readonly contacts: LinkContacts;
   readonly #ownerKey: string;
   readonly #files: NamespaceFiles;
   readonly #hasIpv6: boolean;
@@ -67,6 +70,11 @@ export class NetworkHost {
     this.resolvConf = resolvConfFor(options.hostResolvConf, RESOLVER_ADDRESS, options.hasIpv6);
     const { ownerKey, range, hasIpv6 } = options;
     const forwardDnsTo = loopbackServerOf(options.hostResolvConf, hasIpv6);
+    const servers = nameServersOf(options.hostResolvConf);
+    const linkOf = (id: string) => this.#links.find(id);
+    const indexOf = (address: string) => linkIndexOf(range, address);
+    this.contacts = new LinkContacts({ ownerKey, servers, hasIpv6, linkOf, indexOf });
+    for (const id of this.#links.ids()) this.contacts.watch(id);
     this.#setup = new HostSetup({ ownerKey, range, forwardDnsTo, hasIpv6 });
     this.#spares = new SpareNetworks({
       countMax: options.sparesMax,
@@ -109,10 +117,16 @@ export class NetworkHost {
    * Makes the network of an instance: {@link createNamespace}, then {@link connect} for "nat".
    *
    * **On failure** nothing of it is left.
+   *
+   * @param allow  list of what it may reach; null for everything.
    */
-  async create(instanceId: string, mode: NetworkMode): Promise<SessionNetwork> {
+  async create(
+    instanceId: string,
+    mode: NetworkMode,
+    allow: string | null = null,
+  ): Promise<SessionNetwork> {
     if (mode === "none") return await this.createNamespace(instanceId);
-    return (await this.takeSpare(instanceId)) ?? (await this.#makeWhole(instanceId));
+    return (await this.takeSpare(instanceId, allow)) ?? (await this.#makeWhole(instanceId, allow));
   }
 
   /**
@@ -120,22 +134,24 @@ export class NetworkHost {
    *
    * **On failure** {@link remove} takes away what there is of it.
    */
-  async takeSpare(instanceId: string): Promise<SessionNetwork | null> {
+  async takeSpare(instanceId: string, allow: string | null = null): Promise<SessionNetwork | null> {
     const spare = this.#spares.take();
     this.#spares.refill();
     if (spare === undefined) return null;
     // The link first: it is what remove() could not find by itself.
     await this.#links.rename(spare.id, instanceId);
+    this.contacts.rename(spare.id, instanceId);
     this.#files.rename(spare.id, instanceId);
+    if (allow !== null) await this.contacts.allow(instanceId, allow);
     const { address, linkIndex } = spare;
     return { netnsPath: this.netnsPath(instanceId), address, linkIndex };
   }
 
-  async #makeWhole(instanceId: string): Promise<SessionNetwork> {
+  async #makeWhole(instanceId: string, allow: string | null = null): Promise<SessionNetwork> {
     await this.createNamespace(instanceId);
     await using rollback = new Rollback();
     rollback.defer("remove the network", () => this.remove(instanceId));
-    const connected = await this.connect(instanceId);
+    const connected = await this.connect(instanceId, { isHeld: false, allow });
     rollback.keep();
     return connected;
   }
@@ -203,11 +219,14 @@ export class NetworkHost {
   /**
    * Links a namespace to the host and the world; CRIU may be restoring into it meanwhile.
    *
+   * No program may run in it before this has ended: a list holds from then on.
+   *
    * @param options.isHeld  leaves the session's end closed, for {@link release}.
+   * @param options.allow  list of what it may reach; null for everything.
    */
   async connect(
     instanceId: string,
-    { isHeld }: { isHeld: boolean } = { isHeld: false },
+    { isHeld, allow = null }: { isHeld: boolean; allow?: string | null } = { isHeld: false },
   ): Promise<SessionNetwork> {
     const netnsPath = this.netnsPath(instanceId);
     await this.#setup.prepare();
@@ -216,12 +235,15 @@ export class NetworkHost {
       // Looked at again now that the link exists: see putForwardingBack.
       switchForwardingOn(),
       this.#setup.secureLink(link.linkName),
+      ...(allow === null ? [] : [this.contacts.allow(instanceId, allow)]),
     ]);
+    this.contacts.watch(instanceId);
     return { netnsPath, address: link.sessionAddress, linkIndex };
   }
 
   /** Removes an instance's network, whatever there is of it; idempotent. */
   async remove(instanceId: string): Promise<void> {
+    await this.contacts.remove(instanceId);
     // The link first: the end of the namespace would take its time.
     await this.#links.remove(instanceId);
     if (this.#heldOnHost.delete(instanceId)) {

@@ -44,7 +44,8 @@ export function hasOnlyLoopbackServers(resolvConf: string): boolean {
   return servers.length > 0 && servers.every((server) => isLoopback(server));
 }
 
-function nameServersOf(resolvConf: string): string[] {
+/** Returns the name servers of a resolv.conf, in its order. */
+export function nameServersOf(resolvConf: string): string[] {
   return resolvConf.split("\n").flatMap((line) => /^\s*nameserver\s+(\S+)/.exec(line)?.[1] ?? []);
 }
 

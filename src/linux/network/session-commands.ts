@@ -107,10 +107,12 @@ export function buildConnectScript(options: {
   netnsPath: string;
   link: LinkAddresses;
   alias: string;
+  /** What counts on the link, as nft commands. */
+  counters: string;
   /** Leaves the session's end down, for {@link buildReleaseScript}. */
   isHeld: boolean;
 }): string {
-  const { netnsPath, link, alias, isHeld } = options;
+  const { netnsPath, link, alias, counters, isHeld } = options;
   const wayOut = `${enter(netnsPath)} ip -batch - <<'END'\n${buildWayOut(link).join("\n")}\nEND`;
   return `
 ${enter(netnsPath)} nft -f - <<'END' &
@@ -122,8 +124,12 @@ link set dev ${link.linkName} alias ${alias} addrgenmode none up
 address add ${link.hostAddress}/31 dev ${link.linkName}
 ${link.ipv6 === null ? "" : buildIpv6Addresses(link.linkName, 1, link.ipv6.hostAddress).join("\n")}
 END
+nft -f - <<'END' &
+${counters}END
+counters=$!
 ${isHeld ? "" : wayOut}
 wait $translation
+wait $counters
 `;
 }
 

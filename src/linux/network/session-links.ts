@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import { runProcess } from "../../base/index.ts";
 import { WaypointError } from "../../shared/errors/index.ts";
+import { buildLinkCounters } from "./contact-rules.ts";
 import { LINKS_MAX, type LinkAddresses, linkAddresses } from "./link-addresses.ts";
 import { linkAlias, type SessionLink } from "./links.ts";
 import { isNumberTaken } from "./refusals.ts";
@@ -46,6 +47,12 @@ export class SessionLinks {
     return linkIndex === undefined ? null : this.#addresses(linkIndex);
   }
 
+  /** Returns the number and the addresses of a link, `null` where there is none. */
+  find(id: string): { linkIndex: number; addresses: LinkAddresses } | null {
+    const linkIndex = this.#numbers.get(id);
+    return linkIndex === undefined ? null : { linkIndex, addresses: this.#addresses(linkIndex) };
+  }
+
   /** Makes a link under the first number that is free in the kernel. */
   async make(options: {
     instanceId: string;
@@ -59,7 +66,9 @@ export class SessionLinks {
       this.#next = (linkIndex + 1) % LINKS_MAX;
       const link = this.#addresses(linkIndex);
       try {
-        await runProcess(["sh", "-ec", buildConnectScript({ ...options, alias, link })]);
+        const counters = buildLinkCounters(this.#ownerKey, linkIndex);
+        const script = buildConnectScript({ ...options, alias, counters, link });
+        await runProcess(["sh", "-ec", script]);
         this.#numbers.set(instanceId, linkIndex);
         return { link, linkIndex };
       } catch (error) {
