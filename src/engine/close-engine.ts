@@ -41,6 +41,7 @@ export async function closeEngine(engine: Engine, stepTimeoutMs?: number): Promi
   await steps.run("capture what is held", () => captureAllHeld(engine));
   await endMakers(steps, engine);
   await endBackground(steps, engine);
+  engine.contacts.close();
   engine.agentStates[Symbol.dispose]();
   engine.approvals[Symbol.dispose]();
   engine.effects[Symbol.dispose]();

@@ -21,6 +21,7 @@ import * as textTools from "../linux/text-tools/index.ts";
 import { AgentStates, redactorOf } from "../portable/agent-state/index.ts";
 import { SqliteApprovals } from "../portable/approvals/sqlite/index.ts";
 import { namesNothing, SqliteCatalog } from "../portable/catalog/sqlite/index.ts";
+import { SqliteContacts } from "../portable/contacts/sqlite/index.ts";
 import { SqliteDecisions } from "../portable/decisions/sqlite/index.ts";
 import { LazyEffects } from "../portable/effects/index.ts";
 import { SqliteEffects } from "../portable/effects/sqlite/index.ts";
@@ -28,6 +29,7 @@ import { SqliteObjects } from "../portable/objects/sqlite/index.ts";
 import { ID_LENGTH } from "../shared/protocol/index.ts";
 import { AutomaticCheckpoints } from "./automatic/index.ts";
 import { MemoryImages } from "./checkpoint/index.ts";
+import { ContactCounts } from "./contacts/index.ts";
 import { Browses } from "./files/index.ts";
 import {
   ApprovalWaits,
@@ -149,6 +151,9 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
       isThere: () => existsSync(path.join(layout.agentDir, "effects.sqlite")),
       open: () => SqliteEffects.open(fileForAgents(layout, "effects.sqlite")),
     }),
+    get contacts() {
+      return contacts;
+    },
     redact: (text) => String(redact(text)),
     redactValue: (value) => redact(value as Parameters<typeof redact>[0]),
     store,
@@ -205,6 +210,13 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     logger,
     newId,
   };
+  const contacts = new ContactCounts(
+    engine,
+    new SqliteContacts({
+      isThere: () => existsSync(path.join(layout.agentDir, "contacts.sqlite")),
+      path: () => fileForAgents(layout, "contacts.sqlite"),
+    }),
+  );
   const standbys = new Standbys(engine);
   const browses = new Browses(engine);
   const baseChanges = new BaseChanges(engine);

@@ -4,6 +4,7 @@ import { AUTO_HANDLERS } from "./auto-handlers.ts";
 import { BASE_HANDLERS } from "./base-handlers.ts";
 import { bisect } from "./bisect.ts";
 import { CHECKPOINT_HANDLERS } from "./checkpoint-handlers.ts";
+import { CONTACT_HANDLERS } from "./contact-handlers.ts";
 import { DECISION_HANDLERS } from "./decision-handlers.ts";
 import { EFFECT_HANDLERS } from "./effect-handlers.ts";
 import { FILE_HANDLERS } from "./file-handlers.ts";
@@ -35,6 +36,7 @@ export const HANDLERS: EngineOperations = {
   ...STATE_HANDLERS,
   ...TASK_HANDLERS,
   ...EFFECT_HANDLERS,
+  ...CONTACT_HANDLERS,
   ...DECISION_HANDLERS,
   ...RESTORE_HANDLERS,
   ...MERGE_HANDLERS,

@@ -42,6 +42,7 @@ const LOOKS = [
   /^catalog\.(?!(\w+\.)?(transaction|quickTransaction|sync|insert|update|delete|put))/,
   /^store\.(checkpointPaths|instancePaths|mountPaths|requireKnown|files|list)/,
   /^store\.(images|snapshots)\.(is|locate|exists)/,
+  /^contacts\.(look|of|since|briefs)/,
   /^store\.bases\.(directoryOf|defaultName|all|has|is|recordOf|kindOf|sweep)/,
   /^(sandbox|criu|network|limits|freezer)\.(find|tree|is|has|list|read|plan|check|merged|netns)/,
   /^(sandbox\.startTicks|criu\.(measure|pages)|limits\.hits|freezer\.(holds|groupDir))/,

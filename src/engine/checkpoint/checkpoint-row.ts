@@ -47,6 +47,7 @@ export function checkpointRow(
     stage: "captured",
     base: session.base,
     net: session.net,
+    netAllow: session.netAllow,
     user: session.user,
     cwd: session.cwd,
     binds: session.binds,

@@ -59,6 +59,7 @@ test("a checkpoint is dumped while nobody is connected, recorded, and made durab
     "catalog.insertCheckpoint",
     "catalog.updateSession s1",
     "decisions.capture s1-1 id1",
+    "contacts.capture id1",
     "stories.schedule id1",
     "store.images.sum",
     "catalog.updateCheckpoint id1",

@@ -45,11 +45,13 @@ export async function createCheckpoint(
   if (!isKeeping) requireShare(session, engine);
   await engine.store.space.flushIfDirty(isKeeping ? "keeping" : "new");
   leases.throwIfCancelled(session.id);
+  // Before the pause: what is sent in between is told twice, rather than not at all.
+  const contacts = engine.contacts.look(session.instance);
   const captured =
     live === undefined
       ? await captureFiles(session, id, engine)
       : ((await shareCaptures(session, live, id, engine)) ??
-        (await captureAll(session, live, id, engine)));
+        (await captureAll(session, live, id, engine, contacts)));
   const { commands, ...facts } = captured;
   // A dump is let come to its end, for the sake of the processes: but nobody needs it.
   leases.throwIfCancelled(session.id);
@@ -67,6 +69,7 @@ export async function createCheckpoint(
   rollback.keep();
   engine.journal.keep(id, commands);
   captureDecisions(session.instance, id, engine);
+  engine.contacts.capture(await contacts, session, id);
   scheduleDurable(id, engine);
   scheduleStory(id, engine);
   return row;
@@ -107,7 +110,13 @@ async function shareCaptures(session: SessionRow, live: LiveInstance, id: string
   return { pauseMs: 0, memoryBytes, unchangedSince: parent.id, imagesSums, commands };
 }
 
-async function captureAll(session: SessionRow, live: LiveInstance, id: string, engine: Engine) {
+async function captureAll(
+  session: SessionRow,
+  live: LiveInstance,
+  id: string,
+  engine: Engine,
+  beforePause: Promise<unknown>,
+) {
   await untilWhole(live, engine);
   engine.leases.throwIfCancelled(session.id);
   requireRestorableBinds(session, live.pid, engine);
@@ -118,6 +127,7 @@ async function captureAll(session: SessionRow, live: LiveInstance, id: string, e
   // CRIU cannot dump one end of a connection, so the daemon lets go of the session's init first.
   await live.link.quiesce();
   try {
+    await beforePause;
     const { pauseMs, memoryBytes } = await dumpInstance(session, live, id, engine);
     quickState.take(id);
     return { pauseMs, memoryBytes, unchangedSince: null, imagesSums: null, commands };

@@ -8,7 +8,12 @@ import {
   tagsOf,
 } from "../../portable/model/index.ts";
 import { hasCode } from "../../shared/errors/index.ts";
-import type { Checkpoint, Intent, OperationOutput } from "../../shared/protocol/index.ts";
+import {
+  type Checkpoint,
+  type Intent,
+  type OperationOutput,
+  splitNetAllow,
+} from "../../shared/protocol/index.ts";
 import { effectsBefore } from "../effects/index.ts";
 import type { Engine } from "../ports/index.ts";
 import { limitsOf } from "../session/index.ts";
@@ -24,12 +29,14 @@ export interface CheckpointFacts {
   story: Omit<StoryRow, "checkpoint"> | undefined;
   /** The newest verdict of its own verify command. */
   verification: VerificationRow | undefined;
+  /** Whom it talked to most. */
+  contacts?: string | undefined;
 }
 
 /** Returns a checkpoint as the outside sees it. */
 export function describeCheckpoint(
   row: TimelineRow,
-  { story, verification }: CheckpointFacts,
+  { story, verification, contacts }: CheckpointFacts,
 ): Checkpoint {
   const { id, session, sessionName, parent, name, intent, trigger, content, autoCause } = row;
   const { createdAt, unchangedSince, pauseMs, totalMs, memoryBytes, stage } = row;
@@ -40,7 +47,7 @@ export function describeCheckpoint(
     task: row.task,
     derivedIntent: derivedIntentOf(row, story),
     verification: verification === undefined ? null : describeVerification(verification),
-    changes: { summary: summaryOf(row, story?.summary ?? "") },
+    changes: { summary: summaryOf(row, story?.summary ?? "", contacts) },
   };
 }
 
@@ -51,13 +58,18 @@ export function describeCheckpoint(
  */
 export function describeCheckpoints(
   rows: readonly TimelineRow[],
-  { catalog }: Engine,
+  { catalog, contacts }: Engine,
   verdictsOf: { command?: string } = {},
 ): Checkpoint[] {
+  const briefs = contacts.briefs();
   const stories = new Map(catalog.stories.all().map((row) => [row.checkpoint, row]));
   const verdicts = catalog.verifications.verdicts(verdictsOf);
   return rows.map((row) =>
-    describeCheckpoint(row, { story: stories.get(row.id), verification: verdicts.get(row.id) }),
+    describeCheckpoint(row, {
+      story: stories.get(row.id),
+      verification: verdicts.get(row.id),
+      contacts: briefs.get(row.id),
+    }),
   );
 }
 
@@ -85,6 +97,8 @@ export async function showCheckpoint(
     verifications: withinAnswer(verifications),
     changes: { ...changes, summary: summaryOf(row, changes.summary) },
     story,
+    contacts: engine.contacts.of(row),
+    allow: row.netAllow === null ? null : splitNetAllow(row.netAllow),
     agentState: describeState(row, engine),
     decisions: decisionsBefore(row, engine),
     ...effectsBefore(row, engine),
@@ -155,6 +169,8 @@ function withinAnswer(rows: readonly VerificationRow[]) {
 }
 
 /** What it is a person must know of a checkpoint goes before what changed. */
-function summaryOf(row: TimelineRow, changes: string): string {
-  return row.heldWhy === null ? changes : "held in memory: it cannot be dumped";
+function summaryOf(row: TimelineRow, changes: string, contacts?: string): string {
+  if (row.heldWhy !== null) return "held in memory: it cannot be dumped";
+  const talked = contacts === undefined ? [] : [`talked to ${contacts}`];
+  return [...(changes === "" ? [] : [changes]), ...talked].join("; ");
 }

@@ -129,6 +129,7 @@ export function sessionFrom(
     state: "running",
     base: checkpoint.base,
     net: checkpoint.net,
+    netAllow: checkpoint.netAllow,
     user: checkpoint.user,
     cwd: checkpoint.cwd,
     binds: checkpoint.binds,

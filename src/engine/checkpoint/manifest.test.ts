@@ -23,6 +23,7 @@ const ROW: CheckpointRow = {
   stage: "captured",
   base: "/",
   net: "nat",
+  netAllow: null,
   user: "root",
   cwd: "/root",
   binds: [{ source: "/host", target: "/inside", readOnly: true }],

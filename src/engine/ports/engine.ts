@@ -23,6 +23,7 @@ import type { Automatic } from "./automatic.ts";
 import type { BackgroundVerifier } from "./background-verifier.ts";
 import type { BaseChangesFinder } from "./base-changes-finder.ts";
 import type { BrowseMounts } from "./browse-mounts.ts";
+import type { ContactBook } from "./contact-book.ts";
 import type { FileCalls } from "./file-calls.ts";
 import type { StandbyPool, StandbySettings } from "./standby-pool.ts";
 import type { StoryBuilder } from "./story-builder.ts";
@@ -78,6 +79,8 @@ export interface Engine {
   decisions: DecisionLog;
   /** What agents did outside. Opened when it is first needed. */
   effects: EffectJournal;
+  /** Whom sessions talk to. */
+  contacts: ContactBook;
   /** Returns what an agent or a person said as it may be kept: without its secrets. */
   redact: (text: string) => string;
   /** The same of a value of JSON. */

@@ -1,6 +1,7 @@
 import type { CheckpointRow } from "../../portable/model/index.ts";
 import { hasCode } from "../../shared/errors/index.ts";
 import { fromManifest, scheduleDurable, scheduleHeld, shownOfNewer } from "../checkpoint/index.ts";
+import { resumeAllowLists } from "../contacts/index.ts";
 import type { Engine } from "../ports/index.ts";
 import { endInstance, removeInstance, resumeForwards } from "../session/index.ts";
 import { indexMissingStories } from "../story/index.ts";
@@ -29,6 +30,7 @@ export async function recover(engine: Engine): Promise<void> {
   }
   await step("sessions that have ended", () => releaseEnded(engine));
   await step("frozen sessions", () => thawSessions(engine));
+  await step("what sessions may reach", () => resumeAllowLists(engine));
   await step("live sessions", () => reconnectSessions(engine));
   await step("forwarded ports", () => resumeForwards(engine));
   if (!isReadable) return;

@@ -59,6 +59,7 @@ export async function planRestore(
     outside: {
       connections: isBesideProcesses(parts) ? [] : (changes.connections?.closed ?? []),
       binds: [...session.binds],
+      contacts: await engine.contacts.since(session, checkpoint),
     },
     ...(await lookAtFiles(session, new ComparedMoments(now, past), parts, engine, signal)),
     typing: findActiveTypist(session, engine),

@@ -40,6 +40,7 @@ const BEFORE = [
   "catalog.transaction",
   "catalog.insertCheckpoint",
   "decisions.capture s1-1 id1",
+  "contacts.capture id1",
   "stories.schedule id1",
 ];
 const NEW_INSTANCE = [
@@ -80,7 +81,9 @@ const REMOVAL = [
   "catalog.updateInstance s1-1",
   "sandbox.unmountRoot s1-1",
   "forwards.closeAllIn s1-1",
+  "contacts.settle s1-1",
   "network.remove s1-1",
+  "contacts.forgetInstance s1-1",
   "limits.remove s1-1",
   "store.deleteInstance s1-1",
   "criu.removeWorkDir s1-1",

@@ -66,6 +66,7 @@ test("a session is frozen while its standby wakes, and the move is noted in one 
     "automatic.begin s9-1",
     "link.end",
     "decisions.capture s1-1 id1",
+    "contacts.settle s1-1 id1",
   ]);
   expect(swapped).toMatchObject({ live: { instanceId: "s9-1" }, before: { heldBy: "s1-1" } });
 });

@@ -73,6 +73,8 @@ export async function swapInStandby(
   if (before !== null) {
     engine.journal.keep(before.id, commands);
     captureDecisions(old.instanceId, before.id, engine);
+    // It stands still: what it has counted does not change any more.
+    void engine.contacts.settle(old.instanceId, before.id);
   }
   return { live, before };
 }

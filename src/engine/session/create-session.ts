@@ -54,7 +54,7 @@ export async function createSession(
     name,
     state: "running",
     base,
-    net: input.net,
+    ...netOf(input.net),
     user: user.name,
     cwd: startDirectory(input, { ...chosen, binds, hidden, hostMounts, user }, engine),
     binds,
@@ -176,6 +176,12 @@ export function isFreeToMakeUp(name: string, engine: Engine): boolean {
 
 function isTaken(name: string, { catalog }: Engine): boolean {
   return catalog.sessionByName(name) !== undefined || catalog.session(name) !== undefined;
+}
+
+/** A list of what may be reached is reached through the host. */
+function netOf(net: OperationParsedInput<"new">["net"]): Pick<SessionRow, "net" | "netAllow"> {
+  if (net === "nat" || net === "none" || net === "host") return { net, netAllow: null };
+  return { net: "nat", netAllow: net };
 }
 
 /** @throws USAGE_INVALID  it is no policy. */

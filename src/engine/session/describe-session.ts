@@ -1,7 +1,7 @@
 import { findStandstill, tellStandstill, unresponsive } from "../../base/index.ts";
 import type { SessionRow } from "../../portable/model/index.ts";
 import { WaypointError } from "../../shared/errors/index.ts";
-import type { Session, SessionProcess } from "../../shared/protocol/index.ts";
+import { type Session, type SessionProcess, splitNetAllow } from "../../shared/protocol/index.ts";
 import type { LiveInstance } from "../live/index.ts";
 import type { Engine } from "../ports/index.ts";
 import { describeAutomatic } from "./automatic-of.ts";
@@ -13,10 +13,12 @@ export function describeSession(row: SessionRow, engine: Engine): Session {
   const { instance, instanceCount: _, memoryLimitBytes, cpuLimit, pidsLimit, ...rest } = row;
   const { diskLimitBytes, ...more } = rest;
   const { autoPausedAt: _p, autoFailure: _f, autoFailedAt: _a, ...kept } = more;
-  const { verifyWords: _v, verifyAutomatic, agentState: _s, approval: _r, ...shown } = kept;
+  const { verifyWords: _v, verifyAutomatic, agentState: _s, approval: _r, ...shownRow } = kept;
+  const { netAllow, ...shown } = shownRow;
   const lastKeyAtMs = engine.typing.lastKeyAtMs(row.id);
   return {
     ...shown,
+    allow: netAllow === null ? null : splitNetAllow(netAllow),
     binds: [...shown.binds],
     hostMounts: [...shown.hostMounts],
     limits: limitsOf({ memoryLimitBytes, cpuLimit, pidsLimit, diskLimitBytes }),

@@ -21,7 +21,9 @@ test("a session that stops is noted as stopped before its processes end, and kee
     "catalog.updateInstance s1-1",
     "sandbox.unmountRoot s1-1",
     "forwards.closeAllIn s1-1",
+    "contacts.settle s1-1",
     "network.remove s1-1",
+    "contacts.forgetInstance s1-1",
     "freezer.remove s1-1",
     "limits.remove s1-1",
   ]);

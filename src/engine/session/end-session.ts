@@ -51,6 +51,7 @@ export async function removeSession(row: SessionRow, engine: Engine): Promise<vo
   // The row goes first: what a crash leaves of the instance is then an orphan, removed at start.
   engine.catalog.deleteSession(row.id);
   engine.effects.remove(row.id);
+  engine.contacts.forget(row.id);
   engine.live.announceRemoval(row.id);
   engine.typing.forget(row.id);
   if (row.instance !== null) await removeInstance(row.instance, engine);

@@ -40,7 +40,9 @@ export async function buildFreshInstance(
   if (shell.filesFrom === null) await prepareFiles(session, instanceId, engine);
   else await store.createInstanceFrom(instanceId, shell.filesFrom);
   const network =
-    session.net === "host" ? null : await engine.network.create(instanceId, session.net);
+    session.net === "host"
+      ? null
+      : await engine.network.create(instanceId, session.net, session.netAllow);
   const cgroupFiles = engine.limits.create(instanceId, session);
   engine.limits.apply(instanceId, session);
   const rootDir = mountFiles(session, instanceId, shell, engine);
@@ -153,7 +155,9 @@ export async function endInstance(instanceId: string, engine: Engine): Promise<v
 async function releaseInstance(instanceId: string, engine: Engine): Promise<void> {
   engine.sandbox.unmountRoot(instanceId);
   engine.forwards.closeAllIn(engine.network.netnsPath(instanceId));
+  await engine.contacts.settle(instanceId, null);
   await engine.network.remove(instanceId);
+  engine.contacts.forgetInstance(instanceId);
   // Where both are of version 2, the one is a child of the other.
   await engine.freezer?.remove(instanceId);
   await engine.limits.remove(instanceId);

@@ -22,7 +22,14 @@ export type InstanceSource = BindChoice & {
 /** What an instance needs to know of the session that it belongs, or will belong, to. */
 type InstanceOwner = Pick<
   SessionRow,
-  "id" | "base" | "net" | "memoryLimitBytes" | "cpuLimit" | "pidsLimit" | keyof ExtraMounts
+  | "id"
+  | "base"
+  | "net"
+  | "netAllow"
+  | "memoryLimitBytes"
+  | "cpuLimit"
+  | "pidsLimit"
+  | keyof ExtraMounts
 >;
 
 type TreeSource = InstanceSource & { park?: { hookPath: string; groupFile: string } };

@@ -20,7 +20,7 @@ export interface ReturningNetwork {
  * instance removes the network.
  */
 export async function beginNetwork(
-  session: Pick<SessionRow, "net">,
+  session: Pick<SessionRow, "net" | "netAllow">,
   instanceId: string,
   imagesDir: string,
   rollback: Rollback,
@@ -36,14 +36,16 @@ export async function beginNetwork(
     return { ready: nothing(), linked: nothing(), settle };
   }
   const plan = network.planSockets(sockets);
-  const spare = session.net === "nat" && plan === null ? await network.takeSpare(instanceId) : null;
+  const allow = session.netAllow;
+  const spare =
+    session.net === "nat" && plan === null ? await network.takeSpare(instanceId, allow) : null;
   if (spare !== null) {
     return { ready: Promise.resolve(spare), linked: Promise.resolve(spare), settle: null };
   }
   const ready = network.createNamespace(instanceId, plan);
   const linked =
     session.net === "nat"
-      ? ready.then(() => network.connect(instanceId, { isHeld: plan !== null }))
+      ? ready.then(() => network.connect(instanceId, { isHeld: plan !== null, allow }))
       : ready;
   rollback.defer("wait for the link to come up or fail", async () => {
     await Promise.allSettled([linked]);

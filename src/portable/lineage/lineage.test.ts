@@ -33,7 +33,15 @@ const UNLIMITED = {
 
 function session(id: string, facts: Partial<SessionRow> = {}): SessionRow {
   const row: SessionRow = {
-    ...{ id, name: `name-${id}`, state: "running", base: "/", net: "nat", user: "root" },
+    ...{
+      id,
+      name: `name-${id}`,
+      state: "running",
+      base: "/",
+      net: "nat",
+      netAllow: null,
+      user: "root",
+    },
     ...{ cwd: "/", createdAt: id, head: null, forkedFrom: null, instance: null, instanceCount: 0 },
     ...{ binds: [], hostMounts: [], ...UNLIMITED, standby: null },
     ...{ verifyWords: null, verifyCommand: null, verifyAutomatic: null },
@@ -62,7 +70,15 @@ function checkpoint(id: string, of: string, parent: string | null, name: string 
     },
     ...{ trigger: "manual", autoCause: null, content: "full", createdAt: id },
     ...{ pauseMs: 0, totalMs: 0 },
-    ...{ memoryBytes: 0, stage: "durable", base: "/", net: "nat", user: "root", cwd: "/" },
+    ...{
+      memoryBytes: 0,
+      stage: "durable",
+      base: "/",
+      net: "nat",
+      netAllow: null,
+      user: "root",
+      cwd: "/",
+    },
     ...{ terminal: 1, kernel: "", criu: "", arch: "", binds: [], hostMounts: [] },
     ...UNLIMITED,
     unchangedSince: null,

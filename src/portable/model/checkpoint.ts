@@ -17,6 +17,7 @@ export const checkpointRecordSchema = checkpointSchema.pick(TOLD).extend({
   autoCause: autoCauseSchema.nullable().default(null),
   base: z.string(),
   net: netModeSchema,
+  netAllow: laterText.describe("List of what it may reach, as `--net` takes it; null: everything"),
   user: z.string(),
   cwd: z.string(),
   terminal: z

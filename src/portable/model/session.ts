@@ -33,5 +33,6 @@ export const sessionRecordSchema = sessionSchema.pick(TOLD).extend({
   verifyAutomatic: laterText.describe("off: automatic checkpoints are not verified by themselves"),
   approval: laterText.describe("Policy of what a person has to approve; null: nothing"),
   agentState: laterText.describe("Where the agent's state lies (portable/agent-state); null: none"),
+  netAllow: laterText.describe("List of what it may reach, as `--net` takes it; null: everything"),
 });
 export type SessionRow = Omit<z.infer<typeof sessionRecordSchema>, keyof ExtraMounts> & ExtraMounts;

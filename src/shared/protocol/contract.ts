@@ -4,6 +4,7 @@ import { AUTO_CONTRACT } from "./auto-operations.ts";
 import { BASE_CONTRACT } from "./base-operations.ts";
 import { BISECT_CONTRACT } from "./bisect-operations.ts";
 import { CHECKPOINT_CONTRACT } from "./checkpoint-operations.ts";
+import { CONTACT_CONTRACT } from "./contact-operations.ts";
 import { DECISION_CONTRACT } from "./decision-operations.ts";
 import { EFFECT_CONTRACT } from "./effect-operations.ts";
 import { FILE_CONTRACT } from "./file-operations.ts";
@@ -36,6 +37,7 @@ export const CONTRACT = {
   ...STATE_CONTRACT,
   ...TASK_CONTRACT,
   ...EFFECT_CONTRACT,
+  ...CONTACT_CONTRACT,
   ...DECISION_CONTRACT,
   ...RESTORE_CONTRACT,
   ...MERGE_CONTRACT,

@@ -13,6 +13,7 @@ export type { Caller } from "./caller.ts";
 export type { CheckpointContent, CheckpointStage, CheckpointTrigger } from "./checkpoint.ts";
 export { checkpointSchema } from "./checkpoint.ts";
 export { TAGS_MAX } from "./checkpoint-operations.ts";
+export { type Contact, type Contacts, contactsSchema } from "./contacts.ts";
 export {
   CONTRACT,
   type OperationInput,
@@ -77,6 +78,13 @@ export type {
 export { ID_LENGTH, isValidName, NAME_LENGTH_MAX } from "./ids.ts";
 export type { IntentSource } from "./intent.ts";
 export type { Applied, PlanOutput } from "./merge-operations.ts";
+export {
+  allowedPorts,
+  NET_ALLOW_ENTRIES_MAX,
+  type NetAllowEntry,
+  parseNetAllow,
+  splitNetAllow,
+} from "./net-allow.ts";
 export type { OperationContract } from "./operation-contract.ts";
 export { PIDS_MAX, PIDS_MIN } from "./pids.ts";
 export type { FilesPut } from "./restore-operations.ts";
@@ -88,7 +96,13 @@ export type {
   SessionState,
   StandbyPolicy,
 } from "./session.ts";
-export { bindSchema, netModeSchema, sessionSchema, standbyPolicySchema } from "./session.ts";
+export {
+  bindSchema,
+  NET_MODES,
+  netModeSchema,
+  sessionSchema,
+  standbyPolicySchema,
+} from "./session.ts";
 export { type StateSummary, stateSummarySchema } from "./state.ts";
 export { type ChangesSection, type MomentSection, type ScreenRun, storySchema } from "./story.ts";
 export { type Task, taskSchema } from "./task-operations.ts";

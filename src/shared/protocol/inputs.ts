@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { autoPolicySchema } from "./auto.ts";
 import { instantSchema, referenceSchema } from "./ids.ts";
+import { netAllowSchema } from "./net-allow.ts";
 import { PIDS_MAX } from "./pids.ts";
 import { netModeSchema, standbyPolicySchema } from "./session.ts";
 import { changesSectionSchema } from "./story.ts";
@@ -70,9 +71,12 @@ export const newInput = z.strictObject({
     .min(1)
     .optional()
     .describe("As cwd, where root starts on the host's own root and finds it there"),
-  net: netModeSchema
+  net: z
+    .union([netModeSchema, netAllowSchema])
     .default("nat")
-    .describe("Network: through the host, not at all, or as the host"),
+    .describe(
+      "Network: through the host, not at all, or as the host; or allow:NAME,… for these alone",
+    ),
   user: z.string().min(1).default("root").describe("User of the session that its shell runs as"),
   shell: z
     .string()

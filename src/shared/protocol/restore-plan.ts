@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { contentSchema } from "./checkpoint.ts";
+import { contactsSchema } from "./contacts.ts";
 import { effectSchema } from "./effect-operations.ts";
 import { instantSchema } from "./ids.ts";
 import { partsSchema } from "./restore-parts.ts";
@@ -67,6 +68,7 @@ export const restorePlanSchema = z.object({
     .object({
       connections: z.array(connectionSchema).describe("Would end; what was sent stays sent"),
       binds: z.array(bindSchema).describe("Directories of the host: what is in them stays"),
+      contacts: contactsSchema.describe("Whom it talked to since then, on any branch"),
     })
     .describe("What no restore takes back"),
   heldOpen: z

@@ -20,6 +20,8 @@ export type StandbyPolicy = z.infer<typeof standbyPolicySchema>;
 
 /** How a session reaches the network: through the host, not at all, or as the host. */
 export const netModeSchema = z.enum(["nat", "none", "host"]);
+/** The modes by their words. */
+export const NET_MODES: readonly string[] = netModeSchema.options;
 export type NetMode = z.infer<typeof netModeSchema>;
 
 /** A directory of the host inside a session. It is shared with the host, never captured. */
@@ -58,6 +60,10 @@ export const sessionSchema = z.object({
   net: netModeSchema.describe(
     "How it reaches the network: through the host, not at all, or as the host",
   ),
+  allow: z
+    .array(z.string())
+    .nullable()
+    .describe("Names and addresses that it may reach, and nothing else; null: everything"),
   user: z.string().describe("User that its shell runs as"),
   cwd: z.string().describe("Directory in which its first shell started"),
   binds: z.array(bindSchema).describe("Directories of the host inside it: not captured"),

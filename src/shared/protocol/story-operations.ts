@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { checkpointSchema } from "./checkpoint.ts";
+import { contactsSchema } from "./contacts.ts";
 import { decisionSchema } from "./decision-operations.ts";
 import { effectSchema } from "./effect-operations.ts";
 import { checkpointRef, diffInput, logInput } from "./inputs.ts";
@@ -62,6 +63,11 @@ export const STORY_CONTRACT = {
         .array(effectSchema)
         .describe("What its agent did outside between its parent and it, as it is now; the last"),
       effectsCount: z.number().int(),
+      contacts: contactsSchema.describe("Whom it talked to between its parent and it"),
+      allow: z
+        .array(z.string())
+        .nullable()
+        .describe("What it may reach, and nothing else; null: everything"),
       agentState: stateSummarySchema
         .nullable()
         .describe("The agent's state without its values; null where it cannot be read"),

@@ -5,6 +5,7 @@ import { BASE_COMMANDS } from "./table/base-commands.ts";
 import { BISECT_COMMAND } from "./table/bisect-commands.ts";
 import { CHECKPOINT_COMMAND, FORK_COMMANDS, WORDS_COMMANDS } from "./table/checkpoint-commands.ts";
 import { CONFIG_COMMAND } from "./table/config-commands.ts";
+import { CONTACTS_COMMAND } from "./table/contact-commands.ts";
 import { DECISION_COMMANDS } from "./table/decision-commands.ts";
 import { EFFECT_COMMAND } from "./table/effect-commands.ts";
 import { FILE_COMMANDS } from "./table/file-commands.ts";
@@ -39,6 +40,7 @@ export const COMMAND_TABLE: readonly CommandSpec[] = [
   STATE_COMMAND,
   TASK_COMMAND,
   EFFECT_COMMAND,
+  CONTACTS_COMMAND,
   ...DECISION_COMMANDS,
   ...FILE_COMMANDS,
   ...MERGE_COMMANDS,

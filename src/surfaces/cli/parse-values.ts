@@ -1,6 +1,6 @@
 import path from "node:path";
 import { InvalidArgumentError } from "commander";
-import { type Bind, DESCRIBED } from "../../shared/protocol/index.ts";
+import { type Bind, DESCRIBED, NET_MODES, parseNetAllow } from "../../shared/protocol/index.ts";
 
 /** Turns typed text into a value, with those given before where an option may be repeated. */
 export type Parser = (text: string, previous?: never) => unknown;
@@ -31,6 +31,15 @@ export function parseWhole(text: string, max: number): number {
 export function parseBase(text: string): string {
   if (text === "") throw new InvalidArgumentError("Give a base's name, or a directory.");
   return text.includes("/") || text === "." || text === ".." ? path.resolve(text) : text;
+}
+
+/** Returns how a session is to reach the network. */
+export function parseNet(text: string): string {
+  if (NET_MODES.includes(text) || parseNetAllow(text) !== null) return text;
+  throw new InvalidArgumentError(
+    `Give ${NET_MODES.join(", ")}, or allow: and names or addresses, such as ` +
+      "allow:api.example.com,*.npmjs.org:443,10.1.2.0/24.",
+  );
 }
 
 /** Returns what is to be kept on standby. */

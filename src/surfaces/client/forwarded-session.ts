@@ -9,6 +9,7 @@ import type {
 } from "../../shared/protocol/index.ts";
 import { AgentState } from "./agent-state.ts";
 import { callOperation } from "./call-operation.ts";
+import type { Checkpoint } from "./checkpoint.ts";
 import { disposable } from "./disposable.ts";
 import {
   doEffect,
@@ -18,10 +19,16 @@ import {
   settlement,
 } from "./effects.ts";
 import { type CallControl, type ForwardOptions, splitControl } from "./options.ts";
+import { checkpointRef } from "./require-arguments.ts";
 import { Tasks } from "./tasks.ts";
 
 /** What was decided. */
 export type NewDecision = Omit<OperationInput<"note">, "session">;
+/** Which contacts to return. */
+export interface ContactOptions extends CallControl {
+  /** Only since this checkpoint. */
+  since?: string | Checkpoint;
+}
 /** Which decisions to return. */
 export type LessonOptions = Omit<OperationInput<"lessons">, "session"> & CallControl;
 
@@ -86,6 +93,16 @@ export class ForwardedSession {
   async decide(decision: NewDecision & CallControl): Promise<Decision> {
     const { control, input } = splitControl(decision);
     return await callOperation(this.#stateDir, "note", { ...input, session: this.id }, control);
+  }
+
+  /** Returns whom it talked to outside, ever or `since` a checkpoint, whatever was restored meanwhile. */
+  async contacts(options: ContactOptions = {}): Promise<OperationOutput<"contacts">> {
+    const { since, ...control } = options;
+    const input = {
+      session: this.id,
+      ...(since === undefined ? {} : { since: checkpointRef(since) }),
+    };
+    return await callOperation(this.#stateDir, "contacts", input, control);
   }
 
   /**

@@ -29,7 +29,7 @@ export {
 } from "./file-operations.ts";
 export { findSession } from "./find-session.ts";
 export type { Forks } from "./forks.ts";
-export type { LessonOptions, NewDecision } from "./forwarded-session.ts";
+export type { ContactOptions, LessonOptions, NewDecision } from "./forwarded-session.ts";
 export { openExec } from "./held-stream.ts";
 export { makeStateDir } from "./make-state-dir.ts";
 export { type OperationStream, openStream, type StreamEvent } from "./operation-stream.ts";

@@ -120,4 +120,7 @@ export const MIGRATIONS: readonly string[] = [
    ALTER TABLE checkpoints ADD COLUMN task TEXT;`,
   // What a person has to approve in it.
   "ALTER TABLE sessions ADD COLUMN approval TEXT;",
+  // What it may reach.
+  `ALTER TABLE sessions ADD COLUMN netAllow TEXT;
+   ALTER TABLE checkpoints ADD COLUMN netAllow TEXT;`,
 ];

@@ -8,6 +8,8 @@ const SHOWN = {
   ...{ createdAt: "2026-03-04T14:00:00.000Z", content: "full", stage: "durable" },
   ...{ unchangedSince: null, pauseMs: 1, totalMs: 2, memoryBytes: 1, verification: null },
   ...{ task: null, agentState: null, decisions: [], effects: [], effectsCount: 0 },
+  ...{ allow: ["api.example.com"] },
+  contacts: { contacts: [], moreSentBytes: 0, moreReceivedBytes: 0, unknown: null },
   ...{ verifications: [], processes: [], binds: [], diskPath: "/state/store/checkpoints/bb" },
   ...{ host: { kernel: "6.1", arch: "x64", criu: "4.2" } },
   tags: [],
@@ -31,4 +33,5 @@ test("the files of a checkpoint are told by the command that shows them, not by 
 
   expect(lines.find((line) => line.startsWith("Files"))).toMatch(/^Files: +waypoint browse bb$/);
   expect(lines.join("\n")).not.toContain("/state");
+  expect(lines.find((line) => line.startsWith("Reaches"))).toMatch(/ api\.example\.com$/);
 });

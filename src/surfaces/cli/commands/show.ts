@@ -4,6 +4,7 @@ import { findBaseChanges, renderBaseChanges, withBaseChanges } from "../base-cha
 import { type CommandContext, call, type Invocation, printLong } from "../context.ts";
 import type { ShowSection } from "../parse-sections.ts";
 import { renderBinds } from "../render-binds.ts";
+import { renderContacts } from "../render-contacts.ts";
 import { renderDecision } from "../render-decisions.ts";
 import { renderEffects } from "../render-effects.ts";
 import { renderOutput, renderVerdict } from "../render-verification.ts";
@@ -87,6 +88,9 @@ export function renderCheckpoint(
     ["Limits", renderLimits(shown.limits)],
     // Where they lie is in the daemon's own mounts, which a person does not see.
     ["Files", `waypoint browse ${shown.id}`],
+    ...(shown.allow === null
+      ? []
+      : [["Reaches", shown.allow.map(printable).join(", ")] satisfies [string, string]]),
     ...renderBinds(shown.binds).map((line): [string, string] => ["Bind", line]),
   ];
   return [
@@ -98,6 +102,7 @@ export function renderCheckpoint(
     ),
     ...headed("Done outside", renderDone(shown, nowMs), paint),
     ...renderStory(shown, { paint, isAll }),
+    ...headed("Talked to", renderContacts(shown.contacts), paint),
     ...renderProcesses(shown.processes, paint),
     ...renderScreen(shown.story, paint),
     ...renderVerifications(shown.verifications, { nowMs, paint }),

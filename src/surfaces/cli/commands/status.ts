@@ -4,6 +4,7 @@ import type { OperationOutput, Session } from "../../../shared/protocol/index.ts
 import { findSession } from "../../client/index.ts";
 import { findBaseChanges, renderBaseChanges } from "../base-changes.ts";
 import { type CommandContext, call, type Invocation, printResult } from "../context.ts";
+import { renderContacts } from "../render-contacts.ts";
 import { tellAutomatic } from "../tell-automatic.ts";
 import { truncate } from "../text/display-width.ts";
 import { printable } from "../text/printable.ts";
@@ -22,6 +23,8 @@ interface Whereabouts {
   session: Session;
   checkpoint: OperationOutput<"show"> | null;
   changes: OperationOutput<"diff"> | null;
+  /** Whom it talked to since; since it began, where there is no checkpoint. */
+  contacts: OperationOutput<"contacts">;
 }
 
 /** Says where one is: inside a session; else how a session stands, or which ones there are. */
@@ -61,15 +64,19 @@ function onlyOf(sessions: readonly Session[]): Session | undefined {
 }
 
 async function readWhereabouts(context: CommandContext, session: Session): Promise<Whereabouts> {
-  if (session.head === null) return { session, checkpoint: null, changes: null };
+  if (session.head === null) {
+    const contacts = await call(context, "contacts", { session: session.id });
+    return { session, checkpoint: null, changes: null, contacts };
+  }
   const checkpoint = await call(context, "show", { checkpoint: session.head });
   const to = session.id;
   const changes = await call(context, "diff", { from: session.head, to, patch: false });
-  return { session, checkpoint, changes };
+  const contacts = await call(context, "contacts", { session: session.id, since: session.head });
+  return { session, checkpoint, changes, contacts };
 }
 
 function renderWhereabouts(
-  { session, checkpoint, changes }: Whereabouts,
+  { session, checkpoint, changes, contacts }: Whereabouts,
   { nowMs, output: { columns, paint } }: CommandContext,
 ): string[] {
   const { count } = session.attached;
@@ -84,6 +91,12 @@ function renderWhereabouts(
             ["Checkpoint", renderCheckpoint(checkpoint, nowMs)] as const,
             ["Since then", renderChanges(changes)] as const,
           ]),
+      ...(session.allow === null
+        ? []
+        : [["Reaches", session.allow.map(printable).join(", ")] as const]),
+      ...(contacts.contacts.length === 0
+        ? []
+        : [["Talked to", renderContacts(contacts).join(", ")] as const]),
     ]),
     ...tellAutomatic([session]),
   ];

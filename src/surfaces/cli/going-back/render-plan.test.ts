@@ -36,7 +36,18 @@ test("services and their ports come first, what programs keep for themselves las
       ...{ env: [], functions: [], cwd: null, virtualenv: null, git: [], unknown: {} },
     },
     ...{ commands: [], commandsUnknown: null, told: [], heldOpen: [], typing: null, refused: null },
-    outside: { connections: [], binds: [] },
+    outside: {
+      ...{ connections: [], binds: [] },
+      contacts: {
+        contacts: [
+          {
+            ...{ names: ["api.example.com"], addresses: ["192.0.2.7"], protocol: "tcp", port: 443 },
+            ...{ sentBytes: 12_288, receivedBytes: 0 },
+          },
+        ],
+        ...{ moreSentBytes: 1024, moreReceivedBytes: 2048, unknown: null },
+      },
+    },
     state: [],
     effects: [],
     effectsCount: 0,
@@ -54,6 +65,11 @@ test("services and their ports come first, what programs keep for themselves las
     expect.stringContaining("/srv/app.js"),
     expect.stringContaining("/srv/.git"),
     "… and 1 file that programs keep for themselves; --dry-run lists them",
+  ]);
+  const talked = lines.indexOf("Since then it talked to:");
+  expect(lines.slice(talked + 1, talked + 3)).toEqual([
+    "api.example.com:443 (12.0 KiB out, no answer; 192.0.2.7)",
+    "others (1.0 KiB out, 2.0 KiB in)",
   ]);
   expect(lines.at(-1)).toBe("Not touched: 6 related sessions, 1 other session");
   const whole = renderPlan(plan, { paint: plain, linesMax: Number.POSITIVE_INFINITY });

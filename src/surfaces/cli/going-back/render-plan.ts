@@ -10,6 +10,7 @@ import { renderGit } from "../diff/render-git.ts";
 import { renderPackages } from "../diff/render-packages.ts";
 import { renderProcesses } from "../diff/render-processes.ts";
 import { renderShell } from "../diff/render-shell.ts";
+import { renderContacts } from "../render-contacts.ts";
 import { printable } from "../text/printable.ts";
 import { formatSize } from "../text/quantities.ts";
 import { shownCommand } from "../text/secrets.ts";
@@ -58,6 +59,7 @@ export function renderPlan(plan: RestorePlan, { paint, linesMax }: PlanStyle): s
     ...headed("Run since then:", shorten(renderCommands(plan, paint))),
     ...headed("An agent told since then, and it would be dropped:", shorten(renderTold(plan))),
     ...headed("Done outside since then, and it stays done:", shorten(renderDone(plan, paint))),
+    ...headed("Since then it talked to:", shorten(renderContacts(plan.outside.contacts))),
     ...renderHolders(plan.heldOpen),
     ...renderOutside(plan),
     ...renderUntouched(plan),

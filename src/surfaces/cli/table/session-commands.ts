@@ -1,6 +1,7 @@
+import { NET_MODES } from "../../../shared/protocol/index.ts";
 import type { CommandSpec, OptionSpec } from "../command-spec.ts";
 import { EXIT_CODE_TIMED_OUT } from "../exit-codes.ts";
-import { collectBind, collectVariable, parseBase, parsePolicy } from "../parse-values.ts";
+import { collectBind, collectVariable, parseBase, parseNet, parsePolicy } from "../parse-values.ts";
 import { DETACH_KEYS_DEFAULT } from "../terminal/detach-keys.ts";
 import { APPROVE_OPTION } from "./approval-commands.ts";
 import { AUTO_OPTION } from "./auto-commands.ts";
@@ -11,7 +12,7 @@ import { SESSION } from "./references.ts";
 const NEW_OPTIONS: readonly OptionSpec[] = [
   option("new", "base", { parse: parseBase }),
   option("new", "cwd", { value: "directory" }),
-  option("new", "net", { value: "mode" }),
+  { ...option("new", "net", { value: "mode", parse: parseNet }), choices: NET_MODES },
   option("new", "binds", {
     ...{ name: "bind", value: "source:target[:ro]", form: "may be repeated" },
     parse: collectBind,

@@ -58,6 +58,7 @@ function session(id: string, name: string, head: string): Session {
     state: "running",
     base: "/",
     net: "nat",
+    allow: null,
     user: "root",
     cwd: "/root",
     createdAt: at(0),
