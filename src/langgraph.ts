@@ -11,6 +11,15 @@ export {
   DynamoRecords,
 } from "./portable/records/dynamodb/index.ts";
 export {
+  type Change,
+  RetriedRecords,
+  type ScanOptions,
+  type ThreadRecord,
+  type ThreadRecords,
+  type WriteConditions,
+  type WriteResult,
+} from "./portable/records/index.ts";
+export {
   type PostgresOptions,
   type PostgresPool,
   PostgresRecords,
@@ -24,6 +33,7 @@ export {
 export { type ErrorCode, hasCode, WaypointError } from "./shared/errors/index.ts";
 export {
   type EncryptionOptions,
+  type ExpiryOptions,
   type Link,
   type LinkableSession,
   type LinkableState,
@@ -33,6 +43,8 @@ export {
   type LinkOptions,
   type LinkPolicy,
   linkSession,
+  type Pruned,
+  type PruneOptions,
   SafeSerializer,
   type SaverOptions,
   WaypointSaver,

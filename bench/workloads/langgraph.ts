@@ -2,11 +2,13 @@ import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { type BaseCheckpointSaver, MemorySaver } from "@langchain/langgraph-checkpoint";
+import { PostgresSaver } from "@langchain/langgraph-checkpoint-postgres";
 import { SqliteSaver } from "@langchain/langgraph-checkpoint-sqlite";
 import { WaypointSaver } from "../../src/surfaces/langgraph/index.ts";
+import { PostgresServer } from "../../test/support/postgres-server.ts";
 import type { Contender } from "../measuring/contender.ts";
 import { type Growth, measureGraph } from "../programs/measured-graph.ts";
-import type { Workload } from "./workload.ts";
+import { unlessMissing, type Workload } from "./workload.ts";
 
 const SCENES: readonly { name: string; growth: Growth; kilobytes: number }[] = [
   { name: "static", growth: "static", kilobytes: 100 },
@@ -24,7 +26,7 @@ export const langgraph: Workload = {
   name: "langgraph",
   title: "graphs of 50 steps, durability sync, by their savers: ms a checkpoint",
   rounds: { quick: 5, full: 20 },
-  prepare: async () => [
+  prepare: async (context) => [
     contender("WaypointSaver", async (directory) => {
       const saver = await WaypointSaver.open(`sqlite:${path.join(directory, "graph.sqlite")}`);
       return { saver, close: async () => await saver[Symbol.asyncDispose]() };
@@ -34,6 +36,20 @@ export const langgraph: Workload = {
       return { saver, close: async () => void saver.db.close() };
     }),
     contender("MemorySaver", async () => ({ saver: new MemorySaver(), close: async () => {} })),
+    ...(await unlessMissing("PostgreSQL", context, async () => {
+      const server = context.stack.use(await PostgresServer.open());
+      return [
+        contender("WaypointSaver, PostgreSQL", async () => {
+          const saver = await WaypointSaver.open(server.address());
+          return { saver, close: async () => await saver[Symbol.asyncDispose]() };
+        }),
+        contender("PostgresSaver", async () => {
+          const saver = PostgresSaver.fromConnString(server.address());
+          await saver.setup();
+          return { saver, close: async () => await saver.end() };
+        }),
+      ];
+    })),
   ],
 };
 

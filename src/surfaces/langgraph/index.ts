@@ -14,6 +14,8 @@ export {
   type LinkPolicy,
   linkSession,
 } from "./link/link-session.ts";
+export type { Pruned } from "./prune-thread.ts";
 export { SafeSerializer } from "./safe-serializer.ts";
 export type { EncryptionOptions } from "./seal.ts";
-export { type SaverOptions, WaypointSaver } from "./waypoint-saver.ts";
+export type { ExpiryOptions } from "./thread-expiry.ts";
+export { type PruneOptions, type SaverOptions, WaypointSaver } from "./waypoint-saver.ts";

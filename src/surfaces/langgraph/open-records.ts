@@ -8,7 +8,25 @@ const STORES: Record<string, (address: string) => Promise<ThreadRecords>> = {
     const { SqliteRecords } = await import("../../portable/records/sqlite/index.ts");
     return SqliteRecords.open(address.slice("sqlite:".length));
   },
+  postgres: openPostgres,
+  postgresql: openPostgres,
+  redis: openRedis,
+  rediss: openRedis,
+  dynamodb: async (address) => {
+    const { DynamoRecords } = await import("../../portable/records/dynamodb/index.ts");
+    return await DynamoRecords.openAddress(address);
+  },
 };
+
+async function openPostgres(address: string): Promise<ThreadRecords> {
+  const { PostgresRecords } = await import("../../portable/records/postgres/index.ts");
+  return await PostgresRecords.open({ connection: address });
+}
+
+async function openRedis(address: string): Promise<ThreadRecords> {
+  const { RedisRecords } = await import("../../portable/records/redis/index.ts");
+  return await RedisRecords.open({ url: address });
+}
 
 /** Opens the store that an address names. @throws USAGE_INVALID  there is no such kind. */
 export async function openRecords(address: string): Promise<ThreadRecords> {

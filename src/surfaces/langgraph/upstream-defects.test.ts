@@ -6,7 +6,7 @@ import { SqliteSaver } from "@langchain/langgraph-checkpoint-sqlite";
 import { afterAll, describe, expect, test } from "vitest";
 import { forkBefore, runChain } from "../../../test/support/forked-graphs.ts";
 import { at, checkpointOf } from "../../../test/support/saver-checkpoints.ts";
-import { MemoryRecords, type ThreadRecords } from "../../portable/records/index.ts";
+import { MemoryRecords, RetriedRecords, type ThreadRecords } from "../../portable/records/index.ts";
 import { WaypointError } from "../../shared/errors/index.ts";
 import { WaypointSaver } from "./waypoint-saver.ts";
 
@@ -122,7 +122,7 @@ describe("a put that fails once", () => {
 
   test.each(["sync", "async"] as const)("loses nothing here, %s", async (durability) => {
     const records: ThreadRecords = failing(new MemoryRecords(), "write");
-    await using saver = new WaypointSaver(records);
+    await using saver = new WaypointSaver(new RetriedRecords(records));
 
     expect(await runChain(saver, durability)).toEqual({ checkpoints: 8, error: null });
   });
@@ -136,7 +136,7 @@ describe("a put that fails once", () => {
 
   test("is an error with its code where the store stays away, and leaves what was there", async () => {
     const records = new MemoryRecords();
-    await using saver = new WaypointSaver(records);
+    await using saver = new WaypointSaver(new RetriedRecords(records));
     await saver.put(at("t"), checkpointOf({ a: 1 }), META, { a: 1 });
     records.write = async () => {
       throw new WaypointError("STORE_UNREACHABLE", "The connection was lost.");

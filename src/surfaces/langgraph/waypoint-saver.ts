@@ -9,7 +9,7 @@ import {
   type PendingWrite,
   type SerializerProtocol,
 } from "@langchain/langgraph-checkpoint";
-import { RetriedRecords, type ThreadRecords } from "../../portable/records/index.ts";
+import type { ThreadRecords } from "../../portable/records/index.ts";
 import { readCheckpoint } from "./checkpoint-record.ts";
 import { copyThread } from "./copy-thread.ts";
 import { type DeltaHistory, readDeltaHistory } from "./delta-history.ts";
@@ -59,7 +59,7 @@ export class WaypointSaver extends BaseCheckpointSaver implements AsyncDisposabl
     super(options.serde ?? new SafeSerializer());
     const seal = new Seal(options.encryption);
     const values = new ValueStore(this.serde, seal);
-    const tools = { records: new RetriedRecords(records), values, seal };
+    const tools = { records, values, seal };
     const expiry = new ThreadExpiry(tools, options.expiry);
     this.#tools = { ...tools, expiry, recent: new RecentCheckpoints() };
   }
