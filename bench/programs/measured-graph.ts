@@ -25,12 +25,13 @@ export async function measureGraph(
   saver: BaseCheckpointSaver,
   growth: Growth,
   kilobytes: number,
+  durability: "sync" | "async" = "async",
 ): Promise<GraphFigures> {
   const putsMs: number[] = [];
   const graph = graphOf(noting(saver, putsMs), growth, kilobytes);
   const config = {
     configurable: { thread_id: `thread-${++threads}` },
-    durability: "sync" as const,
+    durability,
     recursionLimit: STEPS + 10,
   };
   const payload = growth === "appended" ? [] : [textOf(kilobytes)];

@@ -7,5 +7,5 @@ export { MemoryObjects } from "./memory-objects.ts";
 export { type KeptObjects, type ObjectId, type ObjectStore, objectIdOf } from "./object-store.ts";
 export { objectsOf, readValue } from "./read-value.ts";
 export { type Sequence, writeSequence } from "./sequence.ts";
-export { COARSE_PARTS, FINE_PARTS, splitBytes } from "./split-text.ts";
+export { COARSE_PARTS, FINE_PARTS, type PartSizes, splitBytes } from "./split-text.ts";
 export { appendItems, type JsonValue, type StoredValue, storeValue } from "./store-value.ts";

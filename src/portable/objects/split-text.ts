@@ -10,8 +10,8 @@ export interface PartSizes {
 
 /** Parts of 12 KiB, on average. */
 export const COARSE_PARTS: PartSizes = { bytesMin: 4 * 1024, bytesMax: 32 * 1024, endBits: 13 };
-/** Parts of 6 KiB: for what grows by less than that, again and again. */
-export const FINE_PARTS: PartSizes = { bytesMin: 2 * 1024, bytesMax: 16 * 1024, endBits: 12 };
+/** Parts of 4 KiB: for what grows by less than that, again and again. */
+export const FINE_PARTS: PartSizes = { bytesMin: 2 * 1024, bytesMax: 12 * 1024, endBits: 11 };
 
 /** A number for each byte, mixed so that near bytes have nothing in common. */
 const GEAR = Uint32Array.from({ length: 256 }, (_, byte) => mix(byte + 1));

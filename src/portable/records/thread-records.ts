@@ -13,8 +13,13 @@ export interface Change {
   mode?: "replace" | "first" | "content";
 }
 
-/** What has to be true in the moment of a write; else nothing is written. */
+/** What has to be true in the moment of a write, else nothing is written; and what it has to survive. */
 export interface WriteConditions {
+  /**
+   * What the write survives once it is answered: a loss of power, or the death of this process alone
+   * until about a second later. A store that does more for every write may. @defaultValue "power"
+   */
+  survives?: "power" | "process";
   /** This record is there. */
   requires?: string;
   /** Nobody has written the thread since {@link ThreadRecords.revision} was this. */

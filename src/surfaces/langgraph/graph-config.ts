@@ -32,6 +32,17 @@ export function configOf(thread: string, namespace: string, id: string) {
   return { configurable: { thread_id: thread, checkpoint_ns: namespace, checkpoint_id: id } };
 }
 
+/**
+ * Returns what a put or a write of this config has to survive: a run that goes on meanwhile, which is
+ * LangGraph's default, promises nothing about a loss of power; whoever waits for it does.
+ */
+export function survivalOf(config: RunnableConfig): { survives?: "process" } {
+  const { writer, durability } = config as RunnableConfig & Record<string, unknown>;
+  const isRun = typeof writer === "function";
+  const goesOn = durability === undefined || durability === "async";
+  return isRun && goesOn ? { survives: "process" } : {};
+}
+
 /** Returns a text of the configurable part. @throws USAGE_INVALID  it is something else. */
 export function textOf(
   configurable: Record<string, unknown> | undefined,

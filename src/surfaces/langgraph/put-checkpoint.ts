@@ -3,6 +3,7 @@ import type {
   Checkpoint,
   CheckpointMetadata,
 } from "@langchain/langgraph-checkpoint";
+import type { WriteConditions } from "../../portable/records/index.ts";
 import {
   type CheckpointRecord,
   changesOfRecord,
@@ -25,6 +26,8 @@ interface Put {
   checkpoint: Checkpoint;
   metadata: CheckpointMetadata;
   newVersions: ChannelVersions;
+  /** What it has to survive. */
+  how: WriteConditions;
 }
 
 /** A channel's value, and which objects it needs as far as this program knows. */
@@ -61,7 +64,7 @@ async function recentParent(
 async function tryToPut(
   tools: SaverTools,
   { thread, namespace, parent: parentId }: Place,
-  { checkpoint, metadata, newVersions }: Put,
+  { checkpoint, metadata, newVersions, how }: Put,
   parent: RecentCheckpoint,
   claims: CheckpointRecord["claims"],
 ): Promise<boolean> {
@@ -85,7 +88,7 @@ async function tryToPut(
   ];
   const requires =
     parent.record === null ? {} : { requires: checkpointKey(namespace, parent.record.id) };
-  const { isDone } = await tools.records.write(thread, changes, requires);
+  const { isDone } = await tools.records.write(thread, changes, { ...how, ...requires });
   if (isDone) remember(tools, thread, record, channels);
   return isDone;
 }
@@ -108,7 +111,7 @@ async function encodeChannels(
     if (!isNew && stored !== undefined && version !== undefined && before.get(name) === version) {
       channels.set(name, { stored, objects: new Map(), ids: parent.ids.get(name) });
     } else if (isNew || parentId !== null) {
-      const encoded = await values.encode(value);
+      const encoded = await values.encode(value, parent.ids.get(name));
       channels.set(name, { ...encoded, ids: new Set(encoded.objects.keys()) });
     }
     // Without a parent, what has not changed is nowhere.

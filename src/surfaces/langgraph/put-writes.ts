@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { type PendingWrite, WRITES_IDX_MAP } from "@langchain/langgraph-checkpoint";
-import type { Change } from "../../portable/records/index.ts";
+import type { Change, WriteConditions } from "../../portable/records/index.ts";
 import { WaypointError } from "../../shared/errors/index.ts";
 import { changesOfRecord, openRecord } from "./checkpoint-record.ts";
 import type { GraphPlace } from "./graph-config.ts";
@@ -28,7 +28,7 @@ const SET_CHARS = 16;
  */
 export async function putWrites(
   tools: SaverTools,
-  { thread, namespace, id }: GraphPlace,
+  { thread, namespace, id, how }: GraphPlace & { how: WriteConditions },
   writes: readonly PendingWrite[],
   taskId: string,
 ): Promise<void> {
@@ -55,7 +55,7 @@ export async function putWrites(
     });
     const objects = values.flatMap((each) => tools.values.changesOf(each.objects));
     const expiry = tools.expiry.changesFor(thread);
-    return tools.records.write(thread, [...objects, ...expiry, ...rows.flat()]);
+    return tools.records.write(thread, [...objects, ...expiry, ...rows.flat()], how);
   };
   const { kept } = await keep("", isSpecial ? "replace" : "first");
   if (await isOther(tools, thread, kept, set)) await keep(set, "first");

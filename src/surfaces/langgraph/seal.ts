@@ -15,7 +15,7 @@ const KEY_ID_BYTES = 4;
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
 /** Shorter ones gain nothing. */
-const COMPRESSED_BYTES_MIN = 128;
+const COMPRESSED_BYTES_MIN = 1024;
 /** What a record may become when it is inflated: no more than its writer may have put there. */
 const INFLATED_BYTES_MAX = 256 * 1024 * 1024;
 
@@ -53,9 +53,12 @@ export class Seal {
     return hash.update(content).digest("base64url");
   }
 
-  /** @param place  where it will stand: it is read there, and nowhere else */
-  close(content: Uint8Array, place: string): Uint8Array {
-    const { form, bytes } = compress(content);
+  /**
+   * @param place  where it will stand: it is read there, and nowhere else
+   * @param isCompressed  false leaves it as long as it is
+   */
+  close(content: Uint8Array, place: string, isCompressed = true): Uint8Array {
+    const { form, bytes } = isCompressed ? compress(content) : { form: PLAIN, bytes: content };
     const key = this.#keys[0];
     if (key === undefined) return Buffer.concat([Buffer.of(form), bytes]);
     const iv = randomBytes(IV_BYTES);
@@ -137,19 +140,22 @@ function keyIdOf(key: Uint8Array): Buffer {
 
 function compress(content: Uint8Array): { form: number; bytes: Uint8Array } {
   if (content.length < COMPRESSED_BYTES_MIN) return { form: PLAIN, bytes: content };
-  const hasZstd = "zstdCompressSync" in zlib;
-  const bytes = hasZstd
+  // One buffer is enough: what gets longer is not kept.
+  const chunkSize = content.length + BUFFER_BYTES_MIN;
+  const isZstd = content.length > DEFLATED_BYTES_MAX && "zstdCompressSync" in zlib;
+  const bytes = isZstd
     ? zlib.zstdCompressSync(content, {
-        ...{ params: ZSTD_PARAMS, pledgedSrcSize: content.length },
-        // One buffer is enough: what gets longer is not kept.
-        chunkSize: content.length + BUFFER_BYTES_MIN,
+        ...{ params: ZSTD_PARAMS, pledgedSrcSize: content.length, chunkSize },
       })
-    : zlib.deflateRawSync(content, { level: 1 });
+    : zlib.deflateRawSync(content, { ...DEFLATE_OPTIONS, chunkSize });
   if (bytes.length >= content.length) return { form: PLAIN, bytes: content };
-  return { form: hasZstd ? ZSTD : DEFLATED, bytes };
+  return { form: isZstd ? ZSTD : DEFLATED, bytes };
 }
 
 const ZSTD_PARAMS = { [zlib.constants.ZSTD_c_compressionLevel ?? 0]: 1 };
+/** Up to here the memory that zstd takes for each call costs more than it saves. */
+const DEFLATED_BYTES_MAX = 8 * 1024;
+const DEFLATE_OPTIONS = { level: 1, windowBits: 13, memLevel: 6 };
 const BUFFER_BYTES_MIN = 1024;
 
 function inflate(form: number, bytes: Buffer, place: string): Buffer {

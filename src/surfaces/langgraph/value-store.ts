@@ -3,6 +3,7 @@ import {
   COARSE_PARTS,
   FINE_PARTS,
   type ObjectStore,
+  type PartSizes,
   splitBytes,
   writeSequence,
 } from "../../portable/objects/index.ts";
@@ -30,8 +31,13 @@ export interface EncodedValue {
 
 /** Up to so many bytes a value stands where it is mentioned. */
 const INLINE_BYTES_MAX = 256;
-/** Up to here the parts are small: a conversation grows by less than one. */
-const FINE_VALUE_BYTES_MAX = 512 * 1024;
+/** Up to here the parts of every value are small; ... */
+const FINE_VALUE_BYTES_MAX = 16 * 1024;
+/** ... and up to here those of one that grows: a conversation grows by less than a small one. */
+const FINE_GROWN_BYTES_MAX = 512 * 1024;
+/** So much of a value is compressed in any case, the rest if that has become shorter by a third. */
+const SAMPLE_BYTES = 8 * 1024;
+const WORTHWHILE = 0.67;
 /** Up to so many ids stand where the value is mentioned. */
 const INLINE_IDS_MAX = 6;
 
@@ -45,12 +51,13 @@ export class ValueStore {
     this.#seal = seal;
   }
 
-  async encode(value: unknown): Promise<EncodedValue> {
+  /** @param before  the ids of the objects that the value before it has, as far as they are known */
+  async encode(value: unknown, before?: ReadonlySet<string>): Promise<EncodedValue> {
     const [type, bytes] = await this.#serializer.dumpsTyped(value);
-    return this.encodeBytes(type, bytes);
+    return this.encodeBytes(type, bytes, before);
   }
 
-  encodeBytes(type: string, bytes: Uint8Array): EncodedValue {
+  encodeBytes(type: string, bytes: Uint8Array, before?: ReadonlySet<string>): EncodedValue {
     if (bytes.length <= INLINE_BYTES_MAX) {
       const text = Buffer.from(bytes);
       const isText = type === "json";
@@ -58,12 +65,23 @@ export class ValueStore {
       return { stored: { t: type, ...inline }, objects: new Map() };
     }
     const objects = new CollectedObjects(this.#seal);
-    const sizes = bytes.length <= FINE_VALUE_BYTES_MAX ? FINE_PARTS : COARSE_PARTS;
+    const sizes = this.#sizesFor(bytes, before);
     const ids = [...splitBytes(bytes, sizes)].map((part) => objects.put(part));
     if (ids.length <= INLINE_IDS_MAX) return { stored: { t: type, o: ids }, objects: objects.all };
     const items = ids.map((id) => JSON.stringify(id));
     const { root, height } = writeSequence(objects, items);
     return { stored: { t: type, s: [root, height] }, objects: objects.all };
+  }
+
+  /** A value that begins as the one before it grows, and is kept in small parts from then on. */
+  #sizesFor(bytes: Uint8Array, before: ReadonlySet<string> | undefined): PartSizes {
+    if (bytes.length <= FINE_VALUE_BYTES_MAX) return FINE_PARTS;
+    if (bytes.length > FINE_GROWN_BYTES_MAX || before === undefined) return COARSE_PARTS;
+    const begins = (sizes: PartSizes) => {
+      const [first] = splitBytes(bytes, sizes);
+      return first !== undefined && before.has(this.#seal.idOf(first));
+    };
+    return begins(FINE_PARTS) || begins(COARSE_PARTS) ? FINE_PARTS : COARSE_PARTS;
   }
 
   /** Returns what keeps objects that are not known to be there. */
@@ -72,10 +90,16 @@ export class ValueStore {
     known: (id: string) => boolean = () => false,
   ): Change[] {
     const changes: Change[] = [];
+    let [contentBytes, keptBytes] = [0, 0];
     for (const [id, content] of objects) {
       if (known(id)) continue;
       const key = objectKey(id);
-      changes.push({ key, value: this.#seal.close(content, key), mode: "content" });
+      // The first parts of a long value tell of the others.
+      const isWorthwhile = contentBytes < SAMPLE_BYTES || keptBytes < contentBytes * WORTHWHILE;
+      const value = this.#seal.close(content, key, isWorthwhile);
+      changes.push({ key, value, mode: "content" });
+      contentBytes += content.length;
+      keptBytes += value.length;
     }
     return changes;
   }

@@ -13,7 +13,7 @@ import type { ThreadRecords } from "../../portable/records/index.ts";
 import { readCheckpoint } from "./checkpoint-record.ts";
 import { copyThread } from "./copy-thread.ts";
 import { type DeltaHistory, readDeltaHistory } from "./delta-history.ts";
-import { configOf, placeOfConfig } from "./graph-config.ts";
+import { configOf, placeOfConfig, survivalOf } from "./graph-config.ts";
 import type { KeepRules } from "./kept-checkpoints.ts";
 import { allThreads, listCheckpoints, newestCheckpoint } from "./list-checkpoints.ts";
 import { nameCheckpoint } from "./name-checkpoint.ts";
@@ -102,7 +102,8 @@ export class WaypointSaver extends BaseCheckpointSaver implements AsyncDisposabl
   ): Promise<RunnableConfig> {
     const { thread, namespace, id: parent } = placeOfConfig(config);
     const at = { thread, namespace, parent: parent ?? null };
-    await putCheckpoint(this.#tools, at, { checkpoint, metadata, newVersions });
+    const how = survivalOf(config);
+    await putCheckpoint(this.#tools, at, { checkpoint, metadata, newVersions, how });
     return configOf(thread, namespace, checkpoint.id);
   }
 
@@ -111,7 +112,8 @@ export class WaypointSaver extends BaseCheckpointSaver implements AsyncDisposabl
     writes: PendingWrite[],
     taskId: string,
   ): Promise<void> {
-    await putWrites(this.#tools, placeOfConfig(config), writes, taskId);
+    const place = { ...placeOfConfig(config), how: survivalOf(config) };
+    await putWrites(this.#tools, place, writes, taskId);
   }
 
   override async deleteThread(threadId: string): Promise<void> {

@@ -22,20 +22,26 @@ interface Thread {
   revision: number;
 }
 
+/** How long a write that need not survive a loss of power waits for the disk. */
+const SYNCED_AFTER_MS = 1000;
+
 /** A write that waits for the transaction of this turn. */
 interface Waiting {
+  isQuick: boolean;
   run: () => WriteResult;
   done: (result: WriteResult) => void;
   failed: (reason: unknown) => void;
 }
 
 /**
- * Records in a file of SQLite. Each write has reached the disk when it is answered; those of one turn
- * of the program share a transaction, and so a wait for the disk.
+ * Records in a file of SQLite. Each write has reached the disk when it is answered, unless it need not;
+ * those of one turn of the program share a transaction, and so a wait for the disk.
  */
 export class SqliteRecords implements ThreadRecords {
   readonly #file: SqliteFile;
   #waiting: Waiting[] = [];
+  /** Set while something has not reached the disk. */
+  #syncing: NodeJS.Timeout | null = null;
 
   private constructor(file: SqliteFile) {
     this.#file = file;
@@ -47,7 +53,9 @@ export class SqliteRecords implements ThreadRecords {
    * @throws FORMAT_TOO_NEW  a newer Waypoint has written it; a plain error when it is damaged.
    */
   static open(path: string): SqliteRecords {
-    return new SqliteRecords(SqliteFile.open(path, MIGRATIONS, "checkpoints of graphs", OPTIONS));
+    const file = SqliteFile.open(path, MIGRATIONS, "checkpoints of graphs", OPTIONS);
+    if (file.get("SELECT 1 FROM threads LIMIT 1") === undefined) file.reserveLog(OPTIONS.logPages);
+    return new SqliteRecords(file);
   }
 
   async write(
@@ -58,7 +66,7 @@ export class SqliteRecords implements ThreadRecords {
     return await new Promise((done, failed) => {
       if (this.#waiting.length === 0) setImmediate(() => this.#flush());
       const run = () => this.#write(thread, changes, conditions);
-      this.#waiting.push({ run, done, failed });
+      this.#waiting.push({ run, done, failed, isQuick: conditions.survives === "process" });
     });
   }
 
@@ -110,6 +118,7 @@ export class SqliteRecords implements ThreadRecords {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#flush();
+    if (this.#syncing !== null) this.#sync();
     this.#file[Symbol.dispose]();
   }
 
@@ -118,7 +127,8 @@ export class SqliteRecords implements ThreadRecords {
     this.#waiting = [];
     if (waiting.length === 0) return;
     try {
-      const results = this.#file.transaction(() => waiting.map(({ run }) => run()));
+      const isQuick = waiting.every((each) => each.isQuick);
+      const results = this.#commit(isQuick, () => waiting.map(({ run }) => run()));
       for (const [index, { done }] of waiting.entries()) done(results[index] as WriteResult);
     } catch (error) {
       // One that cannot be written must not take the others with it.
@@ -127,9 +137,26 @@ export class SqliteRecords implements ThreadRecords {
     }
   }
 
-  #writeAlone({ run, done, failed }: Waiting): void {
+  /** One that waits for the disk takes those with it that have not waited. */
+  #commit<T>(isQuick: boolean, change: () => T): T {
+    if (!isQuick) return this.#file.transaction(change);
+    this.#syncing ??= setTimeout(() => this.#sync(), SYNCED_AFTER_MS).unref();
+    return this.#file.quickTransaction(change);
+  }
+
+  #sync(): void {
+    if (this.#syncing !== null) clearTimeout(this.#syncing);
+    this.#syncing = null;
     try {
-      done(this.#file.transaction(run));
+      this.#file.sync();
+    } catch {
+      // A full disk: the next write says so.
+    }
+  }
+
+  #writeAlone({ run, done, failed, isQuick }: Waiting): void {
+    try {
+      done(this.#commit(isQuick, run));
     } catch (error) {
       failed(error);
     }
