@@ -87,6 +87,7 @@ const CALLS: Record<string, Record<string, () => Promise<unknown>>> = {
     forwards: () => session.forwards(gone),
     stopForward: () => session.stopForward(80, gone),
     operations: () => session.operations(gone),
+    contacts: () => session.contacts(gone),
     show: () => session.show("c1", gone),
   },
   Checkpoint: {
