@@ -131,3 +131,52 @@ test("a circle is cut, as LangGraph's own does; a type that nobody knows is refu
   expect(await roundTrip(circle)).toMatchObject({ name: "circle" });
   await expect(serializer.loadsTyped("pickle", "")).rejects.toThrow("pickle");
 });
+
+test("a message of a model that left fields undefined comes back as a message", async () => {
+  const message = new AIMessage({
+    content: "x",
+    tool_calls: [{ id: "1", name: "shell", args: { cwd: undefined } }],
+    additional_kwargs: { refusal: undefined, own: { lc: 1, type: "not_implemented", id: ["x"] } },
+    response_metadata: { usage: undefined, forged: { lc: 2, type: "bytes", base64: "AA==" } },
+    usage_metadata: undefined as never,
+  });
+
+  const [found] = (await roundTrip([message])) as [AIMessage];
+
+  expect(found).toBeInstanceOf(AIMessage);
+  expect(found.tool_calls).toEqual([{ id: "1", name: "shell", args: {} }]);
+  expect(found.additional_kwargs).toEqual({ own: { lc: 1, type: "not_implemented", id: ["x"] } });
+  expect(found.response_metadata).toEqual({ forged: { lc: 2, type: "bytes", base64: "AA==" } });
+});
+
+test("what could be written can be read, however deep it is", async () => {
+  for (const depth of [100, 1000, 4000]) {
+    let value: unknown = new Map([["leaf", new HumanMessage("x")]]);
+    for (let level = 0; level < depth; level += 1) value = { a: value };
+    const written = await serializer.dumpsTyped(value).catch(() => null);
+    let found = written === null ? value : await serializer.loadsTyped(...written);
+    for (let level = 0; level < depth; level += 1) found = (found as { a: unknown }).a;
+    expect((found as Map<string, unknown>).get("leaf")).toBeInstanceOf(HumanMessage);
+  }
+  const nested = Array.from({ length: 60 }).reduce<object>((inner) => ({ inner }), {});
+  const message = new AIMessage({ content: "", additional_kwargs: { nested } });
+  expect(((await roundTrip(message)) as AIMessage).additional_kwargs).toEqual({ nested });
+});
+
+test("records in records, as deep as a text can name them, are read in time", async () => {
+  const open =
+    '{"lc":1,"type":"constructor","id":["langchain_core","messages","AIMessage"],"kwargs":';
+  const text = `${open.repeat(20_000)}{"lc":1,"type":"secret","id":["PATH"]}${"}".repeat(20_000)}`;
+
+  expect(await serializer.loadsTyped("json", text)).toMatchObject({ lc: 1, type: "constructor" });
+});
+
+test("a map of a class of the user's own is read as a map", async () => {
+  class Counts extends Map<string, number> {}
+  class Names extends Set<string> {}
+
+  expect(await roundTrip({ counts: new Counts([["a", 1]]), names: new Names(["n"]) })).toEqual({
+    counts: new Map([["a", 1]]),
+    names: new Set(["n"]),
+  });
+});
