@@ -19,7 +19,8 @@ export function checkpointOf(
   values: Record<string, unknown>,
   versions: Record<string, number> = {},
 ): Checkpoint {
-  const all = Object.fromEntries(Object.keys(values).map((name) => [name, versions[name] ?? 1]));
+  const given = new Map(Object.entries(versions));
+  const all = Object.fromEntries(Object.keys(values).map((name) => [name, given.get(name) ?? 1]));
   return {
     ...emptyCheckpoint(),
     id: uuid6(3),

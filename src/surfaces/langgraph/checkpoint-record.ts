@@ -3,7 +3,7 @@ import type { Change, ThreadRecords } from "../../portable/records/index.ts";
 import { WaypointError } from "../../shared/errors/index.ts";
 import { checkpointKey } from "./record-keys.ts";
 import { damaged, type Seal } from "./seal.ts";
-import type { StoredValue, ValueStore } from "./value-store.ts";
+import { isStored, type StoredValue, type ValueStore } from "./value-store.ts";
 
 /** What a task has written, by its id and the hash of what it was. */
 export type WriteClaim = readonly [taskId: string, set: string];
@@ -59,16 +59,24 @@ export function changesOfRecord<Kept extends object>(
   return [...values.changesOf(objects), { key, value, mode }];
 }
 
-/** @throws STORE_FAILED  it is damaged. */
+/**
+ * Opens a record, of which `isWhole` tells whether it has all that it has to have.
+ *
+ * @throws STORE_FAILED  it is damaged.
+ */
 export async function openRecord<Kept extends object>(
   { records, values, seal }: RecordTools,
   at: { thread: string; key: string },
   kept: Uint8Array,
+  isWhole: (record: Partial<Kept>) => boolean,
 ): Promise<Kept> {
-  const found = parse<Kept | Elsewhere>(seal.open(kept, placeOf(at.thread, at.key)), at.key);
-  if (!("elsewhere" in found)) return found;
-  const [bytes] = await values.readBytes(records, at.thread, [found.elsewhere]);
-  return parse<Kept>(bytes as Buffer, at.key);
+  let found = parse<Kept | Elsewhere>(seal.open(kept, placeOf(at.thread, at.key)), at.key);
+  if ("elsewhere" in found) {
+    const [bytes] = await values.readBytes(records, at.thread, [found.elsewhere]);
+    found = parse<Kept>(bytes as Buffer, at.key);
+  }
+  if (!isWhole(found as Kept)) throw damaged(at.key);
+  return found as Kept;
 }
 
 /** Returns where a record's own objects are; null where it has none. */
@@ -91,8 +99,12 @@ export async function openCheckpoint(
   at: { thread: string; key: string },
   kept: Uint8Array,
 ): Promise<CheckpointRecord> {
-  const record = await openRecord<CheckpointRecord>(tools, at, kept);
-  if (record.f <= RECORD_FORMAT) return record;
+  const isOurs = ({ f }: Partial<CheckpointRecord>) => typeof f === "number";
+  const record = await openRecord<CheckpointRecord>(tools, at, kept, isOurs);
+  if (record.f <= RECORD_FORMAT) {
+    if (isWhole(record) && checkpointKey(record.ns, record.id) === at.key) return record;
+    throw damaged(at.key);
+  }
   throw new WaypointError("FORMAT_TOO_NEW", "A newer Waypoint wrote this graph's checkpoint.", {
     hint: "Install that version again, or continue from an older checkpoint.",
     detail: { found: record.f, known: RECORD_FORMAT },
@@ -125,15 +137,37 @@ export function factsOf(
   };
 }
 
+/** Tells whether a record has the parts that are gone through without a further look. */
+function isWhole({ v, id, ts, ns, parent, ...lists }: Partial<CheckpointRecord>): boolean {
+  const { metadata, versions, values, seen, claims } = lists;
+  return (
+    [id, ts, ns, parent ?? ""].every((text) => typeof text === "string") &&
+    typeof v === "number" &&
+    isStored(metadata) &&
+    arePairs(versions, (version) => ["number", "string"].includes(typeof version)) &&
+    arePairs(values, isStored) &&
+    arePairs(seen, (nodes) => typeof nodes === "object" && nodes !== null) &&
+    (claims === null || arePairs(claims, (set) => typeof set === "string"))
+  );
+}
+
+function arePairs(list: unknown, isSecond: (second: unknown) => boolean): boolean {
+  const isPair = (each: unknown) =>
+    Array.isArray(each) && typeof each[0] === "string" && isSecond(each[1]);
+  return Array.isArray(list) && list.every(isPair);
+}
+
 /** Records of one thread cannot be put in the place of another's. */
 function placeOf(thread: string, key: string): string {
   return `${thread}\n${key}`;
 }
 
-function parse<Kept>(bytes: Buffer, key: string): Kept {
+function parse<Kept extends object>(bytes: Buffer, key: string): Kept {
   try {
-    return JSON.parse(bytes.toString()) as Kept;
+    const found: unknown = JSON.parse(bytes.toString());
+    if (typeof found === "object" && found !== null) return found as Kept;
   } catch (cause) {
     throw damaged(key, cause);
   }
+  throw damaged(key);
 }

@@ -3,6 +3,7 @@ import { WaypointError } from "../../shared/errors/index.ts";
 import type { RecordTools } from "./checkpoint-record.ts";
 import { neededObjects } from "./prune-thread.ts";
 import { CHECKPOINTS_PREFIX, objectKey, writesPrefix } from "./record-keys.ts";
+import { damaged } from "./seal.ts";
 import {
   type SurveyedCheckpoint,
   type SurveyedWrite,
@@ -100,8 +101,10 @@ async function copyObjects(
     const changes = page.map((id): Change => {
       const key = objectKey(id);
       // Compared with its name: a damaged one is not handed on.
-      seal.openContent(found.get(key) ?? new Uint8Array(), key, id);
-      return { key, value: found.get(key) ?? null, mode: "content" };
+      const kept = found.get(key);
+      if (kept === undefined) throw damaged(key);
+      seal.openContent(kept, key, id);
+      return { key, value: kept, mode: "content" };
     });
     await records.write(target, changes);
   }

@@ -2,9 +2,9 @@ import type { CheckpointPendingWrite } from "@langchain/langgraph-checkpoint";
 import { type CheckpointRecord, type RecordTools, readCheckpoint } from "./checkpoint-record.ts";
 import type { GraphPlace } from "./graph-config.ts";
 import { newestCheckpoint } from "./list-checkpoints.ts";
-import type { WriteRecord } from "./put-writes.ts";
 import { readWrites } from "./read-writes.ts";
 import type { StoredValue } from "./value-store.ts";
+import type { WriteRecord } from "./write-record.ts";
 
 /** What made a channel's value: the newest that was kept as a whole, and the writes after it. */
 export interface DeltaHistory {

@@ -4,6 +4,7 @@ import path from "node:path";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { at, checkpointOf } from "../../../test/support/saver-checkpoints.ts";
 import { MemoryRecords } from "../../portable/records/index.ts";
+import { Seal } from "./seal.ts";
 import { WaypointSaver } from "./waypoint-saver.ts";
 
 const META = { source: "loop", step: 0, parents: {} } as const;
@@ -122,8 +123,9 @@ test("a checkpoint in a newer form is refused, and the others are read", async (
     seen: [],
     metadata: { t: "json", v: "{}" },
   };
-  const value = Buffer.concat([Buffer.of(0), Buffer.from(JSON.stringify(doc))]);
-  await records.write("t", [{ key: `c//${newer.id}`, value }]);
+  const key = `c//${newer.id}`;
+  const value = new Seal().close(Buffer.from(JSON.stringify(doc)), `t\n${key}`);
+  await records.write("t", [{ key, value }]);
 
   await expect(saver.getTuple(at("t"))).rejects.toThrow(
     expect.objectContaining({ code: "FORMAT_TOO_NEW" }),

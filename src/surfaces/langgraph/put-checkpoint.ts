@@ -83,7 +83,7 @@ async function tryToPut(
   const all = [encodedMetadata, ...channels.values()].map(({ objects }) => objects);
   const changes = [
     ...all.flatMap((objects) => tools.values.changesOf(objects, known)),
-    ...tools.expiry.changesFor(thread),
+    ...tools.expiry.changesFor(thread, parent.record === null),
     ...changesOfRecord(tools, { thread, key }, record),
   ];
   const requires =

@@ -2,21 +2,13 @@ import { createHash } from "node:crypto";
 import { type PendingWrite, WRITES_IDX_MAP } from "@langchain/langgraph-checkpoint";
 import type { Change, WriteConditions } from "../../portable/records/index.ts";
 import { WaypointError } from "../../shared/errors/index.ts";
-import { changesOfRecord, openRecord } from "./checkpoint-record.ts";
+import { changesOfRecord } from "./checkpoint-record.ts";
 import type { GraphPlace } from "./graph-config.ts";
 import type { RecentWrites } from "./recent-checkpoints.ts";
 import { writeKey } from "./record-keys.ts";
 import type { SaverTools } from "./saver-tools.ts";
-import type { EncodedValue, StoredValue } from "./value-store.ts";
-
-/** A write of a task, as it is kept. */
-export interface WriteRecord {
-  task: string;
-  channel: string;
-  /** The hash of all that the task wrote: branches are told apart by it. */
-  set: string;
-  value: StoredValue;
-}
+import type { EncodedValue } from "./value-store.ts";
+import { openWrite, type WriteRecord } from "./write-record.ts";
 
 const SET_CHARS = 16;
 
@@ -36,7 +28,7 @@ export async function putWrites(
     throw new WaypointError("USAGE_INVALID", "The config of the writes has no checkpoint_id.");
   }
   if (writes.length === 0) return;
-  const isSpecial = writes.every(([channel]) => channel in WRITES_IDX_MAP);
+  const isSpecial = writes.every(([channel]) => isSpecialChannel(channel));
   const encoding = encodeWrites(tools, writes);
   if (!isSpecial) {
     const recent = encoding.then(({ set, values }) => recentOf(set, values));
@@ -48,7 +40,7 @@ export async function putWrites(
   const keep = (branch: string, mode: "replace" | "first") => {
     const rows = values.map(({ stored }, index): Change[] => {
       const channel = writes[index]?.[0] as string;
-      const at = WRITES_IDX_MAP[channel] ?? index;
+      const at = isSpecialChannel(channel) ? Number(WRITES_IDX_MAP[channel]) : index;
       const key = writeKey({ namespace, id, taskId, branch, index: at });
       const row: WriteRecord = { task: taskId, channel, set, value: stored };
       return changesOfRecord(tools, { thread, key, mode }, row);
@@ -59,6 +51,11 @@ export async function putWrites(
   };
   const { kept } = await keep("", isSpecial ? "replace" : "first");
   if (await isOther(tools, thread, kept, set)) await keep(set, "first");
+}
+
+/** A channel may be called as what every object has. */
+function isSpecialChannel(channel: string): boolean {
+  return Object.hasOwn(WRITES_IDX_MAP, channel);
 }
 
 async function encodeWrites(
@@ -88,7 +85,7 @@ async function isOther(
 ): Promise<boolean> {
   if (kept.length === 0) return false;
   for (const [key, value] of await tools.records.read(thread, kept)) {
-    const row = await openRecord<WriteRecord>(tools, { thread, key }, value);
+    const row = await openWrite(tools, { thread, key }, value);
     if (row.set !== set) return true;
   }
   return false;

@@ -1,6 +1,6 @@
-import { openRecord, type RecordTools } from "./checkpoint-record.ts";
-import type { WriteRecord } from "./put-writes.ts";
+import type { RecordTools } from "./checkpoint-record.ts";
 import { isOfOtherBranch, writesPrefix } from "./record-keys.ts";
+import { openWrite, type WriteRecord } from "./write-record.ts";
 
 /** A write below a checkpoint. */
 export interface FoundWrite {
@@ -21,7 +21,7 @@ export async function readWrites(
   for (let after = ""; ; ) {
     const page = await tools.records.scan(thread, { prefix, after, limit: PAGE });
     for (const { key, value } of page) {
-      const row = await openRecord<WriteRecord>(tools, { thread, key }, value);
+      const row = await openWrite(tools, { thread, key }, value);
       found.push({ row, isFirst: !isOfOtherBranch(key) });
     }
     if (page.length < PAGE) return found;

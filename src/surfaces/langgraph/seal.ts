@@ -16,14 +16,22 @@ const IV_BYTES = 12;
 const TAG_BYTES = 16;
 /** Shorter ones gain nothing. */
 const COMPRESSED_BYTES_MIN = 1024;
-/** What a record may become when it is inflated: no more than its writer may have put there. */
-const INFLATED_BYTES_MAX = 256 * 1024 * 1024;
+/** What a record may become when it is inflated: writers close 64 KiB at most. */
+const INFLATED_BYTES_MAX = 1024 * 1024;
+/** Of the hash by which a record that is not encrypted is known to be whole, and in its place. */
+const SUM_BYTES = 8;
 
 /** The first byte of what is kept. */
 const PLAIN = 0;
 const DEFLATED = 1;
 const ZSTD = 2;
 const ENCRYPTED_FLAG = 0x10;
+const SUMMED_FLAG = 0x20;
+
+interface Compressed {
+  form: number;
+  bytes: Uint8Array;
+}
 
 interface Key {
   id: Buffer;
@@ -53,14 +61,29 @@ export class Seal {
     return hash.update(content).digest("base64url");
   }
 
+  /** @param place  where it will stand: it is read there, and nowhere else */
+  close(content: Uint8Array, place: string): Uint8Array {
+    const { form, bytes } = compress(content);
+    const key = this.#keys[0];
+    if (key === undefined) {
+      return Buffer.concat([Buffer.of(form | SUMMED_FLAG), sumOf(form, bytes, place), bytes]);
+    }
+    return this.#encrypt(key, { form, bytes }, place);
+  }
+
   /**
-   * @param place  where it will stand: it is read there, and nowhere else
+   * Closes content whose name is its hash: that says whether it is whole.
+   *
    * @param isCompressed  false leaves it as long as it is
    */
-  close(content: Uint8Array, place: string, isCompressed = true): Uint8Array {
+  closeContent(content: Uint8Array, place: string, isCompressed = true): Uint8Array {
     const { form, bytes } = isCompressed ? compress(content) : { form: PLAIN, bytes: content };
     const key = this.#keys[0];
     if (key === undefined) return Buffer.concat([Buffer.of(form), bytes]);
+    return this.#encrypt(key, { form, bytes }, place);
+  }
+
+  #encrypt(key: Key, { form, bytes }: Compressed, place: string): Uint8Array {
     const iv = randomBytes(IV_BYTES);
     const cipher = createCipheriv("aes-256-gcm", key.key, iv);
     const head = Buffer.of(form | ENCRYPTED_FLAG);
@@ -75,24 +98,37 @@ export class Seal {
    * @throws FORMAT_TOO_NEW  this Node or this Waypoint does not know its form.
    */
   open(kept: Uint8Array, place: string): Buffer {
-    const form = kept[0] ?? PLAIN;
-    const body = Buffer.from(kept.buffer, kept.byteOffset + 1, Math.max(0, kept.length - 1));
-    if ((form & ENCRYPTED_FLAG) === 0) {
-      if (this.#isPlainRead) return inflate(form, body, place);
-      throw new WaypointError("STORE_KEY_MISSING", "The checkpoints are not encrypted.", {
-        hint: "Add null to encryption.previousKeys to read what was kept without a key.",
-      });
-    }
-    return inflate(form & ~ENCRYPTED_FLAG, this.#decrypt(form, body, place), place);
+    const { form, body } = partsOf(kept, place);
+    if ((form & ENCRYPTED_FLAG) !== 0) return this.#openEncrypted(form, body, place);
+    this.#requirePlainRead();
+    const bytes = body.subarray(SUM_BYTES);
+    const plainForm = form & ~SUMMED_FLAG;
+    const sum = sumOf(plainForm, bytes, place);
+    if ((form & SUMMED_FLAG) === 0 || !sum.equals(body.subarray(0, SUM_BYTES)))
+      throw damaged(place);
+    return inflate(plainForm, bytes, place);
   }
 
   /** Opens content and compares it with its name; what is encrypted is authentic already. */
   openContent(kept: Uint8Array, place: string, id: string): Buffer {
-    const content = this.open(kept, place);
-    if (((kept[0] ?? PLAIN) & ENCRYPTED_FLAG) !== 0) return content;
+    const { form, body } = partsOf(kept, place);
+    if ((form & ENCRYPTED_FLAG) !== 0) return this.#openEncrypted(form, body, place);
+    this.#requirePlainRead();
+    const content = inflate(form, body, place);
     const hash = createHash("sha256").update(content).digest("base64url");
     if (hash !== id) throw damaged(place);
     return content;
+  }
+
+  #openEncrypted(form: number, body: Buffer, place: string): Buffer {
+    return inflate(form & ~ENCRYPTED_FLAG, this.#decrypt(form, body, place), place);
+  }
+
+  #requirePlainRead(): void {
+    if (this.#isPlainRead) return;
+    throw new WaypointError("STORE_KEY_MISSING", "The checkpoints are not encrypted.", {
+      hint: "Add null to encryption.previousKeys to read what was kept without a key.",
+    });
   }
 
   #decrypt(form: number, body: Buffer, place: string): Buffer {
@@ -138,7 +174,19 @@ function keyIdOf(key: Uint8Array): Buffer {
   return hash.subarray(0, KEY_ID_BYTES);
 }
 
-function compress(content: Uint8Array): { form: number; bytes: Uint8Array } {
+function partsOf(kept: Uint8Array, place: string): { form: number; body: Buffer } {
+  const [form] = kept;
+  if (form === undefined) throw damaged(place);
+  return { form, body: Buffer.from(kept.buffer, kept.byteOffset + 1, kept.length - 1) };
+}
+
+/** Against damage and mix-ups; who may write the store can make it. */
+function sumOf(form: number, bytes: Uint8Array, place: string): Buffer {
+  const hash = createHash("sha256").update(`${place}\n${form}\n`).update(bytes).digest();
+  return hash.subarray(0, SUM_BYTES);
+}
+
+function compress(content: Uint8Array): Compressed {
   if (content.length < COMPRESSED_BYTES_MIN) return { form: PLAIN, bytes: content };
   // One buffer is enough: what gets longer is not kept.
   const chunkSize = content.length + BUFFER_BYTES_MIN;

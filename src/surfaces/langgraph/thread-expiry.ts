@@ -1,4 +1,5 @@
 import type { Change } from "../../portable/records/index.ts";
+import { WaypointError } from "../../shared/errors/index.ts";
 import { changesOfRecord, openRecord, type RecordTools } from "./checkpoint-record.ts";
 import { EXPIRY_KEY } from "./record-keys.ts";
 
@@ -27,15 +28,22 @@ export class ThreadExpiry {
 
   constructor(tools: RecordTools, options?: ExpiryOptions) {
     this.#tools = tools;
+    if (options !== undefined && !(Number.isFinite(options.seconds) && options.seconds > 0)) {
+      throw new WaypointError("USAGE_INVALID", "expiry.seconds has to be a number above 0.");
+    }
     this.#lifetimeMs = options === undefined ? null : options.seconds * 1000;
     this.#isRefreshedByReads = options?.refreshOnRead === true;
   }
 
-  /** Returns what a write of the thread has to write beside its own. */
-  changesFor(thread: string): Change[] {
+  /**
+   * Returns what a write of the thread has to write beside its own.
+   *
+   * @param isNew  somebody may have removed what this program wrote last. @defaultValue false
+   */
+  changesFor(thread: string, isNew = false): Change[] {
     if (this.#lifetimeMs === null) return [];
     const atMs = Date.now() + this.#lifetimeMs;
-    const writtenMs = this.#written.get(thread) ?? 0;
+    const writtenMs = isNew ? 0 : (this.#written.get(thread) ?? 0);
     if (atMs - writtenMs < this.#lifetimeMs * REFRESHED_AFTER) return [];
     if (this.#written.size >= THREADS_MAX) this.#written.clear();
     this.#written.set(thread, atMs);
@@ -70,6 +78,7 @@ export class ThreadExpiry {
     const kept = (await this.#tools.records.read(thread, [EXPIRY_KEY])).get(EXPIRY_KEY);
     if (kept === undefined) return false;
     const at = { thread, key: EXPIRY_KEY };
-    return (await openRecord<ExpiryRecord>(this.#tools, at, kept)).atMs <= Date.now();
+    const isWhole = ({ atMs }: Partial<ExpiryRecord>) => Number.isFinite(atMs);
+    return (await openRecord<ExpiryRecord>(this.#tools, at, kept, isWhole)).atMs <= Date.now();
   }
 }

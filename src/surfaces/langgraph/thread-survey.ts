@@ -5,9 +5,9 @@ import {
   openRecord,
   type RecordTools,
 } from "./checkpoint-record.ts";
-import type { WriteRecord } from "./put-writes.ts";
 import { CHECKPOINTS_PREFIX, idInWriteKey, NAMES_PREFIX, WRITES_PREFIX } from "./record-keys.ts";
 import type { StoredValue } from "./value-store.ts";
+import { openWrite, type WriteRecord } from "./write-record.ts";
 
 /** A record, where it lies and what it needs. */
 interface Surveyed {
@@ -58,7 +58,7 @@ export async function surveyThread(tools: RecordTools, thread: string): Promise<
   }
   const writes: SurveyedWrite[] = [];
   for await (const { key, value } of recordsBelow(tools, thread, WRITES_PREFIX)) {
-    const row = await openRecord<WriteRecord>(tools, { thread, key }, value);
+    const row = await openWrite(tools, { thread, key }, value);
     const needs = [row.value, ...own(tools, thread, key, value)];
     writes.push({ key, kept: value, row, below: idInWriteKey(key), needs });
   }
@@ -72,10 +72,14 @@ export async function readNames(
 ): Promise<{ key: string; kept: Uint8Array; name: NameRecord }[]> {
   const names = [];
   for await (const { key, value } of recordsBelow(tools, thread, NAMES_PREFIX)) {
-    const name = await openRecord<NameRecord>(tools, { thread, key }, value);
+    const name = await openRecord<NameRecord>(tools, { thread, key }, value, isName);
     names.push({ key, kept: value, name });
   }
   return names;
+}
+
+function isName({ name, namespace, id }: Partial<NameRecord>): boolean {
+  return [name, namespace, id].every((text) => typeof text === "string");
 }
 
 /** Yields all records whose keys begin so. */

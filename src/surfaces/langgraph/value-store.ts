@@ -8,6 +8,7 @@ import {
   writeSequence,
 } from "../../portable/objects/index.ts";
 import type { Change, ThreadRecords } from "../../portable/records/index.ts";
+import { WaypointError } from "../../shared/errors/index.ts";
 import { objectKey } from "./record-keys.ts";
 import { damaged, type Seal } from "./seal.ts";
 
@@ -40,6 +41,14 @@ const SAMPLE_BYTES = 8 * 1024;
 const WORTHWHILE = 0.67;
 /** Up to so many ids stand where the value is mentioned. */
 const INLINE_IDS_MAX = 6;
+/** A longer one is refused; V8 has no longer texts. */
+export const VALUE_BYTES_MAX = 512 * 1024 * 1024;
+/** What is read at once: a record may name the same parts again and again. */
+const READ_BYTES_MAX = 2 * 1024 * 1024 * 1024;
+const PARTS_MAX = 2 * (VALUE_BYTES_MAX / FINE_PARTS.bytesMin);
+/** Each level of a tree is at least ten times as wide as the one above. */
+const HEIGHT_MAX = 8;
+const TYPE_CHARS_SHOWN = 20;
 
 /** Values as a serializer makes bytes of them, in objects named by their content. */
 export class ValueStore {
@@ -57,7 +66,14 @@ export class ValueStore {
     return this.encodeBytes(type, bytes, before);
   }
 
+  /** @throws USAGE_INVALID  it is too large. */
   encodeBytes(type: string, bytes: Uint8Array, before?: ReadonlySet<string>): EncodedValue {
+    if (bytes.length > VALUE_BYTES_MAX) {
+      throw new WaypointError("USAGE_INVALID", "A value of the graph is too large to be kept.", {
+        hint: "Keep large data elsewhere, and its place in the graph's state.",
+        detail: { bytes: bytes.length, bytesMax: VALUE_BYTES_MAX },
+      });
+    }
     if (bytes.length <= INLINE_BYTES_MAX) {
       const text = Buffer.from(bytes);
       const isText = type === "json";
@@ -94,12 +110,7 @@ export class ValueStore {
     for (const [id, content] of objects) {
       if (known(id)) continue;
       const key = objectKey(id);
-      // The first parts of a long value tell of the others.
-      const isWorthwhile = contentBytes < SAMPLE_BYTES || keptBytes < contentBytes * WORTHWHILE;
-      const value = this.#seal.close(content, key, isWorthwhile);
-      changes.push({ key, value, mode: "content" });
-      contentBytes += content.length;
-      keptBytes += value.length;
+      changes.push({ key, value: this.#seal.closeContent(content, key), mode: "content" });
     }
     return changes;
   }
@@ -115,8 +126,13 @@ export class ValueStore {
     stored: readonly StoredValue[],
   ): Promise<unknown[]> {
     const bytes = await this.readBytes(records, thread, stored);
-    const load = (each: StoredValue, index: number) =>
-      this.#serializer.loadsTyped(each.t, bytes[index] as Buffer);
+    const load = async (each: StoredValue, index: number): Promise<unknown> => {
+      try {
+        return await this.#serializer.loadsTyped(each.t, bytes[index] as Buffer);
+      } catch (cause) {
+        throw damaged(`of a value (${String(each.t).slice(0, TYPE_CHARS_SHOWN)})`, cause);
+      }
+    };
     return await Promise.all(stored.map(load));
   }
 
@@ -128,8 +144,15 @@ export class ValueStore {
   ): Promise<Buffer[]> {
     const ids = await this.#partsOf(records, thread, stored);
     const parts = await this.#objects(records, thread, new Set(ids.flat()));
+    let left = READ_BYTES_MAX;
     return stored.map((each, index) => {
-      return inlineBytes(each) ?? joined((ids[index] ?? []).map((id) => parts.get(id)));
+      const inline = inlineBytes(each);
+      if (inline !== null) return inline;
+      const buffers = (ids[index] ?? []).map((id) => parts.get(id) as Buffer);
+      const bytes = buffers.reduce((sum, { length }) => sum + length, 0);
+      left -= bytes;
+      if (bytes > VALUE_BYTES_MAX || left < 0) throw damaged("of a value");
+      return Buffer.concat(buffers, bytes);
     });
   }
 
@@ -151,6 +174,7 @@ export class ValueStore {
     stored: readonly StoredValue[],
     onNode: (id: string) => void = () => {},
   ): Promise<string[][]> {
+    if (!stored.every(isStored)) throw damaged("of a value");
     const levels = stored.map((each) => ({
       ids: "o" in each ? [...each.o] : "s" in each ? [each.s[0]] : [],
       height: "s" in each ? each.s[1] + 1 : 0,
@@ -162,7 +186,7 @@ export class ValueStore {
       for (const id of nodes) onNode(id);
       const contents = await this.#objects(records, thread, nodes);
       for (const level of deep) {
-        level.ids = level.ids.flatMap((id) => itemsOf(contents.get(id) as Buffer));
+        level.ids = itemsOf(level.ids.map((id) => contents.get(id) as Buffer));
         level.height -= 1;
       }
     }
@@ -175,6 +199,7 @@ export class ValueStore {
   ): Promise<Map<string, Buffer>> {
     const contents = new Map<string, Buffer>();
     if (ids.size === 0) return contents;
+    let left = READ_BYTES_MAX;
     const found = await records.read(
       thread,
       [...ids].map((id) => objectKey(id)),
@@ -183,7 +208,10 @@ export class ValueStore {
       const key = objectKey(id);
       const kept = found.get(key);
       if (kept === undefined) throw damaged(key);
-      contents.set(id, this.#seal.openContent(kept, key, id));
+      const content = this.#seal.openContent(kept, key, id);
+      left -= content.length;
+      if (left < 0) throw damaged(key);
+      contents.set(id, content);
     }
     return contents;
   }
@@ -213,15 +241,36 @@ function inlineBytes(stored: StoredValue): Buffer | null {
   return "b" in stored ? Buffer.from(stored.b, "base64") : null;
 }
 
-function joined(parts: readonly (Buffer | undefined)[]): Buffer {
-  return Buffer.concat(parts.map((part) => part as Buffer));
+/** A node's items are JSON texts, a line each. */
+function itemsOf(nodes: readonly Buffer[]): string[] {
+  const items: string[] = [];
+  for (const node of nodes) {
+    for (const line of node.toString().split("\n").slice(0, -1)) items.push(idIn(line));
+    if (items.length > PARTS_MAX) throw damaged("of a value");
+  }
+  return items;
 }
 
-/** A node's items are JSON texts, a line each. */
-function itemsOf(node: Buffer): string[] {
-  return node
-    .toString()
-    .split("\n")
-    .slice(0, -1)
-    .map((line) => String(JSON.parse(line)));
+function idIn(line: string): string {
+  const [, id] = /^"([\w-]+)"$/.exec(line) ?? [];
+  if (id === undefined) throw damaged("of a value");
+  return id;
+}
+
+/** Tells whether a record says where a value lies in one of the ways that there are. */
+export function isStored(stored: unknown): stored is StoredValue {
+  if (typeof stored !== "object" || stored === null) return false;
+  if (!("t" in stored) || typeof stored.t !== "string") return false;
+  if ("v" in stored) return typeof stored.v === "string";
+  if ("b" in stored) return typeof stored.b === "string";
+  if ("o" in stored) return Array.isArray(stored.o) && stored.o.every(isId);
+  if (!("s" in stored) || !Array.isArray(stored.s)) return false;
+  const [root, height] = stored.s as unknown[];
+  return (
+    isId(root) && Number.isInteger(height) && Number(height) >= 0 && Number(height) <= HEIGHT_MAX
+  );
+}
+
+function isId(value: unknown): boolean {
+  return typeof value === "string";
 }
