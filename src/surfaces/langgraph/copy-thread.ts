@@ -1,8 +1,10 @@
 import type { Change } from "../../portable/records/index.ts";
 import { WaypointError } from "../../shared/errors/index.ts";
 import type { RecordTools } from "./checkpoint-record.ts";
-import { neededObjects } from "./prune-thread.ts";
+import type { CheckpointFacts } from "./kept-checkpoints.ts";
+import { neededObjects, readFacts } from "./prune-thread.ts";
 import { CHECKPOINTS_PREFIX, objectKey, writesPrefix } from "./record-keys.ts";
+import type { SaverTools } from "./saver-tools.ts";
 import { damaged } from "./seal.ts";
 import {
   type SurveyedCheckpoint,
@@ -29,13 +31,13 @@ const OBJECTS_PAGE = 200;
  * @throws THREAD_EXISTS  the target has checkpoints.
  * @throws CHECKPOINT_NOT_FOUND  the source has none, or not that one.
  */
-export async function copyThread(tools: RecordTools, range: CopyRange): Promise<number> {
+export async function copyThread(tools: SaverTools, range: CopyRange): Promise<number> {
   const { source, target } = range;
   const { records, seal } = tools;
   const [there] = await records.scan(target, { prefix: CHECKPOINTS_PREFIX, limit: 1 });
   if (there !== undefined) throw exists(target);
   const survey = await surveyThread(tools, source);
-  const chosen = choose(survey, range);
+  const chosen = choose(survey, await readFacts(tools, source, survey), range);
   const needed = await neededObjects(tools, source, survey, (each) => chosen.keys.has(each.key));
   try {
     await copyObjects(tools, range, [...needed]);
@@ -44,7 +46,7 @@ export async function copyThread(tools: RecordTools, range: CopyRange): Promise<
       return { key, value: seal.close(seal.open(kept, `${source}\n${key}`), `${target}\n${key}`) };
     };
     const writes = survey.writes.filter(({ key }) => chosen.keys.has(key));
-    await records.write(target, writes.map(move));
+    await records.write(target, [...writes.map(move), ...tools.expiry.changesFor(target, true)]);
     const names = survey.names.filter(({ name }) =>
       chosen.below.has(writesPrefix(name.namespace, name.id)),
     );
@@ -57,27 +59,37 @@ export async function copyThread(tools: RecordTools, range: CopyRange): Promise<
 }
 
 /** Returns the checkpoints to copy, the oldest first, and the keys of all records to copy. */
-function choose(survey: ThreadSurvey, { source, upTo }: CopyRange) {
+function choose(
+  survey: ThreadSurvey,
+  factsOf: ReadonlyMap<string, CheckpointFacts>,
+  { source, upTo }: CopyRange,
+) {
   const all = survey.checkpoints.toSorted((one, other) =>
     one.record.id < other.record.id ? -1 : 1,
   );
-  const checkpoints = upTo === null ? all : wayTo(all, upTo);
+  // What tasks wrote below the last one led on to others: the copy takes another way.
+  const isLedOn = all.some(({ record }) => record.ns === "" && record.parent === upTo);
+  const isOfLast = (each: SurveyedCheckpoint) =>
+    !isLedOn && factsOf.get(each.key)?.parents?.[""] === upTo;
+  const checkpoints = upTo === null ? all : wayTo(all, upTo, isOfLast);
   if (checkpoints.length === 0) {
     throw new WaypointError("CHECKPOINT_NOT_FOUND", `Thread ${source} has no such checkpoint.`, {
       hint: "List the thread's checkpoints for what there is.",
     });
   }
   const below = new Set(checkpoints.map(({ record }) => writesPrefix(record.ns, record.id)));
-  // What tasks wrote below the last one led on to others: the copy takes another way.
-  const isLedOn = all.some(({ record }) => record.ns === "" && record.parent === upTo);
   const end = upTo !== null && isLedOn ? writesPrefix("", upTo) : null;
   const isChosen = (write: SurveyedWrite) => below.has(write.below) && write.below !== end;
   const writes = survey.writes.filter(isChosen);
   return { checkpoints, below, keys: new Set([...checkpoints, ...writes].map(({ key }) => key)) };
 }
 
-/** Returns the checkpoint and its ancestors, with those of subgraphs in between. */
-function wayTo(all: readonly SurveyedCheckpoint[], upTo: string): SurveyedCheckpoint[] {
+/** Returns the checkpoint and its ancestors, with those of their subgraphs. */
+function wayTo(
+  all: readonly SurveyedCheckpoint[],
+  upTo: string,
+  isOfLast: (each: SurveyedCheckpoint) => boolean,
+): SurveyedCheckpoint[] {
   const roots = new Map(
     all.filter(({ record }) => record.ns === "").map((each) => [each.record.id, each]),
   );
@@ -86,8 +98,10 @@ function wayTo(all: readonly SurveyedCheckpoint[], upTo: string): SurveyedCheckp
     way.add(each);
     each = roots.get(each.record.parent ?? "");
   }
-  const isBefore = ({ record }: SurveyedCheckpoint) => record.ns !== "" && record.id < upTo;
-  return all.filter((each) => way.has(each) || (way.size > 0 && isBefore(each)));
+  if (way.size === 0) return [];
+  // A subgraph that waits below the last one has gone on after it.
+  const isBefore = (each: SurveyedCheckpoint) => each.record.id < upTo || isOfLast(each);
+  return all.filter((each) => way.has(each) || (each.record.ns !== "" && isBefore(each)));
 }
 
 async function copyObjects(

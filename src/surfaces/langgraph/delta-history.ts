@@ -3,6 +3,8 @@ import { type CheckpointRecord, type RecordTools, readCheckpoint } from "./check
 import type { GraphPlace } from "./graph-config.ts";
 import { newestCheckpoint } from "./list-checkpoints.ts";
 import { readWrites } from "./read-writes.ts";
+import { checkpointKey } from "./record-keys.ts";
+import { damaged } from "./seal.ts";
 import type { StoredValue } from "./value-store.ts";
 import type { WriteRecord } from "./write-record.ts";
 
@@ -56,7 +58,11 @@ async function collect(
     id === undefined
       ? await newestCheckpoint(tools, thread, namespace)
       : await readCheckpoint(tools, { thread, namespace, id });
+  const seen = new Set<string>();
   while (child !== undefined && child.parent !== null && open.size > 0) {
+    // A line that leads back to itself has no beginning.
+    if (seen.has(child.id)) throw damaged(checkpointKey(namespace, child.id));
+    seen.add(child.id);
     const place = { thread, namespace, id: child.parent };
     const parent = await readCheckpoint(tools, place);
     if (parent === undefined) break;

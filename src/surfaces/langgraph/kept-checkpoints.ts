@@ -47,21 +47,26 @@ export function keptCheckpoints(
     const named = byPlace.get(JSON.stringify([name.namespace, name.id]));
     if (named !== undefined) kept.add(named);
   }
-  for (const each of survey.checkpoints) if (isOfKept(each, kept, factsOf)) kept.add(each);
-  for (const each of [...kept]) addSources(each, kept, byPlace, factsOf);
+  const keptRoots = new Set(
+    [...kept].filter(({ record }) => record.ns === ROOT_NAMESPACE).map(({ record }) => record.id),
+  );
+  for (const each of survey.checkpoints) {
+    if (isOfRoots(each, keptRoots, factsOf)) kept.add(each);
+  }
+  // Those that are added on the way are gone through, too: each that stays can be read.
+  for (const each of kept) addSources(each, kept, byPlace, factsOf);
   return new Set([...kept].map(({ key }) => key));
 }
 
-/** Tells whether a checkpoint of a subgraph belongs to one that stays, or to none that is known. */
-function isOfKept(
+/** Tells whether a checkpoint of a subgraph belongs to one of these, or to none that is known. */
+function isOfRoots(
   { key, record }: SurveyedCheckpoint,
-  kept: ReadonlySet<SurveyedCheckpoint>,
+  rootIds: ReadonlySet<string>,
   factsOf: ReadonlyMap<string, CheckpointFacts>,
 ): boolean {
   if (record.ns === ROOT_NAMESPACE) return false;
   const root = factsOf.get(key)?.parents?.[ROOT_NAMESPACE];
-  if (root === undefined) return true;
-  return [...kept].some((each) => each.record.ns === ROOT_NAMESPACE && each.record.id === root);
+  return root === undefined || rootIds.has(root);
 }
 
 /** Adds the ancestors that have the writes of which a checkpoint's channels are made. */
@@ -72,9 +77,11 @@ function addSources(
   factsOf: ReadonlyMap<string, CheckpointFacts>,
 ): void {
   const open = deltaChannels(from, byPlace, factsOf);
+  const seen = new Set<SurveyedCheckpoint>();
   for (let each = from; open.size > 0; ) {
     const parent = parentOf(each, byPlace);
-    if (parent === undefined) return;
+    if (parent === undefined || seen.has(parent)) return;
+    seen.add(parent);
     kept.add(parent);
     for (const [name] of parent.record.values) open.delete(name);
     each = parent;
@@ -88,8 +95,10 @@ function deltaChannels(
   factsOf: ReadonlyMap<string, CheckpointFacts>,
 ): Set<string> {
   const found = new Set<string>();
+  const seen = new Set<SurveyedCheckpoint>();
   // An update by hand does not count: the ones before it do.
-  for (let at: SurveyedCheckpoint | undefined = each; at !== undefined; ) {
+  for (let at: SurveyedCheckpoint | undefined = each; at !== undefined && !seen.has(at); ) {
+    seen.add(at);
     const facts: CheckpointFacts | undefined = factsOf.get(at.key);
     for (const name of Object.keys(facts?.counters_since_delta_snapshot ?? {})) found.add(name);
     at = facts?.source === "loop" || facts?.source === "input" ? undefined : parentOf(at, byPlace);

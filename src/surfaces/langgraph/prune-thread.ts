@@ -52,7 +52,8 @@ async function planPruning(tools: RecordTools, thread: string, rules: KeepRules,
   return { changes, checkpoints: gone.length, objects: objects.length };
 }
 
-async function readFacts(
+/** Returns what each checkpoint says of itself, by its key. */
+export async function readFacts(
   { records, values }: RecordTools,
   thread: string,
   { checkpoints }: ThreadSurvey,

@@ -44,11 +44,29 @@ const NOTHING: RecentCheckpoint = { record: null, ids: new Map(), isOwn: false, 
  */
 export async function putCheckpoint(tools: SaverTools, at: Place, put: Put): Promise<void> {
   const parent = await recentParent(tools, at);
-  const claims = await claimWrites(tools, { ...at, parent }, put);
-  const isDone = await tryToPut(tools, at, put, parent, claims);
+  if (at.parent === put.checkpoint.id) return await putAgain(tools, at, put, parent);
+  const line = { parent: at.parent, claims: await claimWrites(tools, { ...at, parent }, put) };
+  const isDone = await tryToPut(tools, at, put, parent, line);
   // Somebody has removed the parent meanwhile: then nothing of it can be relied on.
-  if (!isDone) await tryToPut(tools, at, put, NOTHING, claims);
+  if (!isDone) await tryToPut(tools, at, put, NOTHING, line);
   parent.writes.clear();
+}
+
+/**
+ * Keeps a checkpoint that is put below itself, as a run does that keeps one at its exit alone: it
+ * stays where it was in its line, and what was written below it stays for its next child.
+ */
+async function putAgain(
+  tools: SaverTools,
+  at: Place,
+  put: Put,
+  before: RecentCheckpoint,
+): Promise<void> {
+  const { isOwn, record } = before;
+  const line = { parent: record?.parent ?? null, claims: record?.claims ?? null };
+  const isDone = await tryToPut(tools, at, put, before, line);
+  if (!isDone) await tryToPut(tools, at, put, NOTHING, line);
+  before.isOwn = isOwn;
 }
 
 async function recentParent(
@@ -66,19 +84,18 @@ async function tryToPut(
   { thread, namespace, parent: parentId }: Place,
   { checkpoint, metadata, newVersions, how }: Put,
   parent: RecentCheckpoint,
-  claims: CheckpointRecord["claims"],
+  line: Pick<CheckpointRecord, "parent" | "claims">,
 ): Promise<boolean> {
   const channels = await encodeChannels(tools, checkpoint, newVersions, parentId, parent);
   const encodedMetadata = await tools.values.encode(metadata);
   const record: CheckpointRecord = {
     ...factsOf(checkpoint),
+    ...line,
     ns: namespace,
-    parent: parentId,
     metadata: encodedMetadata.stored,
     values: [...channels].map(([name, { stored }]) => [name, stored]),
-    claims,
   };
-  const known = await knownObjects(parent);
+  const known = knownObjects(parent);
   const key = checkpointKey(namespace, checkpoint.id);
   const all = [encodedMetadata, ...channels.values()].map(({ objects }) => objects);
   const changes = [
@@ -120,13 +137,11 @@ async function encodeChannels(
 }
 
 /** Returns what tells whether an object is there as long as the parent is. */
-async function knownObjects(parent: RecentCheckpoint): Promise<(id: string) => boolean> {
-  const sets = [...parent.ids.values()];
-  if (parent.record !== null) {
-    const writes = await Promise.allSettled(parent.writes.values());
-    for (const each of writes) if (each.status === "fulfilled") sets.push(each.value.ids);
-  }
-  return (id) => sets.some((ids) => ids.has(id));
+function knownObjects({ record, ids, writes }: RecentCheckpoint): (id: string) => boolean {
+  const sets = [...ids.values()];
+  // Of what is on its way to the store nobody knows whether it will arrive.
+  if (record !== null) for (const each of writes.values()) sets.push(each.keptIds);
+  return (id) => sets.some((each) => each.has(id));
 }
 
 function remember(

@@ -30,12 +30,10 @@ export async function putWrites(
   if (writes.length === 0) return;
   const isSpecial = writes.every(([channel]) => isSpecialChannel(channel));
   const encoding = encodeWrites(tools, writes);
-  if (!isSpecial) {
-    const recent = encoding.then(({ set, values }) => recentOf(set, values));
-    // Whoever waits for the writes hears of it; this is for whoever puts the next checkpoint.
-    recent.catch(() => {});
-    tools.recent.touch(thread, namespace, id).writes.set(taskId, recent);
-  }
+  const recent: RecentWrites = { set: encoding.then(({ set }) => set), keptIds: new Set() };
+  // Whoever waits for the writes hears of it; this is for whoever puts the next checkpoint.
+  recent.set.catch(() => {});
+  if (!isSpecial) tools.recent.touch(thread, namespace, id).writes.set(taskId, recent);
   const { set, values } = await encoding;
   const keep = (branch: string, mode: "replace" | "first") => {
     const rows = values.map(({ stored }, index): Change[] => {
@@ -51,6 +49,7 @@ export async function putWrites(
   };
   const { kept } = await keep("", isSpecial ? "replace" : "first");
   if (await isOther(tools, thread, kept, set)) await keep(set, "first");
+  recent.keptIds = new Set(values.flatMap(({ objects }) => [...objects.keys()]));
 }
 
 /** A channel may be called as what every object has. */
@@ -70,10 +69,6 @@ async function encodeWrites(
     encoded.push(each);
   }
   return { set: hash.digest("hex").slice(0, SET_CHARS), values: encoded };
-}
-
-function recentOf(set: string, values: readonly EncodedValue[]): RecentWrites {
-  return { set, ids: new Set(values.flatMap(({ objects }) => [...objects.keys()])) };
 }
 
 /** Tells whether what stayed is something else than what was to be kept. */

@@ -1,10 +1,11 @@
 import type { CheckpointRecord } from "./checkpoint-record.ts";
 
-/** The writes that a task has handed over below a checkpoint: known once they are encoded. */
+/** The writes that a task has handed over below a checkpoint. */
 export interface RecentWrites {
-  set: string;
-  /** The objects that they need. */
-  ids: ReadonlySet<string>;
+  /** Known once they are encoded. */
+  set: Promise<string>;
+  /** The objects that they need; none before they have reached the store. */
+  keptIds: ReadonlySet<string>;
 }
 
 /** What this program knows of a checkpoint that it has worked with. */
@@ -16,7 +17,7 @@ export interface RecentCheckpoint {
   /** Whether this program put it: then all writes below it are in `writes`. */
   isOwn: boolean;
   /** What came since a child was put, by the task's id. */
-  writes: Map<string, Promise<RecentWrites>>;
+  writes: Map<string, RecentWrites>;
 }
 
 const ENTRIES_MAX = 200;

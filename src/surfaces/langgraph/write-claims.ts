@@ -52,10 +52,7 @@ export async function claimWrites(
 async function claimsOf({ writes }: RecentCheckpoint): Promise<WriteClaim[]> {
   const claims: WriteClaim[] = [];
   for (const [task, encoding] of writes) {
-    const set = await encoding.then(
-      (each) => each.set,
-      () => null,
-    );
+    const set = await encoding.set.catch(() => null);
     if (set !== null) claims.push([task, set]);
   }
   return claims;
