@@ -28,15 +28,11 @@ export const WIDE_THREAD = { configurable: { thread_id: "wide" } };
  * and a node that asks twice. Its lists are channels with a reducer, or such as are kept as writes.
  */
 export function wideGraph(checkpointer: BaseCheckpointSaver, isDelta: boolean): WideGraph {
-  const list = (snapshotFrequency: number) => {
-    const appendAll = (all: string[], more: string[][]) => [...all, ...more.flat()];
-    const append = (all: string[], more: string[]) => [...all, ...more];
-    const channel = isDelta
-      ? () => new DeltaChannel<string[], string[]>(appendAll, { snapshotFrequency })
-      : Annotation<string[]>({ reducer: append, default: () => [] });
-    return channel as ReturnType<typeof Annotation<string[]>>;
-  };
-  const state = Annotation.Root({ log: list(3), other: list(5), last: Annotation<string> });
+  const state = Annotation.Root({
+    log: listChannel(isDelta, 3),
+    other: listChannel(isDelta, 5),
+    last: Annotation<string>,
+  });
   const subgraph = new StateGraph(state)
     .addNode("first", async () => ({ log: ["first"], last: "first" }))
     .addNode("asks", async () => ({ log: [`asks:${interrupt("sub?")}`], other: ["asked"] }))
@@ -73,6 +69,26 @@ export function wideGraph(checkpointer: BaseCheckpointSaver, isDelta: boolean): 
     .addEdge("sub", "asks twice")
     .addEdge("asks twice", "end")
     .addEdge("end", END)
+    .compile({ checkpointer });
+  return graph as unknown as WideGraph;
+}
+
+function listChannel(isDelta: boolean, snapshotFrequency: number) {
+  const appendAll = (all: string[], more: string[][]) => [...all, ...more.flat()];
+  const append = (all: string[], more: string[]) => [...all, ...more];
+  const channel = isDelta
+    ? () => new DeltaChannel<string[], string[]>(appendAll, { snapshotFrequency })
+    : Annotation<string[]>({ reducer: append, default: () => [] });
+  return channel as ReturnType<typeof Annotation<string[]>>;
+}
+
+/** A graph that adds to two lists with each step; both are kept as their writes. */
+export function twoLists(checkpointer: BaseCheckpointSaver, steps: number): WideGraph {
+  const state = Annotation.Root({ log: listChannel(true, 3), other: listChannel(true, 5) });
+  const graph = new StateGraph(state)
+    .addNode("step", async ({ log }) => ({ log: [`${log.length}`], other: [`${log.length}`] }))
+    .addEdge(START, "step")
+    .addConditionalEdges("step", ({ log }) => (log.length < steps ? "step" : END))
     .compile({ checkpointer });
   return graph as unknown as WideGraph;
 }

@@ -22,9 +22,22 @@ export function placeOfConfig(config: RunnableConfig): GraphPlace {
       hint: 'Pass { configurable: { thread_id: "..." } } with each call of the graph.',
     });
   }
+  requireThreadName(thread);
   const id = textOf(configurable, "checkpoint_id") ?? textOf(configurable, "thread_ts");
   const namespace = textOf(configurable, "checkpoint_ns") ?? "";
   return { thread, namespace, id: id === "" ? undefined : id };
+}
+
+/**
+ * Refuses names that no store can tell apart: what is no Unicode is kept as something else.
+ *
+ * @throws USAGE_INVALID
+ */
+export function requireThreadName(thread: string): void {
+  if (thread.isWellFormed()) return;
+  throw new WaypointError("USAGE_INVALID", "The thread_id is no text: it has half a character.", {
+    hint: "Look where the thread_id was cut.",
+  });
 }
 
 /** Returns the config of one checkpoint: these three keys, as the interface wants it. */

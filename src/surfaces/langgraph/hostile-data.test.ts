@@ -1,12 +1,18 @@
 import { createHash } from "node:crypto";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
 import { deflateRawSync } from "node:zlib";
+import type { CheckpointTuple } from "@langchain/langgraph-checkpoint";
 import { describe, expect, test } from "vitest";
 import { at, checkpointOf, META } from "../../../test/support/saver-checkpoints.ts";
-import { MemoryRecords } from "../../portable/records/index.ts";
+import { MemoryRecords, type ThreadRecords } from "../../portable/records/index.ts";
+import { SqliteRecords } from "../../portable/records/sqlite/index.ts";
 import { WaypointError } from "../../shared/errors/index.ts";
 import { Seal } from "./seal.ts";
 import { WaypointSaver } from "./waypoint-saver.ts";
 
+const FILE_ROUNDS = Number(process.env["WAYPOINT_GRAPH_FLIPS"] ?? 25);
 const FLIPS_PER_RECORD = Number(process.env["WAYPOINT_GRAPH_FLIPS"] ?? 12);
 const MODES: [string, object][] = [
   ["with a key", { encryption: { key: new Uint8Array(32).fill(4) } }],
@@ -15,7 +21,7 @@ const MODES: [string, object][] = [
 const LONG = Array.from({ length: 3000 }, (_, index) => `${index * 7919} `).join("");
 
 /** A thread of two checkpoints with small and long values, and writes. */
-async function keep(records: MemoryRecords, options: object, thread: string) {
+async function keep(records: ThreadRecords, options: object, thread: string) {
   const saver = new WaypointSaver(records, options);
   const values = { small: thread, long: `${thread} ${LONG}` };
   const fresh = { small: 1, long: 1 };
@@ -27,7 +33,7 @@ async function keep(records: MemoryRecords, options: object, thread: string) {
 }
 
 /** Returns what a fresh saver reads of each, or the code of its error. */
-async function readAll(records: MemoryRecords, options: object, configs: readonly object[]) {
+async function readAll(records: ThreadRecords, options: object, configs: readonly object[]) {
   const saver = new WaypointSaver(records, options);
   const found = [];
   for (const config of configs) {
@@ -147,6 +153,58 @@ test("a small record that would be a large value is told before it fills the mem
   expect(process.memoryUsage().rss - before).toBeLessThan(400 * 1024 * 1024);
 });
 
+test("changed bytes of a file of SQLite never become another value", async () => {
+  const directory = mkdtempSync(path.join(tmpdir(), "waypoint-hostile-"));
+  try {
+    const file = path.join(directory, "graph.sqlite");
+    let configs: readonly object[] = [];
+    {
+      const records = SqliteRecords.open(file);
+      configs = await keep(records, {}, "t");
+      await records[Symbol.asyncDispose]();
+    }
+    const whole = readFileSync(file);
+    const right = await readFile(file, configs);
+    for (let round = 0; round < FILE_ROUNDS; round += 1) {
+      const changed = Buffer.from(whole);
+      for (let count = 0; count < 5; count += 1) {
+        changed.writeUInt8(
+          Math.floor(Math.random() * 256),
+          Math.floor(Math.random() * changed.length),
+        );
+      }
+      writeFileSync(file, changed);
+      for (const [index, found] of (await readFile(file, configs)).entries()) {
+        // What lies at another key is not found: the file has nothing that says so.
+        if (typeof found === "object") expectSome(found, right[index] as CheckpointTuple);
+      }
+    }
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
+});
+
+/** Returns what a program reads that opens the file, or the codes of its errors. */
+async function readFile(file: string, configs: readonly object[]) {
+  let records: SqliteRecords;
+  try {
+    records = SqliteRecords.open(file);
+  } catch (error) {
+    if (error instanceof WaypointError) return [error.code];
+    throw error;
+  }
+  try {
+    return await readAll(records, {}, configs);
+  } finally {
+    await records[Symbol.asyncDispose]();
+  }
+}
+
+function expectSome(found: CheckpointTuple, right: CheckpointTuple): void {
+  expect({ ...found, pendingWrites: [] }).toEqual({ ...right, pendingWrites: [] });
+  for (const write of found.pendingWrites ?? []) expect(right.pendingWrites).toContainEqual(write);
+}
+
 test("channels may be called as what every object has", async () => {
   const saver = new WaypointSaver(new MemoryRecords());
   const names = ["constructor", "__proto__", "toString", "hasOwnProperty"];
@@ -173,4 +231,27 @@ test("a time to live that is no number above 0 is refused", () => {
       expect.objectContaining({ code: "USAGE_INVALID" }),
     );
   }
+});
+
+test("threads whose names no store can tell apart are refused", async () => {
+  const saver = new WaypointSaver(new MemoryRecords());
+  const invalid = expect.objectContaining({ code: "USAGE_INVALID" });
+  const half = "thread \ud800";
+
+  await expect(saver.put(at(half), checkpointOf({}), META, {})).rejects.toThrow(invalid);
+  await expect(saver.deleteThread(half)).rejects.toThrow(invalid);
+  await expect(saver.copyThread("t", half)).rejects.toThrow(invalid);
+});
+
+test("a name that is taken from where there is none makes no thread", async () => {
+  const records = new MemoryRecords();
+  await new WaypointSaver(records).removeName("never", "green");
+
+  expect(await records.threads({ limit: 9 })).toEqual([]);
+});
+
+test.each(["sqlite:", "constructor:x", ""])("the address %j names no store", async (address) => {
+  await expect(WaypointSaver.open(address)).rejects.toThrow(
+    expect.objectContaining({ code: "USAGE_INVALID" }),
+  );
 });

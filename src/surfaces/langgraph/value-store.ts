@@ -110,7 +110,12 @@ export class ValueStore {
     for (const [id, content] of objects) {
       if (known(id)) continue;
       const key = objectKey(id);
-      changes.push({ key, value: this.#seal.closeContent(content, key), mode: "content" });
+      // The first parts of a long value tell of the others.
+      const isWorthwhile = contentBytes < SAMPLE_BYTES || keptBytes < contentBytes * WORTHWHILE;
+      const value = this.#seal.closeContent(content, key, isWorthwhile);
+      changes.push({ key, value, mode: "content" });
+      contentBytes += content.length;
+      keptBytes += value.length;
     }
     return changes;
   }

@@ -13,7 +13,7 @@ import type { ThreadRecords } from "../../portable/records/index.ts";
 import { readCheckpoint } from "./checkpoint-record.ts";
 import { copyThread } from "./copy-thread.ts";
 import { type DeltaHistory, readDeltaHistory } from "./delta-history.ts";
-import { configOf, placeOfConfig, survivalOf } from "./graph-config.ts";
+import { configOf, placeOfConfig, requireThreadName, survivalOf } from "./graph-config.ts";
 import type { KeepRules } from "./kept-checkpoints.ts";
 import { allThreads, listCheckpoints, newestCheckpoint } from "./list-checkpoints.ts";
 import { nameCheckpoint } from "./name-checkpoint.ts";
@@ -68,7 +68,7 @@ export class WaypointSaver extends BaseCheckpointSaver implements AsyncDisposabl
    * Opens a store by its address, one line of configuration: `memory:`, `sqlite:PATH`,
    * `postgres://…`, `redis://…` or `dynamodb://TABLE?region=…`.
    *
-   * @throws USAGE_INVALID, STORE_UNREACHABLE, FORMAT_TOO_NEW
+   * @throws USAGE_INVALID, STORE_FAILED, STORE_UNREACHABLE, FORMAT_TOO_NEW, HOST_UNSUPPORTED
    */
   static async open(address: string, options: SaverOptions = {}): Promise<WaypointSaver> {
     return new WaypointSaver(await openRecords(address), options);
@@ -117,6 +117,7 @@ export class WaypointSaver extends BaseCheckpointSaver implements AsyncDisposabl
   }
 
   override async deleteThread(threadId: string): Promise<void> {
+    requireThreadName(threadId);
     this.#tools.recent.forget(threadId);
     this.#tools.expiry.forget(threadId);
     await this.#tools.records.deleteThread(threadId);
@@ -146,7 +147,9 @@ export class WaypointSaver extends BaseCheckpointSaver implements AsyncDisposabl
 
   /** Takes a name away; succeeds where there is none. */
   async removeName(threadId: string, name: string): Promise<void> {
-    await this.#tools.records.write(threadId, [{ key: nameKey(name), value: null }]);
+    const key = nameKey(name);
+    // Else a thread would be made by it.
+    await this.#tools.records.write(threadId, [{ key, value: null }], { requires: key });
   }
 
   /**
@@ -178,6 +181,7 @@ export class WaypointSaver extends BaseCheckpointSaver implements AsyncDisposabl
     targetThreadId: string,
     { upTo = null }: { upTo?: string | null } = {},
   ): Promise<number> {
+    for (const thread of [sourceThreadId, targetThreadId]) requireThreadName(thread);
     const range = { source: sourceThreadId, target: targetThreadId, upTo };
     return await copyThread(this.#tools, range);
   }

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -43,4 +43,46 @@ test("one write that cannot be made does not take those of the same turn with it
     "a",
     "b",
   ]);
+});
+
+test("a file that cannot be opened, or is none of SQLite's, is told with a code", () => {
+  const damaged = newPath();
+  writeFileSync(damaged, "no database at all, but long enough to be taken for one ".repeat(100));
+  const failed = expect.objectContaining({ code: "STORE_FAILED" });
+
+  expect(() => SqliteRecords.open(damaged)).toThrow(failed);
+  expect(() => SqliteRecords.open(path.join(directory, "none", "x.sqlite"))).toThrow(failed);
+  expect(() => SqliteRecords.open(directory)).toThrow(failed);
+});
+
+test("a file that another program keeps locked is waited for once, and told as unreachable", async () => {
+  const file = newPath();
+  await using records = SqliteRecords.open(file);
+  await records.write("t", [{ key: "a", value: new Uint8Array(1) }]);
+  const other = new DatabaseSync(file);
+  other.exec("BEGIN IMMEDIATE");
+
+  const writes = ["b", "c", "d", "e"].map((key) =>
+    records.write("t", [{ key, value: new Uint8Array(1) }]),
+  );
+  const results = await Promise.allSettled(writes);
+  const reasons = results.map((each) => (each.status === "rejected" ? each.reason : null));
+  expect(reasons).toEqual(
+    reasons.map(() => expect.objectContaining({ code: "STORE_UNREACHABLE" })),
+  );
+  expect((await records.read("t", ["a"])).size).toBe(1);
+  other.exec("ROLLBACK");
+  other.close();
+  expect(await records.write("t", [{ key: "b", value: new Uint8Array(1) }])).toMatchObject({
+    isDone: true,
+  });
+});
+
+test("what is asked of a closed file is refused as such", async () => {
+  const records = SqliteRecords.open(newPath());
+  await records[Symbol.asyncDispose]();
+  const closed = expect.objectContaining({ code: "USAGE_INVALID" });
+
+  await expect(records.read("t", ["a"])).rejects.toThrow(closed);
+  await expect(records.write("t", [])).rejects.toThrow(closed);
 });

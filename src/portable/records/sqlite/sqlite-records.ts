@@ -1,3 +1,4 @@
+import { hasCode, WaypointError } from "../../../shared/errors/index.ts";
 import { SqliteFile } from "../../sqlite/index.ts";
 import type {
   Change,
@@ -50,12 +51,19 @@ export class SqliteRecords implements ThreadRecords {
   /**
    * Opens or makes the file.
    *
-   * @throws FORMAT_TOO_NEW  a newer Waypoint has written it; a plain error when it is damaged.
+   * @throws FORMAT_TOO_NEW  a newer Waypoint has written it.
+   * @throws STORE_FAILED  it cannot be opened, or is damaged.
+   * @throws STORE_UNREACHABLE  another program keeps it locked.
    */
   static open(path: string): SqliteRecords {
-    const file = SqliteFile.open(path, MIGRATIONS, "checkpoints of graphs", OPTIONS);
-    if (file.get("SELECT 1 FROM threads LIMIT 1") === undefined) file.reserveLog(OPTIONS.logPages);
-    return new SqliteRecords(file);
+    const open = () => {
+      const file = SqliteFile.open(path, MIGRATIONS, "checkpoints of graphs", OPTIONS);
+      if (file.get("SELECT 1 FROM threads LIMIT 1") === undefined) {
+        file.reserveLog(OPTIONS.logPages);
+      }
+      return file;
+    };
+    return new SqliteRecords(explained(open));
   }
 
   async write(
@@ -71,30 +79,33 @@ export class SqliteRecords implements ThreadRecords {
   }
 
   async read(thread: string, keys: readonly string[]): Promise<ReadonlyMap<string, Uint8Array>> {
-    const found = new Map<string, Uint8Array>();
-    const id = this.#thread(thread)?.id;
-    if (id === undefined) return found;
-    for (const key of keys) {
-      const sql = "SELECT value FROM records WHERE thread = ? AND key = ?";
-      const row = this.#file.get<{ value: Uint8Array }>(sql, id, key);
-      if (row !== undefined) found.set(key, row.value);
-    }
-    return found;
+    return explained(() => {
+      const found = new Map<string, Uint8Array>();
+      const id = this.#thread(thread)?.id;
+      if (id === undefined) return found;
+      for (const key of keys) {
+        const sql = "SELECT value FROM records WHERE thread = ? AND key = ?";
+        const row = this.#file.get<{ value: unknown }>(sql, id, key);
+        if (row !== undefined) found.set(key, bytesOf(row.value));
+      }
+      return found;
+    });
   }
 
   async scan(thread: string, options: ScanOptions): Promise<readonly ThreadRecord[]> {
-    const id = this.#thread(thread)?.id;
+    const id = explained(() => this.#thread(thread)?.id);
     if (id === undefined) return [];
     const { prefix, after = "", before = "\u{7f}", isReverse = false } = options;
     const sql = `SELECT key, ${options.isKeysOnly === true ? "x''" : "value"} AS value FROM records
       WHERE thread = ? AND key >= ? AND key < ? AND key > ? AND key < ?
       ORDER BY key ${isReverse ? "DESC" : "ASC"} LIMIT ?`;
     const ends = [prefix, `${prefix}\u{7f}`, after, before];
-    return this.#file.all<ThreadRecord>(sql, id, ...ends, options.limit);
+    const all = () => this.#file.all<ThreadRecord>(sql, id, ...ends, options.limit);
+    return explained(all).map(({ key, value }) => ({ key, value: bytesOf(value) }));
   }
 
   async revision(thread: string): Promise<number> {
-    return this.#thread(thread)?.revision ?? 0;
+    return explained(() => this.#thread(thread)?.revision ?? 0);
   }
 
   async threads({ after, limit }: { after?: string; limit: number }): Promise<readonly string[]> {
@@ -103,17 +114,20 @@ export class SqliteRecords implements ThreadRecords {
         ? "SELECT name FROM threads ORDER BY name LIMIT ?"
         : "SELECT name FROM threads WHERE name > ? ORDER BY name LIMIT ?";
     const values = after === undefined ? [limit] : [after, limit];
-    return this.#file.all<{ name: string }>(sql, ...values).map(({ name }) => name);
+    return explained(() => this.#file.all<{ name: string }>(sql, ...values)).map(
+      ({ name }) => name,
+    );
   }
 
   async deleteThread(thread: string): Promise<void> {
     this.#flush();
-    this.#file.transaction(() => {
+    const remove = () => {
       const id = this.#thread(thread)?.id;
       if (id === undefined) return;
       this.#file.run("DELETE FROM records WHERE thread = ?", id);
       this.#file.run("DELETE FROM threads WHERE id = ?", id);
-    });
+    };
+    explained(() => this.#file.transaction(remove));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -128,12 +142,17 @@ export class SqliteRecords implements ThreadRecords {
     if (waiting.length === 0) return;
     try {
       const isQuick = waiting.every((each) => each.isQuick);
-      const results = this.#commit(isQuick, () => waiting.map(({ run }) => run()));
+      const runAll = () => waiting.map(({ run }) => run());
+      const results = explained(() => this.#commit(isQuick, runAll));
       for (const [index, { done }] of waiting.entries()) done(results[index] as WriteResult);
     } catch (error) {
-      // One that cannot be written must not take the others with it.
-      if (waiting.length === 1) waiting[0]?.failed(error);
-      else for (const each of waiting) this.#writeAlone(each);
+      // One that cannot be written must not take the others with it; a file that is locked has been
+      // waited for, and each of them would wait again while the program stands still.
+      const isForAll = waiting.length === 1 || hasCode(error, "STORE_UNREACHABLE");
+      for (const each of waiting) {
+        if (isForAll) each.failed(error);
+        else this.#writeAlone(each);
+      }
     }
   }
 
@@ -156,7 +175,7 @@ export class SqliteRecords implements ThreadRecords {
 
   #writeAlone({ run, done, failed, isQuick }: Waiting): void {
     try {
-      done(this.#commit(isQuick, run));
+      done(explained(() => this.#commit(isQuick, run)));
     } catch (error) {
       failed(error);
     }
@@ -213,4 +232,40 @@ export class SqliteRecords implements ThreadRecords {
     this.#file.run("INSERT INTO threads (name, revision) VALUES (?, 0)", name);
     return this.#thread(name)?.id ?? 0;
   }
+}
+
+/** SQLITE_BUSY and SQLITE_LOCKED. */
+const RESULT_CODES_LOCKED = [5, 6];
+
+/** Runs it, and says in the words of a store of records why it failed. */
+function explained<T>(call: () => T): T {
+  try {
+    return call();
+  } catch (error) {
+    if (error instanceof WaypointError) throw error;
+    const code = error instanceof Error && "errcode" in error ? Number(error.errcode) & 0xff : 0;
+    const more = { detail: { reason: String(error) }, cause: error };
+    if (RESULT_CODES_LOCKED.includes(code)) {
+      throw new WaypointError("STORE_UNREACHABLE", "The file of checkpoints is locked.", {
+        hint: "Another program writes it for long, or stands still in the middle of that.",
+        ...more,
+      });
+    }
+    if (error instanceof Error && "code" in error && error.code === "ERR_INVALID_STATE") {
+      throw new WaypointError("USAGE_INVALID", "The file of checkpoints is closed.", {
+        hint: "Close a saver after the last run that uses it.",
+        ...more,
+      });
+    }
+    const said = error instanceof Error ? error.message : "SQLite says nothing";
+    throw new WaypointError("STORE_FAILED", `The file of checkpoints failed: ${said}.`, {
+      hint: "Look whether its directory is there and may be written, and whether it is damaged.",
+      ...more,
+    });
+  }
+}
+
+/** A record that somebody has made something else than bytes is as good as an empty one. */
+function bytesOf(value: unknown): Uint8Array {
+  return value instanceof Uint8Array ? value : new Uint8Array();
 }
