@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { AIMessage } from "@langchain/core/messages";
 import { type BaseCheckpointSaver, MemorySaver } from "@langchain/langgraph-checkpoint";
 import { SqliteSaver } from "@langchain/langgraph-checkpoint-sqlite";
 import { afterAll, describe, expect, test } from "vitest";
@@ -98,6 +99,28 @@ describe("a write of nothing but bytes", () => {
       );
 
     expect(found).not.toEqual(bytes);
+  });
+});
+
+describe("a message of many levels", () => {
+  const args = Array.from({ length: 60 }).reduce<object>((inner) => ({ inner }), {});
+  const values = {
+    message: new AIMessage({ content: "", tool_calls: [{ id: "1", name: "x", args }] }),
+  };
+
+  test.each(OURS)("comes back as it was on %s", async (_, open) => {
+    await using saver = await open();
+    const config = await saver.put(at("t"), checkpointOf(values), META, { message: 1 });
+
+    const found = (await saver.getTuple(config))?.checkpoint.channel_values["message"];
+    expect((found as AIMessage).tool_calls).toEqual(values.message.tool_calls);
+  });
+
+  test.each(THEIRS)("is an error on %s", async (_, open) => {
+    const saver = open();
+    const config = await saver.put(at("t"), checkpointOf(values), META, { message: 1 });
+
+    await expect(saver.getTuple(config)).rejects.toThrow("recursion depth");
   });
 });
 
