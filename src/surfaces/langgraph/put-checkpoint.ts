@@ -3,7 +3,7 @@ import type {
   Checkpoint,
   CheckpointMetadata,
 } from "@langchain/langgraph-checkpoint";
-import type { WriteConditions } from "../../portable/records/index.ts";
+import type { Change, WriteConditions } from "../../portable/records/index.ts";
 import {
   type CheckpointRecord,
   changesOfRecord,
@@ -96,10 +96,11 @@ async function tryToPut(
     values: [...channels].map(([name, { stored }]) => [name, stored]),
   };
   const known = knownObjects(parent);
+  const closed = sentObjects(parent);
   const key = checkpointKey(namespace, checkpoint.id);
   const all = [encodedMetadata, ...channels.values()].map(({ objects }) => objects);
   const changes = [
-    ...all.flatMap((objects) => tools.values.changesOf(objects, known)),
+    ...all.flatMap((objects) => tools.values.changesOf(objects, known, closed)),
     ...tools.expiry.changesFor(thread, parent.record === null),
     ...changesOfRecord(tools, { thread, key }, record),
   ];
@@ -142,6 +143,12 @@ function knownObjects({ record, ids, writes }: RecentCheckpoint): (id: string) =
   // Of what is on its way to the store nobody knows whether it will arrive.
   if (record !== null) for (const each of writes.values()) sets.push(each.keptIds);
   return (id) => sets.some((each) => each.has(id));
+}
+
+/** Returns what finds an object among those that writes below the parent are just bringing. */
+function sentObjects({ writes }: RecentCheckpoint): (id: string) => Change | undefined {
+  const maps = [...writes.values()].map(({ sent }) => sent).filter(({ size }) => size > 0);
+  return (id) => maps.find((each) => each.has(id))?.get(id);
 }
 
 function remember(

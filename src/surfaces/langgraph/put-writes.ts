@@ -30,11 +30,15 @@ export async function putWrites(
   if (writes.length === 0) return;
   const isSpecial = writes.every(([channel]) => isSpecialChannel(channel));
   const encoding = encodeWrites(tools, writes);
-  const recent: RecentWrites = { set: encoding.then(({ set }) => set), keptIds: new Set() };
+  const handedOver = encoding.then((each) => each.set);
+  const recent: RecentWrites = { set: handedOver, sent: new Map(), keptIds: new Set() };
   // Whoever waits for the writes hears of it; this is for whoever puts the next checkpoint.
   recent.set.catch(() => {});
   if (!isSpecial) tools.recent.touch(thread, namespace, id).writes.set(taskId, recent);
   const { set, values } = await encoding;
+  const needed = new Map(values.flatMap(({ objects: each }) => [...each]));
+  const objects = tools.values.changesOf(needed);
+  recent.sent = new Map([...needed.keys()].map((id, index) => [id, objects[index] as Change]));
   const keep = (branch: string, mode: "replace" | "first") => {
     const rows = values.map(({ stored }, index): Change[] => {
       const channel = writes[index]?.[0] as string;
@@ -43,13 +47,16 @@ export async function putWrites(
       const row: WriteRecord = { task: taskId, channel, set, value: stored };
       return changesOfRecord(tools, { thread, key, mode }, row);
     });
-    const objects = values.flatMap((each) => tools.values.changesOf(each.objects));
     const expiry = tools.expiry.changesFor(thread);
     return tools.records.write(thread, [...objects, ...expiry, ...rows.flat()], how);
   };
-  const { kept } = await keep("", isSpecial ? "replace" : "first");
-  if (await isOther(tools, thread, kept, set)) await keep(set, "first");
-  recent.keptIds = new Set(values.flatMap(({ objects }) => [...objects.keys()]));
+  try {
+    const { kept } = await keep("", isSpecial ? "replace" : "first");
+    if (await isOther(tools, thread, kept, set)) await keep(set, "first");
+    recent.keptIds = new Set(needed.keys());
+  } finally {
+    recent.sent = new Map();
+  }
 }
 
 /** A channel may be called as what every object has. */

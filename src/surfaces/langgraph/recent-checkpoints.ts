@@ -1,9 +1,12 @@
+import type { Change } from "../../portable/records/index.ts";
 import type { CheckpointRecord } from "./checkpoint-record.ts";
 
 /** The writes that a task has handed over below a checkpoint. */
 export interface RecentWrites {
   /** Known once they are encoded. */
   set: Promise<string>;
+  /** What keeps the objects that they need, by their ids, while it is on its way to the store. */
+  sent: ReadonlyMap<string, Change>;
   /** The objects that they need; none before they have reached the store. */
   keptIds: ReadonlySet<string>;
 }

@@ -100,15 +100,25 @@ export class ValueStore {
     return begins(FINE_PARTS) || begins(COARSE_PARTS) ? FINE_PARTS : COARSE_PARTS;
   }
 
-  /** Returns what keeps objects that are not known to be there. */
+  /**
+   * Returns what keeps objects that are not known to be there.
+   *
+   * @param closed  what keeps an object, where that was made already
+   */
   changesOf(
     objects: ReadonlyMap<string, Uint8Array>,
     known: (id: string) => boolean = () => false,
+    closed: (id: string) => Change | undefined = () => undefined,
   ): Change[] {
     const changes: Change[] = [];
     let [contentBytes, keptBytes] = [0, 0];
     for (const [id, content] of objects) {
       if (known(id)) continue;
+      const made = closed(id);
+      if (made !== undefined) {
+        changes.push(made);
+        continue;
+      }
       const key = objectKey(id);
       // The first parts of a long value tell of the others.
       const isWorthwhile = contentBytes < SAMPLE_BYTES || keptBytes < contentBytes * WORTHWHILE;
