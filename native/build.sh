@@ -54,5 +54,6 @@ done
 static criu-enter criu-enter/*
 static attach-mount attach-mount/*
 static share-tree share-tree/*
+static warm-memory warm-memory/*
 is_fresh criu-preload.so criu-preload/* ||
   compile "$cc" criu-preload.so -shared -fPIC criu-preload/*.c

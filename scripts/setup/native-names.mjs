@@ -10,5 +10,6 @@ export const NATIVE_NAMES = [
   "waypoint-pages",
   "attach-mount",
   "share-tree",
+  "warm-memory",
   "criu-preload.so",
 ];

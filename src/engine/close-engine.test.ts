@@ -24,6 +24,7 @@ function fakeEngine({ failing = "" } = {}) {
     leases: { idle: part("leases") },
     standbys: { close: part("standbys") },
     memoryImages: { close: part("images") },
+    warmMemory: { close: part("warm memory") },
     background: {
       idle: part("background"),
       run: (_queue: string, work: () => Promise<unknown>) => work(),
@@ -65,7 +66,7 @@ test("an engine that is closed finishes what is under way, then ends its parts, 
   expect(done).toEqual([
     ...UNDER_WAY,
     "leases",
-    ...["standbys", "images"],
+    ...["standbys", "images", "warm memory"],
     ...BACKGROUND,
     "contacts",
     "agents",
@@ -88,6 +89,7 @@ test.each(["verifications", "leases", "standbys", "stories", "builder"])(
         ...[
           "leases",
           "images",
+          "warm memory",
           ...BACKGROUND,
           "contacts",
           "agents",
@@ -120,7 +122,7 @@ test("an engine that is released ends restores, trees that nobody knows, and its
   expect(done).toEqual([
     expect.stringMatching(/^runs of .*fork-1/),
     ...UNDER_WAY,
-    ...["standbys", "images", "tree 70"],
+    ...["standbys", "images", "warm memory", "tree 70"],
     ...BACKGROUND,
     "network",
   ]);

@@ -89,6 +89,7 @@ async function endUnderWay(engine: Engine): Promise<void> {
 async function endMakers(steps: Steps, engine: Engine): Promise<void> {
   await steps.run("end standbys", () => engine.standbys.close());
   await steps.run("end the copying of images", () => engine.memoryImages.close());
+  await steps.run("give back warm memory", () => engine.warmMemory.close());
 }
 
 async function endBackground(steps: Steps, engine: Engine): Promise<void> {

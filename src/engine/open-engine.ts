@@ -15,7 +15,7 @@ import { Freezer, LimitsHost } from "../linux/limits/index.ts";
 import { NetworkHost, PortForwards } from "../linux/network/index.ts";
 import * as sandbox from "../linux/sandbox/index.ts";
 import * as shells from "../linux/shells/index.ts";
-import { openStore, type StoreLimits } from "../linux/store/index.ts";
+import { openStore, type StoreLimits, WarmMemory, warmRoomBytes } from "../linux/store/index.ts";
 import { findTerminals, InitLink, ScreenModel, SHELL_FILES } from "../linux/terminal/index.ts";
 import * as textTools from "../linux/text-tools/index.ts";
 import { AgentStates, redactorOf } from "../portable/agent-state/index.ts";
@@ -28,7 +28,7 @@ import { SqliteEffects } from "../portable/effects/sqlite/index.ts";
 import { SqliteObjects } from "../portable/objects/sqlite/index.ts";
 import { ID_LENGTH } from "../shared/protocol/index.ts";
 import { AutomaticCheckpoints } from "./automatic/index.ts";
-import { MemoryImages } from "./checkpoint/index.ts";
+import { MemoryImages, MemoryReserve } from "./checkpoint/index.ts";
 import { ContactCounts } from "./contacts/index.ts";
 import { Browses } from "./files/index.ts";
 import {
@@ -165,6 +165,9 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     get memoryImages() {
       return memoryImages;
     },
+    get warmMemory() {
+      return warmMemory;
+    },
     sandbox,
     criu,
     shells,
@@ -221,6 +224,10 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   const browses = new Browses(engine);
   const baseChanges = new BaseChanges(engine);
   const memoryImages = new MemoryImages(engine);
+  const warmMemory = new MemoryReserve(
+    engine,
+    Object.assign(warmMemoryOf(native.warmProgramPath, engine), { roomBytes: warmRoomBytes }),
+  );
   const automatic = new AutomaticCheckpoints(engine);
   const verifier = new AutomaticVerifier(engine);
   await criu.warmUp(criuProgram);
@@ -250,9 +257,18 @@ function programsOf(packageRoot: string) {
     resumeHookPath: at("resume-hook"),
     mountProgramPath: at("attach-mount"),
     shareProgramPath: at("share-tree"),
+    warmProgramPath: at("warm-memory"),
     parkHookPath: at("park-hook"),
     preloadPath: at("criu-preload.so"),
   };
+}
+
+/** Returns what holds memory for images: at most as much as these may take. */
+function warmMemoryOf(programPath: string, { store, logger }: Engine): WarmMemory {
+  return new WarmMemory(
+    () => [programPath, String(store.images.usage().budgetBytes)],
+    (how) => logger.warn("warm memory is no longer held", { how }),
+  );
 }
 
 /** Returns the path of a file beside the catalog, in a directory that nobody else reads. */

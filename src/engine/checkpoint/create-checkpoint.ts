@@ -130,6 +130,7 @@ async function captureAll(
     await beforePause;
     const { pauseMs, memoryBytes } = await dumpInstance(session, live, id, engine);
     quickState.take(id);
+    engine.warmMemory.note(session.id, memoryBytes);
     return { pauseMs, memoryBytes, unchangedSince: null, imagesSums: null, commands };
   } finally {
     await live.link.resume();

@@ -18,12 +18,13 @@ test("a dump for which memory has no room in the middle begins again in the stor
   const dumped = await dump(fake);
 
   expect(dumped).toEqual({ pauseMs: 5, memoryBytes: 4096 });
-  expect(fake.steps.all.slice(3)).toEqual([
+  expect(fake.steps.all.slice(4)).toEqual([
     "criu.dump s1-1 fails",
     "store.deleteSnapshot id1",
     "store.images.prepareInStore",
     "criu.dump s1-1",
     "limits.liftCpu is over",
+    "warmMemory.fill",
     "store.images.settle",
   ]);
 });
@@ -60,3 +61,16 @@ test.each<Step>(["store.deleteSnapshot", "store.images.prepareInStore", "criu.du
     expect(fake.steps.all.at(-1)).toBe("store.images.settle");
   },
 );
+
+test("memory is let go of for what is written into memory, and held again whatever becomes of the dump", async () => {
+  const [full, refused] = [fakeEngine(), fakeEngine()];
+  full.steps.answer("store.prepareCheckpoint", async () => "/checkpoints/id1/images");
+  refused.steps.fail("criu.dump");
+
+  await dump(full);
+  await expect(dump(refused)).rejects.toThrow("criu.dump failed");
+
+  expect(full.steps.all).toContain("warmMemory.makeWay 0");
+  expect(refused.steps.all).toContain("warmMemory.makeWay 4096");
+  expect(refused.steps.all).toContain("warmMemory.fill");
+});

@@ -43,16 +43,20 @@ export async function dumpInstance(
       ...frozen,
       memoryBytes: expectedBytes,
     });
+  // While CRIU starts, so that nothing waits for it.
+  const isIntoMemory = imagesDir === paths.memoryImagesDir;
+  engine.warmMemory.makeWay(isIntoMemory ? expectedBytes - IMAGES_OVERHEAD_BYTES : 0);
   try {
     using _lifted = engine.limits.liftCpu(live.instanceId, session);
     const { pauseMs, memoryBytes } = await dumpInto(imagesDir).catch(async (error: unknown) => {
-      if (imagesDir !== paths.memoryImagesDir || !hasCode(error, "STORE_FULL")) throw error;
+      if (!isIntoMemory || !hasCode(error, "STORE_FULL")) throw error;
       engine.logger.info("memory is full: images go to the store", { id });
       store.deleteSnapshot(id);
       return await dumpInto(await store.images.prepareInStore(paths));
     });
     return { pauseMs: roundMs(pauseMs), memoryBytes };
   } finally {
+    engine.warmMemory.fill();
     store.images.settle(paths);
   }
 }

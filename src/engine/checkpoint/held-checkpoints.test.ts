@@ -35,13 +35,15 @@ test("what is held is dumped as it stands, recorded, and is a standby from then 
 
   await captureHeld("held", fake.engine);
 
-  expect(fake.steps.all.slice(0, 14)).toEqual([
+  expect(fake.steps.all.slice(0, 16)).toEqual([
     "store.deleteCheckpoint held",
     expect.stringMatching(/^memoryImages.makeRoom/),
     expect.stringMatching(/^store.prepareCheckpoint held/),
+    "warmMemory.makeWay 4096",
     "limits.liftCpu s1-1",
     "criu.dump s1-1",
     "limits.liftCpu is over",
+    "warmMemory.fill",
     "store.images.settle",
     "store.writeManifest held",
     "catalog.updateCheckpoint held",

@@ -20,6 +20,7 @@ export {
 export { makeDurable, removeCheckpoints, scheduleDurable } from "./make-durable.ts";
 export { fromManifest, shownOfNewer, toManifest } from "./manifest.ts";
 export { MemoryImages } from "./memory-images.ts";
+export { MemoryReserve } from "./memory-reserve.ts";
 export {
   noteStartAgain,
   noteStartState,

@@ -28,6 +28,7 @@ import type { FileCalls } from "./file-calls.ts";
 import type { StandbyPool, StandbySettings } from "./standby-pool.ts";
 import type { StoryBuilder } from "./story-builder.ts";
 import type { TextTools } from "./text-tools.ts";
+import type { WarmReserve } from "./warm-reserve.ts";
 
 /** Facts about this daemon and its machine that operations need. */
 export interface EngineSettings {
@@ -94,6 +95,8 @@ export interface Engine {
   /** `null` where nothing can be frozen: then there is no standby. */
   freezer: Freezer | null;
   memoryImages: MemoryBudget;
+  /** What the next images are written into. */
+  warmMemory: WarmReserve;
   sandbox: typeof sandbox;
   criu: typeof criu;
   shells: Pick<typeof shells, "readShellMemory">;

@@ -20,3 +20,4 @@ export type {
 export type { StoryBuilder } from "./story-builder.ts";
 export type { StreamClient } from "./stream-client.ts";
 export type { TextSearch, TextTools } from "./text-tools.ts";
+export type { WarmReserve, WarmStatus } from "./warm-reserve.ts";

@@ -1,6 +1,8 @@
 import { expect, test } from "vitest";
+import { ownGroupPath } from "./cgroup.ts";
 import { memoryField } from "./meminfo.ts";
 import { parseMountInfo } from "./mountinfo.ts";
+import { memoryStallShare } from "./pressure.ts";
 import { innerPidOf, parseChildren, statusField } from "./status.ts";
 
 test("a mount is read with optional fields and octal numbers", () => {
@@ -45,4 +47,21 @@ test("memory is told in bytes", () => {
   expect(memoryField(text, "MemAvailable")).toBe(20_000_000 * 1024);
   expect(memoryField(text, "HugePages_Total")).toBe(0);
   expect(memoryField(text, "Absent")).toBe(0);
+});
+
+test("the control group of memory is found in either hierarchy", () => {
+  const old = "9:name=systemd:/\n4:cpu,memory:/agents/a:b\n0::/\n";
+
+  expect(ownGroupPath(old, 1)).toBe("/agents/a:b");
+  expect(ownGroupPath("0::/system.slice/waypoint.service\n", 2)).toBe(
+    "/system.slice/waypoint.service",
+  );
+  expect(ownGroupPath("", 2)).toBe("/");
+});
+
+test("the share of time in which programs stood still for memory is read", () => {
+  const text = "some avg10=12.50 avg60=1.00 avg300=0.10 total=5\nfull avg10=1.00 avg60=0.00\n";
+
+  expect(memoryStallShare(text)).toBe(0.125);
+  expect(memoryStallShare("")).toBe(0);
 });

@@ -42,6 +42,7 @@ declare module "*/scripts/setup/native-names.mjs" {
     | "waypoint-pages"
     | "attach-mount"
     | "share-tree"
+    | "warm-memory"
     | "criu-preload.so";
   export const NATIVE_NAMES: readonly NativeName[];
 }

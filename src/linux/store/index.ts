@@ -12,3 +12,5 @@ export type { SubvolumeChanges } from "./send-difference.ts";
 export type { ScratchSubvolume } from "./snapshots.ts";
 export { Store } from "./store.ts";
 export type { StoreState } from "./store-health.ts";
+export { WarmMemory } from "./warm-memory.ts";
+export { warmRoomBytes } from "./warm-room.ts";

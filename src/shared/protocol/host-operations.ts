@@ -26,6 +26,14 @@ export const HOST_CONTRACT = {
       }),
       imagesUsedBytes: z.number().int().describe("Memory that process images take"),
       imagesBudgetBytes: z.number().int().describe("Memory that they may take"),
+      warmMemory: z
+        .object({
+          heldBytes: z.number().int(),
+          wantedBytes: z.number().int().describe("What the next checkpoint will need"),
+        })
+        .describe(
+          "Memory that is kept at hand for the next images, within their budget; the kernel takes it when anything else needs it",
+        ),
       standbys: z.object({
         count: z.number().int(),
         memoryBytes: z.number().int(),

@@ -36,7 +36,7 @@ export class Daemon {
     this.#layout = engine.settings.layout;
     this.#logger = engine.logger;
     const own = {
-      "daemon.status": () => Promise.resolve(this.#status()),
+      "daemon.status": () => this.#status(),
       "daemon.stop": (input: { sessions: boolean }) => this.#stop(input.sessions),
     };
     this.#handlers = { ...(HANDLERS satisfies EngineOperations), ...own };
@@ -122,7 +122,7 @@ export class Daemon {
     this.#socket.close();
   }
 
-  #status(): OperationOutput<"daemon.status"> {
+  async #status(): Promise<OperationOutput<"daemon.status">> {
     const { usedBytes, freeBytes } = this.#engine.store.space.usage();
     const images = this.#engine.store.images.usage();
     return {
@@ -138,6 +138,7 @@ export class Daemon {
       storeHealth: this.#engine.store.health.now(),
       imagesUsedBytes: images.usedBytes,
       imagesBudgetBytes: images.budgetBytes,
+      warmMemory: await this.#engine.warmMemory.status(),
       standbys: this.#standbyStatus(),
     };
   }

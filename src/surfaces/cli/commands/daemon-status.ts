@@ -25,6 +25,10 @@ function renderStatus(status: OperationOutput<"daemon.status">, nowMs: number): 
       "Images in memory",
       `${formatSize(status.imagesUsedBytes)} of ${formatSize(status.imagesBudgetBytes)}`,
     ],
+    [
+      "Warm memory",
+      `${formatSize(status.warmMemory.heldBytes)} of ${formatSize(status.warmMemory.wantedBytes)} that the next checkpoint will need`,
+    ],
     ["Store", renderHealth(status.storeHealth)],
     ["Store used", formatSize(status.storeUsedBytes)],
     ["Store free", formatSize(status.storeFreeBytes)],

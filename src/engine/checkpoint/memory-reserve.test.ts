@@ -1,0 +1,137 @@
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { type FakeEngine, fakeEngine } from "../../../test/support/fake-engine.ts";
+import { MemoryReserve } from "./memory-reserve.ts";
+
+const MEBIBYTE = 1024 ** 2;
+const GIBIBYTE = 1024 * MEBIBYTE;
+
+let fake: FakeEngine;
+let reserve: MemoryReserve;
+let said: string[];
+let heldBytes: number;
+let roomBytes: number;
+let treeBytes: number;
+
+const memory = {
+  keep: (bytes: number) => void said.push(`keep ${Math.round(bytes / MEBIBYTE)}`),
+  leave: (bytes: number) => void said.push(`leave ${Math.round(bytes / MEBIBYTE)}`),
+  heldBytes: async () => heldBytes,
+  roomBytes: () => roomBytes,
+  close: async () => void said.push("closed"),
+};
+
+/** A session that runs, and whose last images were of a hundred MiB. */
+beforeEach(() => {
+  vi.useFakeTimers();
+  [said, heldBytes, roomBytes, treeBytes] = [[], 0, GIBIBYTE, 120 * MEBIBYTE];
+  fake = fakeEngine();
+  fake.engine.live.set(fake.live("s1", "s1-1"));
+  fake.steps.answer("sandbox.treeMemoryBytes", () => treeBytes);
+  fake.steps.answer("store.images.usage", () => ({ usedBytes: 0, budgetBytes: 6 * GIBIBYTE }));
+  reserve = new MemoryReserve(fake.engine, memory);
+});
+
+afterEach(async () => {
+  await reserve.close();
+  vi.useRealTimers();
+});
+
+/** A dump, and the time until what comes after it has been done. */
+async function dump(sessionId: string, mebibytes: number) {
+  reserve.makeWay(mebibytes * MEBIBYTE);
+  reserve.note(sessionId, mebibytes * MEBIBYTE);
+  reserve.fill();
+  await vi.advanceTimersByTimeAsync(1_000);
+}
+
+test("what a dump will write is let go of before it, and held again after it", async () => {
+  await dump("s1", 100);
+  await dump("s1", 100);
+
+  expect(said).toEqual(["leave 0", "keep 132", "leave 0", "keep 132"]);
+  expect(await reserve.status()).toEqual({ heldBytes: 0, wantedBytes: 132 * MEBIBYTE });
+});
+
+test("a small dump takes nothing of what is held for a large one, and one of a middle size its part", async () => {
+  fake.engine.live.set(fake.live("s2", "s2-1"));
+  await dump("s1", 100);
+  said = [];
+
+  await dump("s2", 1);
+  reserve.makeWay(20 * MEBIBYTE);
+
+  expect(said).toEqual(["keep 132", "leave 80"]);
+});
+
+test("small sessions have nothing held for them", async () => {
+  await dump("s1", 2);
+
+  expect(said).toEqual(["keep 0"]);
+});
+
+test("no more is held than there is room, and nothing where memory is short", async () => {
+  roomBytes = 50 * MEBIBYTE;
+  await dump("s1", 100);
+  fake.steps.answer("store.images.usage", () => ({ usedBytes: GIBIBYTE, budgetBytes: GIBIBYTE }));
+  await dump("s1", 100);
+
+  expect(said).toEqual(["leave 0", "keep 50", "leave 0", "keep 0"]);
+});
+
+test("what there is no room for any more is given back between dumps, without one", async () => {
+  await dump("s1", 100);
+  said = [];
+  roomBytes = 10 * MEBIBYTE;
+
+  await vi.advanceTimersByTimeAsync(5_000);
+
+  expect(said).toEqual(["keep 10"]);
+});
+
+test("what the kernel has taken for others is not taken back from them before the next dump", async () => {
+  await dump("s1", 100);
+  said = [];
+
+  heldBytes = 4 * MEBIBYTE;
+  await vi.advanceTimersByTimeAsync(60_000);
+
+  expect(said).toEqual([]);
+});
+
+test("a session that grows has more held for it", async () => {
+  await dump("s1", 100);
+  said = [];
+
+  treeBytes += 200 * MEBIBYTE;
+  await vi.advanceTimersByTimeAsync(5_000);
+
+  expect(said).toEqual(["keep 332"]);
+});
+
+test.each([
+  ["that ended", () => fake.engine.live.delete("s1", "s1-1"), 5_000],
+  ["that rests", () => {}, 310_000],
+])("all is given back for a session %s", async (_which, change, ms) => {
+  await dump("s1", 100);
+  said = [];
+
+  change();
+  await vi.advanceTimersByTimeAsync(ms);
+
+  expect(said).toEqual(["keep 0"]);
+});
+
+test("nothing is filled while a dump writes", async () => {
+  await dump("s1", 100);
+  said = [];
+
+  reserve.makeWay(100 * MEBIBYTE);
+  reserve.makeWay(100 * MEBIBYTE);
+  reserve.fill();
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect(said).toEqual(["leave 0", "leave 0"]);
+
+  reserve.fill();
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(said.at(-1)).toBe("keep 132");
+});
