@@ -6,6 +6,8 @@ export const USAGE = `Usage: npm run bench -- [options] [NAME...]
   --full             more rounds, and podman for every program
   NAME, --only NAMES  some of the workloads: ${WORKLOADS.map(({ name }) => name).join(", ")}
   --rounds N         this many rounds of each workload
+  --rest SECONDS     measure each workload at the pace of use, too: with such a rest before each run, and
+                     without touching memory for it (docs/performance.md)
   --mebibytes N      how large a program with much memory is [2048]
   --install-peers    bring podman, runc and Redis into .tools/peers first (Debian's packages)
   --from FILE        measure nothing; take an earlier run of bench/results
@@ -22,6 +24,7 @@ export function readOptions(words: readonly string[]) {
       full: { type: "boolean", default: false },
       only: { type: "string" },
       rounds: { type: "string" },
+      rest: { type: "string" },
       mebibytes: { type: "string", default: "2048" },
       from: { type: "string" },
       "install-peers": { type: "boolean", default: false },
@@ -38,12 +41,14 @@ export function readOptions(words: readonly string[]) {
     return found;
   });
   const rounds = values.rounds === undefined ? undefined : readNumber("--rounds", values.rounds);
+  const restSeconds = values.rest === undefined ? undefined : readNumber("--rest", values.rest);
   const mebibytes = readNumber("--mebibytes", values.mebibytes);
   return {
     ...{
       isFull: values.full,
       workloads,
       rounds,
+      restSeconds,
       mebibytes,
       isHelp: values.help,
       from: values.from,

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { NotMeasured } from "./measuring/not-measured.ts";
+import { runRested } from "./measuring/rested.ts";
 import { runInTurn } from "./measuring/run-in-turn.ts";
 import { WarmMemory } from "./measuring/warm-memory.ts";
 import { compile } from "./programs/program.ts";
@@ -25,6 +26,8 @@ export async function runWorkload(
     isFull: boolean;
     mebibytes: number;
     rounds: number | undefined;
+    /** Measures each workload at the pace of use, too. */
+    restSeconds: number | undefined;
     say: (what: string) => void;
     signal: AbortSignal;
   },
@@ -50,9 +53,17 @@ export async function runWorkload(
     const warmMebibytes = workload.warmMebibytes?.(options) ?? WARM_MEBIBYTES;
     const context = { isFull, mebibytes, stack, buildDir, ticker, skip };
     const contenders = await workload.prepare(context);
-    const series = await runInTurn(contenders, {
-      ...{ rounds, warmUpRounds, signal: options.signal },
+    const failed = new Set<unknown>();
+    const common = {
+      ...{ rounds, signal: options.signal },
       budgetMs: options.isFull ? BUDGET_MS.full : BUDGET_MS.quick,
+      onFailure: (contender: { name: string }, error: unknown) => {
+        failed.add(contender);
+        skip(contender.name, `it failed: ${firstLine(error)}`);
+      },
+    };
+    const series = await runInTurn(contenders, {
+      ...{ ...common, warmUpRounds },
       beforeEach: async () => {
         const { firstMs, againMs } = await memory.touch(warmMebibytes);
         first.push(firstMs);
@@ -60,8 +71,14 @@ export async function runWorkload(
       },
       onRound: (round) =>
         options.say(`${name}: ${round < 0 ? "warming up" : `round ${round + 1} of ${rounds}`}`),
-      onFailure: (contender, error) => skip(contender.name, `it failed: ${firstLine(error)}`),
     });
+    const restSeconds = options.restSeconds ?? workload.restSeconds;
+    if (restSeconds !== undefined) {
+      const sound = contenders.filter((contender) => !failed.has(contender));
+      const onRound = (round: number) =>
+        options.say(`${name}: round ${round + 1}, after ${restSeconds} s of rest`);
+      series.push(...(await runRested(sound, { ...common, restSeconds, onRound })));
+    }
     const machine = [
       { contender: "the machine", figure: "1 GiB of memory touched", values: first },
       { contender: "the machine", figure: "the same, once more", values: again },

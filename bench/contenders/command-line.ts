@@ -8,10 +8,15 @@ import { answer } from "./waypoint.ts";
 const run = promisify(execFile);
 const COMMAND_PATH = path.resolve(import.meta.dirname, "../../bin/waypoint");
 
+/** Runs one command and resolves when it has succeeded. */
+export async function callOnCommandLine(stateDir: string, ...words: string[]): Promise<void> {
+  await run(COMMAND_PATH, ["--dir", stateDir, ...words]);
+}
+
 /** What an agent waits for that starts a process for every step. */
 export function commandLine(stateDir: string, session: Session): Contender[] {
   const call = async (...words: string[]) =>
-    (await timed(() => run(COMMAND_PATH, ["--dir", stateDir, ...words]))).tookMs;
+    (await timed(() => callOnCommandLine(stateDir, ...words))).tookMs;
   return [
     { name: "command line", run: async () => ({ ls: await call("ls") }) },
     {

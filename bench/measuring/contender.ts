@@ -2,6 +2,8 @@
 export interface Contender {
   /** Who does the work: "waypoint", "podman". Several contenders may share it. */
   name: string;
+  /** What comes before the rest, and is not measured. */
+  before?: () => Promise<void>;
   /** Returns milliseconds by figure: `{ pause: 9.1, checkpoint: 21 }`. */
   run: () => Promise<Record<string, number>>;
 }

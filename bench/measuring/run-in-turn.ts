@@ -44,17 +44,17 @@ export async function runInTurn(
       options.signal?.throwIfAborted();
       if (failed.has(contender) || isSpent(contender, round)) continue;
       const { name } = contender;
-      await options.beforeEach?.();
       const startedAtMs = performance.now();
-      const measured = await contender.run().catch((error: unknown) => {
+      const measured = await runOnce(contender, options.beforeEach).catch((error: unknown) => {
+        options.signal?.throwIfAborted();
         failed.add(contender);
         options.onFailure(contender, error);
-        return {};
+        return { values: {}, waitedMs: 0 };
       });
-      const tookMs = performance.now() - startedAtMs;
+      const tookMs = performance.now() - startedAtMs - measured.waitedMs;
       spentMs.set(contender, (spentMs.get(contender) ?? 0) + tookMs);
       if (round < 0) continue;
-      for (const [figure, value] of Object.entries(measured)) {
+      for (const [figure, value] of Object.entries(measured.values)) {
         const key = `${name} ${figure}`;
         const entry = series.get(key) ?? { contender: name, figure, values: [] };
         entry.values.push(value);
@@ -64,4 +64,13 @@ export async function runInTurn(
   }
   const place = ({ contender }: Series) => contenders.findIndex(({ name }) => name === contender);
   return [...series.values()].sort((a, b) => place(a) - place(b));
+}
+
+/** Returns what was measured, and how long it had to wait for the machine to be made the same. */
+async function runOnce({ before, run }: Contender, beforeEach: (() => Promise<void>) | undefined) {
+  await before?.();
+  const waitedFromMs = performance.now();
+  await beforeEach?.();
+  const waitedMs = performance.now() - waitedFromMs;
+  return { values: await run(), waitedMs };
 }

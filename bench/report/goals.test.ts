@@ -44,3 +44,19 @@ test("a goal whose peer is missing is not judged, and one of another workload is
     ["≥ 10 ×", null, null],
   ]);
 });
+
+test("a spread is judged by p95 against p50, and a figure after a rest against the same without", () => {
+  const paused = (figure: string, values: number[]) =>
+    toLine({ contender: "waypoint, 30 MiB", figure, values });
+  const pace = {
+    ...{ name: "pace", title: "the pace of use", notMeasured: [] },
+    lines: [paused("pause", [20]), paused("pause, after a rest", [22, 22, 44])],
+  };
+
+  const outcome = outcomes({ machine: describeMachine(), words: "", workloads: [pace] });
+
+  expect(outcome.slice(0, 2)).toEqual([
+    ["≤ 1.2 ×", "1.10 ×", true],
+    ["≤ 1.5 ×", "2.00 ×", false],
+  ]);
+});

@@ -1,4 +1,6 @@
-import { median, type Results } from "./results.ts";
+import { restedFigure } from "../measuring/rested.ts";
+import { PACE_MEBIBYTES } from "../workloads/pace.ts";
+import { median, type Results, spread } from "./results.ts";
 
 type Figure = readonly [workload: string, contender: string, figure: string];
 
@@ -15,6 +17,8 @@ interface Goal {
   against?: Figure;
   /** What is measured is the difference to `against`. */
   isDifference?: true;
+  /** What is measured is how far the values spread: their p95 against their p50. */
+  isSpread?: true;
 }
 
 /** How one goal was met. */
@@ -30,7 +34,39 @@ const SHELL_PAUSE: Figure = ["shell", "waypoint", "pause"];
 const FORKED: Figure = ["shell", "waypoint", "fork"];
 const DEEP: Figure = ["lineage", "depth 500", "checkpoint"];
 
-/** The goals, all for medians. */
+/** How long a restore of an older checkpoint is called, with the capture that undo needs. */
+const WITH_UNDO = restedFigure("restore, with what is captured for undo");
+
+/** What somebody feels who does something every few seconds. */
+const PACE_GOALS: readonly Goal[] = [
+  ...PACE_MEBIBYTES.flatMap((mebibytes): Goal[] => {
+    const who = `waypoint, ${mebibytes} MiB`;
+    const figure: Figure = ["pace", who, restedFigure("pause")];
+    return [
+      {
+        ...{ what: `pause after a rest against back to back, ${mebibytes} MiB`, atMost: 1.2 },
+        ...{ figure, against: ["pace", who, "pause"] },
+      },
+      {
+        ...{ what: `pause after a rest, ${mebibytes} MiB: p95 against p50`, atMost: 1.5 },
+        ...{ figure, isSpread: true },
+      },
+    ];
+  }),
+  {
+    what: "restore with its undo point after a rest against a cold fork",
+    atMost: 2,
+    figure: ["pace", "waypoint", WITH_UNDO],
+    against: ["pace", "waypoint", restedFigure("fork")],
+  },
+  {
+    ...{ what: "the same on the command line: more than its fork", atMost: 60, isDifference: true },
+    figure: ["pace", "command line", WITH_UNDO],
+    against: ["pace", "command line", restedFigure("fork")],
+  },
+];
+
+/** The goals, for medians where nothing else is said. */
 const GOALS: readonly Goal[] = [
   { what: "pause of a shell's checkpoint", atMost: 10, figure: SHELL_PAUSE },
   {
@@ -128,6 +164,7 @@ const GOALS: readonly Goal[] = [
     figure: ["commands", "command line", "exec true"],
     against: ["commands", "sdk", "exec true"],
   },
+  ...PACE_GOALS,
 ];
 
 /** Returns how each goal was met; goals of workloads that were not asked for are left out. */
@@ -144,7 +181,7 @@ export function goalRowsOf(workloads: ReadonlySet<string>): string[] {
 }
 
 function isRatioOf(goal: Goal): boolean {
-  return goal.against !== undefined && goal.isDifference !== true;
+  return goal.isSpread === true || (goal.against !== undefined && goal.isDifference !== true);
 }
 
 function unitOf(goal: Goal): string {
@@ -162,8 +199,10 @@ function judge(goal: Goal, results: Results): GoalOutcome {
   const { what, timesFasterMin, atMost = Number.POSITIVE_INFINITY } = goal;
   const isRatio = isRatioOf(goal);
   const bound = boundOf(goal);
-  const value = median(results, goal.figure);
-  const other = goal.against === undefined ? 0 : median(results, goal.against);
+  const value = goal.isSpread ? spread(results, goal.figure) : median(results, goal.figure);
+  // A spread is a ratio by itself.
+  const alone = goal.isSpread ? 1 : 0;
+  const other = goal.against === undefined ? alone : median(results, goal.against);
   if (value === undefined || other === undefined) {
     return { what, goal: bound, measured: null, isMet: null };
   }

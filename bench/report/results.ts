@@ -48,13 +48,22 @@ export function toLine(series: { contender: string; figure: string; values: numb
   return { ...series, ...summarize(series.values) };
 }
 
+type Figure = readonly [workload: string, contender: string, figure: string];
+
 /** Returns the median of a figure, or undefined where it was not measured. */
-export function median(
-  results: Results,
-  [workload, contender, figure]: readonly [string, string, string],
-): number | undefined {
+export function median(results: Results, figure: Figure): number | undefined {
+  return lineOf(results, figure)?.p50;
+}
+
+/** Returns how far a figure's values spread: how many times the median its p95 is. */
+export function spread(results: Results, figure: Figure): number | undefined {
+  const line = lineOf(results, figure);
+  return line === undefined ? undefined : line.p95 / line.p50;
+}
+
+function lineOf(results: Results, [workload, contender, figure]: Figure): Line | undefined {
   const found = results.workloads.find(({ name }) => name === workload);
-  return found?.lines.find((line) => line.contender === contender && line.figure === figure)?.p50;
+  return found?.lines.find((line) => line.contender === contender && line.figure === figure);
 }
 
 /** Writes everything that was measured, and returns the file's path. */

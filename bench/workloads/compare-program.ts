@@ -15,11 +15,13 @@ const IDLE_SHELL = ["sh", "-c", "while :; do sleep 1000; done"];
 export async function compareProgram(
   program: Program,
   context: WorkloadContext,
-  options: { withPodman: boolean },
+  options: { withPodman: boolean; only?: "checkpoints" },
 ): Promise<Contender[]> {
+  const isAll = options.only === undefined;
+  const bare = () => withBareCriu(program, context, isAll);
   return [
-    ...(await withWaypoint(program, context)),
-    ...(await unlessMissing("bare criu", context, () => withBareCriu(program, context))),
+    ...(await withWaypoint(program, context)).slice(0, isAll ? undefined : 1),
+    ...(await unlessMissing("bare criu", context, bare)),
     ...(options.withPodman
       ? await unlessMissing("podman", context, () => withPodman(program, context))
       : []),
@@ -34,9 +36,10 @@ async function withWaypoint(program: Program, context: WorkloadContext): Promise
   return [waypointCheckpoint(session, gaps), waypointFork(checkpoint)];
 }
 
-async function withBareCriu(program: Program, context: WorkloadContext): Promise<Contender[]> {
-  const [dumped, restored] = [await bareCriu(program, context), await bareCriu(program, context)];
-  return [bareDump(dumped, new Gaps(async () => dumped.pid)), bareRestore(restored)];
+async function withBareCriu(program: Program, context: WorkloadContext, isWithRestore: boolean) {
+  const dumped = await bareCriu(program, context);
+  const restores = isWithRestore ? [bareRestore(await bareCriu(program, context))] : [];
+  return [bareDump(dumped, new Gaps(async () => dumped.pid)), ...restores];
 }
 
 async function bareCriu(program: Program, context: WorkloadContext): Promise<BareCriu> {

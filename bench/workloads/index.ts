@@ -8,6 +8,7 @@ import { log } from "./log.ts";
 import { changedFiles, manyFiles } from "./many-files.ts";
 import { memory } from "./memory.ts";
 import { nodeServer } from "./node-server.ts";
+import { pace } from "./pace.ts";
 import { postgresql } from "./postgresql.ts";
 import { redis } from "./redis.ts";
 import { shell } from "./shell.ts";
@@ -19,5 +20,6 @@ import type { Workload } from "./workload.ts";
 /** All workloads, in the order in which they run. */
 export const WORKLOADS: readonly Workload[] = [
   ...[shell, standby, commands, nodeServer, redis, postgresql, memory, lazy],
-  ...[manyFiles, changedFiles, deepLineage, forks, story, log, agentState, langgraph, space],
+  ...[manyFiles, changedFiles, deepLineage, forks, story, log, agentState, langgraph, pace],
+  space,
 ];

@@ -24,6 +24,8 @@ export interface Workload {
   rounds: { quick: number; full: number };
   /** How much new memory a contender may need; so much is touched before. @defaultValue 256 MiB */
   warmMebibytes?: (options: { mebibytes: number }) => number;
+  /** It is measured after such a rest, too, even where nobody asks for it. */
+  restSeconds?: number;
   /** A round takes minutes and is not faster the second time. */
   withoutWarmUp?: true;
   /**
