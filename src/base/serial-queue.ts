@@ -10,10 +10,15 @@ export class SerialQueues {
   /** What cancels the task of a key that runs. */
   #signals = new Map<string, AbortSignal>();
   readonly #onEnded: () => void;
+  readonly #onAsked: () => void;
 
-  /** @param onEnded  is called after each task, however it ended. */
-  constructor(onEnded: () => void = () => {}) {
+  /**
+   * @param onEnded  is called after each task, however it ended.
+   * @param onAsked  is called for each task when it is asked for.
+   */
+  constructor(onEnded: () => void = () => {}, onAsked: () => void = () => {}) {
     this.#onEnded = onEnded;
+    this.#onAsked = onAsked;
   }
 
   /**
@@ -23,6 +28,7 @@ export class SerialQueues {
    * begun asks for it with {@link throwIfCancelled}.
    */
   async run<T>(key: string, task: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+    this.#onAsked();
     const before = this.#tails.get(key) ?? Promise.resolve();
     let hasBegun = false;
     const begin = () => {

@@ -21,6 +21,7 @@ function fakeEngine({ failing = "" } = {}) {
     verifications: { stop: part("verifications") },
     baseChanges: { close: () => {} },
     browses: { endAll: part("browses") },
+    turns: { open: () => {} },
     leases: { idle: part("leases") },
     standbys: { close: part("standbys") },
     memoryImages: { close: part("images") },

@@ -79,6 +79,7 @@ export async function releaseEngine(engine: Engine): Promise<void> {
 
 /** Begins nothing by itself any more, and ends what only this engine can go on with. */
 async function endUnderWay(engine: Engine): Promise<void> {
+  engine.turns.open();
   await engine.automatic.close();
   await Promise.all([engine.verifier.close(), engine.verifications.stop()]);
   engine.approvalWaits.close();

@@ -36,6 +36,7 @@ import {
   CommandJournal,
   LiveSessions,
   StoryQueue,
+  Turns,
   Typing,
   VerificationRuns,
 } from "./live/index.ts";
@@ -115,6 +116,8 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   const limitsHost = LimitsHost.open({ ownerKey: layout.key });
   const pidsOnly = { memoryLimitBytes: null, cpuLimit: null, pidsLimit: options.pidsDefault };
   const redact = redactorOf(options.redact);
+  // What is put off holds its images in memory.
+  const turns = new Turns(() => !store.images.isMemorySpare() || isHalfFull(store.images.usage()));
   const engine: Engine = {
     settings: {
       layout,
@@ -192,10 +195,15 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     get browses() {
       return browses;
     },
-    leases: new SerialQueues(() => {
-      standbys.refresh();
-      verifier.look();
-    }),
+    leases: new SerialQueues(
+      () => {
+        turns.end();
+        standbys.refresh();
+        verifier.look();
+      },
+      () => turns.begin(),
+    ),
+    turns,
     background: new SerialQueues(),
     stories: new StoryQueue(),
     storyBuilder: new StoryProcess({
@@ -261,6 +269,10 @@ function programsOf(packageRoot: string) {
     parkHookPath: at("park-hook"),
     preloadPath: at("criu-preload.so"),
   };
+}
+
+function isHalfFull({ usedBytes, budgetBytes }: { usedBytes: number; budgetBytes: number }) {
+  return usedBytes > budgetBytes / 2;
 }
 
 /** Returns what holds memory for images: at most as much as these may take. */

@@ -30,7 +30,7 @@ type LogInput = OperationParsedInput<"log">;
 export async function readLog(input: LogInput, engine: Engine): Promise<OperationOutput<"log">> {
   const { catalog } = engine;
   const session = input.session === undefined ? null : resolveSession(input.session, catalog);
-  await engine.stories.caughtUp(STORIES_WAIT_MS);
+  await waitForStories(engine);
   const rows = catalog.timeline();
   const scope = session === null ? rows : historyOf(session, rows);
   // What a fork has from another session is marked by the fork's own command.
@@ -110,4 +110,9 @@ function isShownWith(checkpoints: readonly Checkpoint[], input: LogInput) {
   const oldest = input.limit === undefined ? undefined : checkpoints[0]?.createdAt;
   return ({ at }: { at: string }) =>
     isWithin(at, input) && (oldest === undefined || Date.parse(at) >= Date.parse(oldest));
+}
+
+async function waitForStories({ stories, turns }: Engine): Promise<void> {
+  using _hurried = turns.hurry();
+  await stories.caughtUp(STORIES_WAIT_MS);
 }

@@ -4,6 +4,7 @@ import {
   CommandJournal,
   type LiveInstance,
   LiveSessions,
+  Turns,
   Typing,
 } from "../../src/engine/live/index.ts";
 import type { Engine } from "../../src/engine/ports/index.ts";
@@ -79,6 +80,7 @@ export function fakeEngine(change: Partial<Record<keyof Engine, unknown>> = {}):
     ),
     redact: (text: string) => text,
     journal: new CommandJournal(memory.commands, logger),
+    turns: new Turns(),
     ...{ leases: new SerialQueues(), background: new SerialQueues(), filling: new Map() },
     connectInit: steps.method("connectInit"),
     // Those of a real machine: they need files, no rights.

@@ -8,26 +8,35 @@ const QUEUE = "durable";
 /**
  * Makes a checkpoint durable in the background: its images move into the store, which is synced.
  *
- * A failure is logged and tried again when the daemon starts; the checkpoint stays `captured`.
+ * It gives way to what somebody waits for. A failure is logged and tried again when the daemon starts; the checkpoint stays `captured`.
  */
 export function scheduleDurable(checkpointId: string, engine: Engine): void {
-  void makeDurable(checkpointId, engine).catch((error: unknown) => {
+  void bringToStore(checkpointId, engine).catch((error: unknown) => {
     engine.logger.error("make durable", error, { checkpointId });
   });
 }
 
 /** Makes a checkpoint durable and resolves when it is. @throws STORE_FULL */
 export async function makeDurable(checkpointId: string, engine: Engine): Promise<void> {
+  using _hurried = engine.turns.hurry();
+  await bringToStore(checkpointId, engine);
+}
+
+async function bringToStore(checkpointId: string, engine: Engine): Promise<void> {
+  const askedAtMs = performance.now();
   // At once, whatever is being copied: only what has sums is compared with what was captured.
   const summed = sumImages(checkpointId, engine);
   await Promise.all([
     summed,
-    engine.background.run(QUEUE, () => move(checkpointId, summed, engine)),
+    engine.background.run(QUEUE, async () => {
+      await summed;
+      await engine.turns.turn(askedAtMs);
+      await move(checkpointId, engine);
+    }),
   ]);
 }
 
-async function move(checkpointId: string, summed: Promise<void>, engine: Engine) {
-  await summed;
+async function move(checkpointId: string, engine: Engine): Promise<void> {
   const row = engine.catalog.checkpoint(checkpointId);
   if (row === undefined || row.stage === "durable" || row.heldBy !== null) return;
   if (row.imagesSums !== null) await writeManifest(checkpointId, engine);
@@ -63,6 +72,8 @@ function sumsQueue(checkpointId: string): string {
  * **On failure** those that are in the catalog still are; of the others no daemon brings one back.
  */
 export async function removeCheckpoints(ids: readonly string[], engine: Engine): Promise<void> {
+  // Behind what is being copied, which is not to be put off for that.
+  using _hurried = engine.turns.hurry();
   const holders = ids.flatMap((id) => engine.catalog.checkpoint(id)?.heldBy ?? []);
   // What had a manifest and no row would come back with the next daemon.
   for (const id of ids) await engine.store.removeManifest(id);

@@ -16,6 +16,7 @@ import type {
   CommandJournal,
   LiveSessions,
   StoryQueue,
+  Turns,
   Typing,
   VerificationRuns,
 } from "../live/index.ts";
@@ -124,6 +125,8 @@ export interface Engine {
    * looked what should be on standby now: a head may have moved, or what is wanted.
    */
   leases: SerialQueues;
+  /** Asked by what nobody waits for before it goes on: who holds a lease comes first. */
+  turns: Turns;
   /** Work that goes on after an answer: flushing, cleaning. */
   background: SerialQueues;
   /** Stories of checkpoints that are still to be built. */

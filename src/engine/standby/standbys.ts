@@ -134,8 +134,10 @@ export class Standbys implements StandbyPool {
   }
 
   async #park(checkpoint: CheckpointRow): Promise<void> {
-    const { sandbox, newId, logger } = this.#engine;
+    const { sandbox, newId, logger, turns } = this.#engine;
     if (this.#failed.has(checkpoint.id)) return;
+    await turns.turn(performance.now());
+    if (this.#isClosed) return;
     const sessionId = newId();
     const instanceId = `${sessionId}-1`;
     try {

@@ -16,6 +16,7 @@ const WAIT_MS = 30_000;
 export async function readStory(row: CheckpointRow, engine: Engine): Promise<Story> {
   const kept = await loadStory(row.id, engine);
   if (kept !== null) return kept;
+  using _hurried = engine.turns.hurry();
   scheduleStory(row.id, engine);
   await engine.stories.ready(row.id, WAIT_MS);
   return (await loadStory(row.id, engine)) ?? (await buildUnkept(row, engine));

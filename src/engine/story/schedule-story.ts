@@ -5,12 +5,14 @@ import { keepStory } from "./keep-story.ts";
 /**
  * Has a checkpoint's story built in the background, once.
  *
- * A failure is logged; the story is missing then, and is built when somebody asks for it or when
+ * It gives way to what somebody waits for. A failure is logged; the story is missing then, and is built when somebody asks for it or when
  * the daemon starts.
  */
 export function scheduleStory(checkpointId: string, engine: Engine): void {
+  const askedAtMs = performance.now();
   engine.stories.schedule(checkpointId, async (signal) => {
     try {
+      await engine.turns.turn(askedAtMs, signal);
       const row = engine.catalog.checkpoint(checkpointId);
       if (row === undefined || signal.aborted) return;
       await keepStory(await buildWithinBudget(row, engine, signal), engine);
