@@ -116,9 +116,11 @@ test("what an agent hands over tells more than its last command, and less than w
   await session.exec("echo more");
   const both = await session.checkpoint({ agentSaid: "Done", intent: "as said" });
 
+  const { intent } = await storyOf(handed);
+
   const { checkpoints } = await own.waypoint.log();
 
-  expect((await storyOf(handed)).intent).toEqual({ text: "Upgraded the parser", source: "agent" });
+  expect(intent).toEqual({ text: "Upgraded the parser", source: "agent" });
   expect(checkpoints.find(({ id }) => id === handed.id)?.derivedIntent?.source).toBe("agent");
   expect((await storyOf(both)).intent?.source).toBe("given");
 });
