@@ -26,7 +26,10 @@ interface ModelThread {
 
 const SPECIAL = new Map(Object.entries(WRITES_IDX_MAP));
 const placeOf = (namespace: string, id: string) => JSON.stringify([namespace, id]);
-const newestFirst = (one: ModelCheckpoint, other: ModelCheckpoint) => (one.id < other.id ? 1 : -1);
+const newestFirst = (one: ModelCheckpoint, other: ModelCheckpoint) => {
+  if (one.id !== other.id) return one.id < other.id ? 1 : -1;
+  return one.namespace < other.namespace ? -1 : 1;
+};
 
 /** What a saver promises, as plainly as it can be said: whole values in maps, nothing shared. */
 export class SaverModel {

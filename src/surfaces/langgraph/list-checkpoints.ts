@@ -97,7 +97,11 @@ async function* recordsOf(
     .filter(
       (key) => (id === "" || idIn(key) === only) && (before === "" || idIn(key) < (end ?? "")),
     )
-    .sort((one, other) => (idIn(one) < idIn(other) ? 1 : -1));
+    .sort((one, other) => {
+      if (idIn(one) !== idIn(other)) return idIn(one) < idIn(other) ? 1 : -1;
+      // Of one id in several namespaces the least comes first, in all stores.
+      return one < other ? -1 : 1;
+    });
   for (let at = 0; at < wanted.length; at += RECORDS_PAGE) {
     const page = wanted.slice(at, at + RECORDS_PAGE);
     const found = await tools.records.read(thread, page);
