@@ -55,5 +55,7 @@ static criu-enter criu-enter/*
 static attach-mount attach-mount/*
 static share-tree share-tree/*
 static warm-memory warm-memory/*
-is_fresh criu-preload.so criu-preload/* ||
+static memory-tracker memory-tracker/*
+static image-assemble image-assemble/* image-copy/image-copy.h image-copy/image-pagemap.c image-copy/image-clone.c
+is_fresh criu-preload.so criu-preload/* memory-tracker/page-scan.h ||
   compile "$cc" criu-preload.so -shared -fPIC criu-preload/*.c

@@ -27,6 +27,7 @@
 #include <unistd.h>
 
 #include "lock-preload.h"
+#include "memory-preload.h"
 #include "remote-call.h"
 
 /* For all processes of a tree; what is not used takes no memory. */
@@ -175,6 +176,7 @@ int setenv(const char *name, const char *value, int replace) {
   static int (*next)(const char *, const char *, int);
   /* Said before the scripts of that stage start, one of which may freeze the tree. */
   if (strcmp(name, "CRTOOLS_SCRIPT_ACTION") == 0 && strcmp(value, "pre-resume") == 0) give_all_locks();
+  if (strcmp(name, "CRTOOLS_SCRIPT_ACTION") == 0 && strcmp(value, "post-dump") == 0) protect_memory();
   if (next == NULL) next = (int (*)(const char *, const char *, int))dlsym(RTLD_NEXT, "setenv");
   return next(name, value, replace);
 }

@@ -32,6 +32,10 @@
 #include <sys/user.h>
 
 #include "lock-preload.h"
+#include "memory-preload.h"
+
+/* Of linux/ptrace.h, which does not go with sys/ptrace.h: what it returns begins with an address. */
+#define GET_RSEQ_CONFIGURATION 0x420f
 
 typedef long ptrace_function(enum __ptrace_request request, ...);
 
@@ -182,6 +186,7 @@ long ptrace(enum __ptrace_request request, ...) {
   if (result == 0 && request == PTRACE_SEIZE) note_traced(pid);
   int gave_registers = result == 0 && request == PTRACE_GETREGSET && (size_t)address == NT_PRSTATUS;
   if (gave_registers) hide_interruption(pid, data);
+  if (result > 0 && request == GET_RSEQ_CONFIGURATION) note_processor_area(*(unsigned long long *)data);
   /* CRIU passes a signal on that it has met on the way, and nothing at a stop. */
   if (request == PTRACE_SEIZE) passed_stop_pid = 0;
   if (request == PTRACE_CONT && data == NULL) passed_stop_pid = pid;

@@ -21,6 +21,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "memory-preload.h"
 #include "socket-preload.h"
 
 #define TERMINALS_MAX 64
@@ -184,6 +185,7 @@ int ioctl(int fd, unsigned long request, ...) {
   va_start(list, request);
   void *argument = va_arg(list, void *);
   va_end(list);
+  if (request == PAGE_SCAN) return scan_pages(fd, argument);
   int result = (int)syscall(SYS_ioctl, fd, request, argument);
   if (request == SIOCUNIXFILE && result >= 0) note_socket_file(fd, result);
   if (request == TIOCSPTLCK) note_taken(fd);

@@ -13,6 +13,7 @@ struct run {
   uint64_t address;
   uint64_t pages;
   uint64_t offset;
+  uint32_t flags; /* CRIU's, of its entry */
 };
 
 /* Which pages a file holds, in the order of the file. */

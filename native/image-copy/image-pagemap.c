@@ -58,7 +58,7 @@ static bool is_present(const struct message *entry) {
   return entry->value[ENTRY_IN_PARENT] == 0;
 }
 
-static bool add_run(struct layout *layout, uint64_t address, uint64_t pages) {
+static bool add_run(struct layout *layout, uint64_t address, uint64_t pages, uint32_t flags) {
   struct run *last = layout->count == 0 ? NULL : &layout->runs[layout->count - 1];
   uint64_t offset = last == NULL ? 0 : last->offset + last->pages * PAGE;
   /* Addresses ascend in what CRIU writes, and are searched for by halves. */
@@ -68,7 +68,7 @@ static bool add_run(struct layout *layout, uint64_t address, uint64_t pages) {
     if (grown == NULL) return false;
     layout->runs = grown;
   }
-  layout->runs[layout->count++] = (struct run){address, pages, offset};
+  layout->runs[layout->count++] = (struct run){address, pages, offset, flags};
   return true;
 }
 
@@ -92,7 +92,8 @@ static bool parse(const uint8_t *bytes, size_t size, uint32_t *pages_id, struct 
       continue;
     }
     uint64_t pages = message.value[message.has[ENTRY_PAGES_LONG] ? ENTRY_PAGES_LONG : ENTRY_PAGES];
-    if (is_present(&message) && !add_run(layout, message.value[ENTRY_ADDRESS], pages)) return false;
+    uint32_t flags = (uint32_t)message.value[ENTRY_FLAGS];
+    if (is_present(&message) && !add_run(layout, message.value[ENTRY_ADDRESS], pages, flags)) return false;
   }
   return !is_head;
 }
@@ -118,6 +119,6 @@ bool read_pagemap(int dir_fd, const char *name, uint32_t *pages_id, struct layou
 struct layout whole_file(uint64_t size) {
   struct run *run = malloc(sizeof *run);
   if (run == NULL) return (struct layout){0};
-  *run = (struct run){0, size / PAGE, 0};
+  *run = (struct run){0, size / PAGE, 0, 0};
   return (struct layout){run, 1};
 }

@@ -1,4 +1,4 @@
-/** What native/build.sh makes: PID 1, CRIU's actions, what handles images, mounts, trees, a preload. */
+/** What native/build.sh makes: PID 1, CRIU's actions, what handles images, mounts, trees, memory, a preload. */
 export const NATIVE_NAMES = [
   "waypoint-init",
   "snapshot-hook",
@@ -11,5 +11,7 @@ export const NATIVE_NAMES = [
   "attach-mount",
   "share-tree",
   "warm-memory",
+  "memory-tracker",
+  "image-assemble",
   "criu-preload.so",
 ];

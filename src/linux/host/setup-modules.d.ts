@@ -43,6 +43,8 @@ declare module "*/scripts/setup/native-names.mjs" {
     | "attach-mount"
     | "share-tree"
     | "warm-memory"
+    | "memory-tracker"
+    | "image-assemble"
     | "criu-preload.so";
   export const NATIVE_NAMES: readonly NativeName[];
 }

@@ -1,0 +1,106 @@
+/*
+ * Preloaded into CRIU for a dump, in tests: copies all memory of a process a second time, while it stands.
+ *
+ * $WAYPOINT_SECOND_COPY/PID.copy has, for each row of pages that the process has of its own, the address
+ * and the length in 64 bits each, and the bytes. The old file /proc/PID/pagemap tells which pages these
+ * are, so that what is compared shares nothing with how the images came about.
+ *
+ * The kernel alone writes while the processes stand: to a thread's area for restartable sequences, each
+ * time it comes back to itself on another processor, as CRIU lets it do. The file "areas" has their
+ * addresses; nobody reads what they held before a restore.
+ */
+#define _GNU_SOURCE
+#include "memory-preload.h"
+
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define PAGE_BYTES 4096ull
+#define IS_PRESENT (1ull << 63)
+#define IS_SWAPPED (1ull << 62)
+#define IS_OF_FILE (1ull << 61)
+#define WINDOW_PAGES 512
+
+int number_inside(int pid) {
+  char path[64], line[256];
+  int inside = 0;
+  snprintf(path, sizeof path, "/proc/%d/status", pid);
+  FILE *status = fopen(path, "re");
+  while (status != NULL && inside == 0 && fgets(line, sizeof line, status) != NULL) {
+    if (strncmp(line, "NSpid:", 6) == 0) inside = atoi(strrchr(line, '\t'));
+  }
+  if (status != NULL) fclose(status);
+  return inside;
+}
+
+void note_processor_area(unsigned long long address) {
+  const char *directory = getenv("WAYPOINT_SECOND_COPY");
+  if (directory == NULL) return;
+  char path[512];
+  snprintf(path, sizeof path, "%s/areas", directory);
+  FILE *areas = fopen(path, "ae");
+  if (areas == NULL) return;
+  fprintf(areas, "%llx\n", address);
+  fclose(areas);
+}
+
+static void fail_loudly(int pid, unsigned long long address) {
+  dprintf(STDERR_FILENO, "no second copy of process %d at %llx\n", pid, address);
+  _exit(1);
+}
+
+/* Copies the pages of a window that are the process's own. */
+static void copy_window(FILE *copy, int pid, int memory, int pagemap, uint64_t start, uint64_t end,
+                        bool takes_all) {
+  static char page[PAGE_BYTES];
+  uint64_t marks[WINDOW_PAGES], count = (end - start) / PAGE_BYTES;
+  size_t length = count * sizeof *marks;
+  if (pread(pagemap, marks, length, (off_t)(start / PAGE_BYTES * sizeof *marks)) != (ssize_t)length)
+    fail_loudly(pid, start);
+  for (uint64_t i = 0; i < count; i++) {
+    uint64_t head[2] = {start + i * PAGE_BYTES, PAGE_BYTES};
+    bool is_own = (marks[i] & (IS_PRESENT | IS_SWAPPED)) && !(marks[i] & IS_OF_FILE);
+    if (!is_own && !takes_all) continue;
+    /* A guard page looks as if it were swapped out. */
+    if (pread(memory, page, sizeof page, (off_t)head[0]) != sizeof page) {
+      if (marks[i] & IS_PRESENT) fail_loudly(pid, head[0]);
+      continue;
+    }
+    fwrite(head, sizeof head, 1, copy);
+    fwrite(page, sizeof page, 1, copy);
+  }
+}
+
+void copy_again(int pid) {
+  const char *directory = getenv("WAYPOINT_SECOND_COPY");
+  if (directory == NULL) return;
+  char path[512], line[1024], rights[8];
+  snprintf(path, sizeof path, "%s/%d.copy", directory, number_inside(pid));
+  FILE *copy = fopen(path, "we");
+  snprintf(path, sizeof path, "/proc/%d/mem", pid);
+  int memory = open(path, O_RDONLY | O_CLOEXEC);
+  snprintf(path, sizeof path, "/proc/%d/pagemap", pid);
+  int pagemap = open(path, O_RDONLY | O_CLOEXEC);
+  snprintf(path, sizeof path, "/proc/%d/maps", pid);
+  FILE *maps = fopen(path, "re");
+  if (copy == NULL || memory < 0 || pagemap < 0 || maps == NULL) fail_loudly(pid, 0);
+  while (fgets(line, sizeof line, maps) != NULL) {
+    uint64_t start, end;
+    bool is_kernels = strstr(line, "[vvar") != NULL || strstr(line, "[vsyscall]") != NULL;
+    if (sscanf(line, "%lx-%lx %7s", &start, &end, rights) != 3 || rights[3] != 'p' || is_kernels) continue;
+    /* CRIU takes all of that, to find it again elsewhere. */
+    bool takes_all = strstr(line, "[vdso]") != NULL;
+    for (; start < end; start += WINDOW_PAGES * PAGE_BYTES) {
+      uint64_t until = start + WINDOW_PAGES * PAGE_BYTES;
+      copy_window(copy, pid, memory, pagemap, start, until < end ? until : end, takes_all);
+    }
+  }
+  if (fclose(copy) != 0) fail_loudly(pid, 0);
+  fclose(maps);
+  close(memory);
+  close(pagemap);
+}

@@ -1,0 +1,252 @@
+/*
+ * Puts the complete images of a checkpoint together from what was written since another one.
+ *
+ *     image-assemble TARGET WRITTEN CLEAN REFERENCE [READING]
+ *     image-assemble compare IMAGES COPIES
+ *
+ * WRITTEN has CRIU's images, in which the pages are missing that the list CLEAN names; these are taken
+ * from REFERENCE, complete images of an earlier checkpoint. TARGET, an empty directory, gets all files;
+ * pages of the reference share its blocks where the filesystem can, and are copied where it cannot. With
+ * TARGET being WRITTEN itself, its files are replaced. READING holds the same files as REFERENCE, where
+ * they are read faster. The result needs nothing of the others.
+ *
+ * Exits with 125 where a page is clean that the reference does not have: nothing is to be made of it.
+ * `compare` compares images with the second copy that tests have CRIU's preload make, page by page.
+ */
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "assemble.h"
+
+#define EXIT_REFUSED 125
+#define BUFFER_BYTES (1ull << 20)
+/* What was written between clean pages is shared with them, and written over then. */
+#define BRIDGED_PAGES_MAX 64
+
+static struct {
+  int target, written, reference, reading;
+  bool in_place;
+} dirs = {-1, -1, -1, -1, false};
+
+static uint64_t clean_bytes, written_bytes, shared_bytes;
+static uint8_t buffer[BUFFER_BYTES];
+
+_Noreturn void fail(const char *step, const char *name) {
+  int code = errno;
+  dprintf(STDERR_FILENO, "%s %s: %s\n", step, name, strerror(code));
+  _exit(code > 0 && code < EXIT_REFUSED ? code : 1);
+}
+
+_Noreturn void refuse(const char *why, const char *name) {
+  dprintf(STDERR_FILENO, "%s: %s\n", name, why);
+  _exit(EXIT_REFUSED);
+}
+
+static void copy_bytes(const struct job *job, int from_fd, uint64_t from, uint64_t length, uint64_t to,
+                       const char *name) {
+  while (length > 0) {
+    uint64_t part = length < BUFFER_BYTES ? length : BUFFER_BYTES;
+    errno = EIO;
+    if (read_range(from_fd, buffer, part, from) != part) fail("read", name);
+    write_range(job, buffer, part, to, name);
+    from += part;
+    to += part;
+    length -= part;
+  }
+}
+
+/* Copies a file that is complete as it is. */
+static void copy_file(const char *name) {
+  struct stat stat;
+  struct job job = {.reference_fd = -1};
+  job.source_fd = openat(dirs.written, name, O_RDONLY | O_CLOEXEC);
+  if (job.source_fd < 0 || fstat(job.source_fd, &stat) < 0) fail("open", name);
+  job.target_fd = openat(dirs.target, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  if (job.target_fd < 0) fail("create", name);
+  copy_bytes(&job, job.source_fd, 0, (uint64_t)stat.st_size, 0, name);
+  close(job.source_fd);
+  if (close(job.target_fd) < 0) fail("close", name);
+}
+
+/* Brings clean pages from the reference. */
+static void bring(const struct job *job, uint64_t from, uint64_t length, uint64_t to, const char *name) {
+  if (length == 0) return;
+  if (clone_range(job, from, length, to)) {
+    shared_bytes += length;
+    return;
+  }
+  copy_bytes(job, job->reading_fd, from, length, to, name);
+}
+
+static void write_pages(const struct job *job, const struct pieces *pieces, const char *name) {
+  struct stat stat;
+  if (fstat(job->reference_fd, &stat) < 0) fail("look at", name);
+  uint64_t at = 0, from = 0, length = 0, to = 0;
+  for (size_t i = 0; i < pieces->count; i++) {
+    const struct piece *piece = &pieces->all[i];
+    if (!piece->is_written) {
+      bool continues = length > 0 && piece->from >= from + length && piece->from - from == at - to &&
+                       piece->from - (from + length) <= BRIDGED_PAGES_MAX * PAGE;
+      if (continues) {
+        length = piece->from + piece->pages * PAGE - from;
+      } else {
+        bring(job, from, length, to, name);
+        from = piece->from;
+        length = piece->pages * PAGE;
+        to = at;
+      }
+    }
+    at += piece->pages * PAGE;
+  }
+  bring(job, from, length, to, name);
+  at = 0;
+  for (size_t i = 0; i < pieces->count; i++) {
+    const struct piece *piece = &pieces->all[i];
+    if (piece->is_written) copy_bytes(job, job->source_fd, piece->from, piece->pages * PAGE, at, name);
+    at += piece->pages * PAGE;
+  }
+}
+
+static int open_in(int dir_fd, const char *name) {
+  int fd = openat(dir_fd, name, O_RDONLY | O_CLOEXEC);
+  if (fd < 0) fail("open", name);
+  return fd;
+}
+
+static void replace(const char *name) {
+  char unfinished[NAME_MAX + 8];
+  snprintf(unfinished, sizeof unfinished, "%s.new", name);
+  if (renameat(dirs.target, unfinished, dirs.target, name) < 0) fail("replace", name);
+}
+
+/* Makes the pagemap and the pages of a process that has clean pages. */
+static void assemble(int pid, const char *name, const struct stretches *clean) {
+  uint32_t written_id, reference_id;
+  struct layout written, reference;
+  if (!read_pagemap(dirs.written, name, &written_id, &written)) refuse("cannot be read", name);
+  if (!read_pagemap(dirs.reference, name, &reference_id, &reference))
+    refuse("clean pages of a process that the reference has not", name);
+  struct mappings mappings = read_mappings(dirs.written, pid);
+  struct pieces pieces = merge(&written, &reference, clean, &mappings, name);
+  char pages[32], reference_pages[32], made[40], made_map[40];
+  snprintf(pages, sizeof pages, "pages-%u.img", written_id);
+  snprintf(reference_pages, sizeof reference_pages, "pages-%u.img", reference_id);
+  snprintf(made, sizeof made, "%s%s", pages, dirs.in_place ? ".new" : "");
+  snprintf(made_map, sizeof made_map, "%s%s", name, dirs.in_place ? ".new" : "");
+  struct job job = {.source_fd = open_in(dirs.written, pages)};
+  job.reference_fd = open_in(dirs.reference, reference_pages);
+  job.reading_fd = dirs.reading < 0 ? -1 : openat(dirs.reading, reference_pages, O_RDONLY | O_CLOEXEC);
+  if (job.reading_fd < 0) job.reading_fd = job.reference_fd;
+  job.target_fd = openat(dirs.target, made, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  if (job.target_fd < 0) fail("create", made);
+  write_pages(&job, &pieces, pages);
+  write_pagemap(dirs.target, made_map, written_id, &pieces);
+  if (job.reading_fd != job.reference_fd) close(job.reading_fd);
+  close(job.reference_fd);
+  close(job.source_fd);
+  if (close(job.target_fd) < 0) fail("close", made);
+  if (dirs.in_place) {
+    replace(pages);
+    replace(name);
+  }
+  clean_bytes += pieces.clean_bytes;
+  written_bytes += pieces.written_bytes;
+  free(pieces.all);
+  free(mappings.all);
+  free(written.runs);
+  free(reference.runs);
+}
+
+/* Returns the process of "pagemap-PID.img", or 0. */
+static int pid_of(const char *name) {
+  int pid = 0, length = 0;
+  return sscanf(name, "pagemap-%d.img%n", &pid, &length) == 1 && length > 0 && name[length] == 0 ? pid : 0;
+}
+
+/* The files of pages that are put together: they are not copied as they are. */
+static bool *is_assembled;
+static uint32_t assembled_count;
+
+static void note_assembled(const char *name) {
+  uint32_t id;
+  struct layout layout;
+  if (!read_pagemap(dirs.written, name, &id, &layout)) refuse("cannot be read", name);
+  free(layout.runs);
+  if (id > (1u << 20)) refuse("an unlikely number of pages images", name);
+  if (id >= assembled_count) {
+    is_assembled = realloc(is_assembled, (id + 1) * sizeof *is_assembled);
+    if (is_assembled == NULL) fail("allocate", "a list");
+    memset(is_assembled + assembled_count, 0, (id + 1 - assembled_count) * sizeof *is_assembled);
+    assembled_count = id + 1;
+  }
+  is_assembled[id] = true;
+}
+
+static bool is_pages_of_assembled(const char *name) {
+  unsigned id;
+  return sscanf(name, "pages-%u.img", &id) == 1 && id < assembled_count && is_assembled[id];
+}
+
+/* All names first: a file that comes while a directory is read may be told or not. */
+static char **list_names(size_t *count) {
+  int fd = openat(dirs.written, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+  if (dir == NULL) fail("open", "a directory");
+  char **names = NULL;
+  for (struct dirent *entry; (entry = readdir(dir)) != NULL;) {
+    struct stat stat;
+    if (fstatat(dirs.written, entry->d_name, &stat, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(stat.st_mode)) continue;
+    names = grow(names, *count, sizeof *names);
+    names[(*count)++] = strdup(entry->d_name);
+  }
+  closedir(dir);
+  return names;
+}
+
+static void assemble_all(void) {
+  size_t count = 0;
+  char **names = list_names(&count);
+  for (size_t i = 0; i < count; i++) {
+    if (pid_of(names[i]) != 0 && clean_of(pid_of(names[i])).count > 0) note_assembled(names[i]);
+  }
+  for (size_t i = 0; i < count; i++) {
+    int pid = pid_of(names[i]);
+    struct stretches clean = pid == 0 ? (struct stretches){0} : clean_of(pid);
+    if (clean.count > 0) assemble(pid, names[i], &clean);
+    else if (!dirs.in_place && !is_pages_of_assembled(names[i])) copy_file(names[i]);
+  }
+}
+
+static int open_dir(const char *path) {
+  int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0) fail("open", path);
+  return fd;
+}
+
+int main(int argc, char **argv) {
+  errno = EINVAL;
+  /* What a daemon that died has begun, nobody waits for. */
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (argc == 4 && strcmp(argv[1], "compare") == 0) return compare_images(open_dir(argv[2]), argv[3]) > 0;
+  if (argc < 5 || argc > 6) fail("read", "the arguments");
+  dirs.in_place = strcmp(argv[1], argv[2]) == 0;
+  dirs.target = open_dir(argv[1]);
+  dirs.written = open_dir(argv[2]);
+  dirs.reference = open_dir(argv[4]);
+  if (argc > 5) dirs.reading = open(argv[5], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  read_clean(argv[3]);
+  assemble_all();
+  printf("{\"cleanBytes\":%llu,\"writtenBytes\":%llu,\"sharedBytes\":%llu}\n", (unsigned long long)clean_bytes,
+         (unsigned long long)written_bytes, (unsigned long long)shared_bytes);
+  return fflush(stdout) == 0 ? 0 : 1;
+}

@@ -1,0 +1,65 @@
+/* What the parts of image-assemble share; assemble-main.c says what the program does. */
+#ifndef ASSEMBLE_H
+#define ASSEMBLE_H
+
+#include "../image-copy/image-copy.h"
+
+/* A range of addresses. */
+struct stretch {
+  uint64_t start, end;
+};
+
+/* Ranges of one process, in ascending order. */
+struct stretches {
+  struct stretch *all;
+  size_t count;
+};
+
+/* A mapping, and whether its pages can be brought lazily. */
+struct mapping {
+  uint64_t start, end;
+  bool is_lazy;
+};
+
+struct mappings {
+  struct mapping *all;
+  size_t count;
+};
+
+/* Consecutive pages of the image that is made, and where they come from. */
+struct piece {
+  uint64_t address, pages;
+  bool is_written;
+  uint64_t from; /* offset in the file of what was written, or in that of the reference */
+  uint32_t flags;
+};
+
+struct pieces {
+  struct piece *all;
+  size_t count;
+  uint64_t clean_bytes, written_bytes;
+};
+
+/* Ends the program: what was asked for cannot be put together from what is there. */
+_Noreturn void refuse(const char *why, const char *name);
+
+/* Returns room for one more element at the end. */
+void *grow(void *all, size_t count, size_t size);
+
+/* assemble-lists.c: reads the clean ranges of all processes; ends the program where the list is not whole. */
+void read_clean(const char *path);
+/* Returns those of one process, in order and without overlaps. */
+struct stretches clean_of(int pid);
+/* Reads the mappings whose pages CRIU copies from mm-PID.img. */
+struct mappings read_mappings(int dir_fd, int pid);
+
+/* assemble-merge.c: puts together which pages there are. */
+struct pieces merge(const struct layout *written, const struct layout *reference,
+                    const struct stretches *clean, const struct mappings *mappings, const char *name);
+/* Writes the pagemap of pieces. */
+void write_pagemap(int dir_fd, const char *name, uint32_t pages_id, const struct pieces *pieces);
+
+/* assemble-compare.c: compares images with a second copy; returns the number of pages that differ. */
+unsigned long compare_images(int dir_fd, const char *copies);
+
+#endif

@@ -1,0 +1,172 @@
+/* Protecting the memory of one process, asynchronously: the kernel delivers nothing, and notes writes. */
+#define _GNU_SOURCE
+#include "tracker.h"
+
+#include <fcntl.h>
+#include <linux/userfaultfd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "page-scan.h"
+
+#ifndef UFFD_FEATURE_WP_ASYNC
+#define UFFD_FEATURE_WP_ASYNC (1 << 15)
+#endif
+#define REGIONS_MAX 4096
+/* A process with more of these is not followed. */
+#define STALE_MAX 65536
+/* Of one file below /proc: 65530 mappings, the kernel's own bound, have less. */
+#define MAPS_LINE_BYTES 512
+/* What a process can have without asking for more. */
+#if defined(__aarch64__)
+#define ADDRESS_END 0xfffffffff000ull
+#else
+#define ADDRESS_END 0x7ffffffff000ull
+#endif
+
+bool prepare_uffd(int uffd) {
+  struct uffdio_api api = {.api = UFFD_API, .features = UFFD_FEATURE_WP_ASYNC};
+  return ioctl(uffd, UFFDIO_API, &api) == 0;
+}
+
+/*
+ * Private memory without a file. In mappings of files the kernel leaves a mark where a page was given
+ * back, which looks like a page that is swapped out and was not written.
+ */
+static bool is_followed(const char *rights, unsigned long inode, const char *name) {
+  if (rights[3] != 'p' || inode != 0) return false;
+  return name[0] == 0 || strcmp(name, "[heap]") == 0 || strcmp(name, "[stack]") == 0 ||
+         strncmp(name, "[anon:", 6) == 0;
+}
+
+/* What a device writes to memory that it was given before, the kernel does not note. */
+static bool has_requests_under_way(const char *line) { return strstr(line, "/[aio]") != NULL; }
+
+/*
+ * Returns where the last range ends that is followed now, or 0. One that cannot be registered counts as
+ * written; one that is already, stays so.
+ */
+static uint64_t register_all(pid_t pid, int uffd) {
+  char path[64], line[MAPS_LINE_BYTES];
+  snprintf(path, sizeof path, "/proc/%d/maps", pid);
+  FILE *maps = fopen(path, "re");
+  uint64_t last = 0;
+  bool is_line_start = true;
+  while (maps != NULL && fgets(line, sizeof line, maps) != NULL) {
+    bool is_begun = is_line_start;
+    is_line_start = strchr(line, '\n') != NULL;
+    unsigned long start, end, inode;
+    char rights[5] = "", name[16] = "";
+    if (!is_begun) continue;
+    if (has_requests_under_way(line)) {
+      last = 0;
+      break;
+    }
+    int fields = sscanf(line, "%lx-%lx %4s %*x %*x:%*x %lu %15s", &start, &end, rights, &inode, name);
+    if (fields < 4 || end > ADDRESS_END || !is_followed(rights, inode, name)) continue;
+    struct uffdio_register range = {.range = {start, end - start}, .mode = UFFDIO_REGISTER_MODE_WP};
+    if (ioctl(uffd, UFFDIO_REGISTER, &range) == 0) last = end;
+  }
+  if (maps != NULL) fclose(maps);
+  return last;
+}
+
+typedef void visitor(const struct page_region *region, void *data);
+
+/* Asks for regions of a process one after the other; calls `visit` for each. */
+static bool scan_all(int pagemap, struct page_scan scan, visitor *visit, void *data) {
+  static struct page_region regions[REGIONS_MAX];
+  uint64_t end = scan.end;
+  scan.size = sizeof scan;
+  /* With no list the kernel protects everything, and leaves marks where nothing is. */
+  scan.vec = (uint64_t)(uintptr_t)regions;
+  scan.vec_len = REGIONS_MAX;
+  do {
+    int count = ioctl(pagemap, PAGE_SCAN, &scan);
+    if (count < 0 || scan.walk_end <= scan.start) return false;
+    for (int i = 0; visit != NULL && i < count; i++) visit(&regions[i], data);
+    scan.start = scan.walk_end;
+  } while (scan.walk_end < end);
+  return true;
+}
+
+struct stale {
+  struct page_region *all;
+  size_t count;
+  bool is_full;
+};
+
+static void note_stale(const struct page_region *region, void *data) {
+  struct stale *stale = data;
+  if (stale->count == STALE_MAX) stale->is_full = true;
+  else stale->all[stale->count++] = *region;
+}
+
+/*
+ * Finds pages that look protected where nobody follows writes. Memory that is moved beside memory which is
+ * followed can become one mapping with it, and the kernel then ends the following of both; their pages
+ * keep the sign. They would look clean for ever, whatever is written to them.
+ */
+static bool find_stale(int pagemap, uint64_t end, struct stale *stale) {
+  struct page_scan scan = {.end = end,
+                           .category_mask = PAGE_TRACKABLE | PAGE_WRITTEN,
+                           .category_inverted = PAGE_TRACKABLE | PAGE_WRITTEN,
+                           .category_anyof_mask = PAGE_PRESENT | PAGE_SWAPPED,
+                           .return_mask = PAGE_PRESENT};
+  return scan_all(pagemap, scan, note_stale, stale) && !stale->is_full;
+}
+
+/* Takes the sign away again, in mappings that are followed by now. */
+static bool clear_stale(int uffd, const struct stale *stale) {
+  for (size_t i = 0; i < stale->count; i++) {
+    const struct page_region *region = &stale->all[i];
+    struct uffdio_writeprotect range = {.range = {region->start, region->end - region->start}};
+    if (ioctl(uffd, UFFDIO_WRITEPROTECT, &range) < 0) return false;
+  }
+  return true;
+}
+
+static bool protect_pages(pid_t pid, int uffd, int pagemap) {
+  static struct page_region regions[STALE_MAX];
+  struct stale stale = {.all = regions};
+  if (!find_stale(pagemap, ADDRESS_END, &stale)) return false;
+  uint64_t end = register_all(pid, uffd);
+  /* None at all: the descriptor is that of memory which the process has left with exec(). */
+  if (end == 0 || !clear_stale(uffd, &stale)) return false;
+  /* What is swapped out and was not protected stays written: nobody could tell it from a mark. */
+  struct page_scan scan = {.flags = SCAN_PROTECT,
+                           .end = end,
+                           .category_mask = PAGE_PRESENT | PAGE_WRITTEN | PAGE_ZERO | PAGE_OF_FILE,
+                           .category_inverted = PAGE_ZERO | PAGE_OF_FILE,
+                           .return_mask = PAGE_PRESENT};
+  return scan_all(pagemap, scan, NULL, NULL);
+}
+
+bool protect(pid_t pid, int uffd) {
+  char path[64];
+  snprintf(path, sizeof path, "/proc/%d/pagemap", pid);
+  int pagemap = open(path, O_RDONLY | O_CLOEXEC);
+  bool is_protected = pagemap >= 0 && protect_pages(pid, uffd, pagemap);
+  if (pagemap >= 0) close(pagemap);
+  return is_protected;
+}
+
+uint64_t start_time(pid_t pid) {
+  char path[64], line[1024];
+  snprintf(path, sizeof path, "/proc/%d/stat", pid);
+  FILE *stat = fopen(path, "re");
+  unsigned long long time = 0;
+  if (stat != NULL && fgets(line, sizeof line, stat) != NULL) {
+    /* The name in brackets may have any character. */
+    char *after = strrchr(line, ')');
+    if (after == NULL ||
+        sscanf(after + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
+               &time) != 1)
+      time = 0;
+  }
+  if (stat != NULL) fclose(stat);
+  return time;
+}
