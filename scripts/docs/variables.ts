@@ -17,6 +17,18 @@ export const VARIABLES: readonly Variable[] = [
     meaning: "`off`, or the least memory in bytes that is restored lazily; 64 MiB unless set",
   },
   {
+    name: "WAYPOINT_TRACK_MEMORY",
+    readBy: "the daemon, when it starts",
+    meaning:
+      "`on`, or the least memory in bytes of a process whose writes are followed, so that a checkpoint copies no more than was written (docs/limits.md); `off` unless set",
+  },
+  {
+    name: "WAYPOINT_COMPARE_MEMORY",
+    readBy: "the daemon, when it starts",
+    meaning:
+      "`on`, for tests of `WAYPOINT_TRACK_MEMORY`: all memory is copied a second time in each pause, and a checkpoint that differs from it fails",
+  },
+  {
     name: "WAYPOINT_APT_DIR",
     readBy: "setup",
     meaning: "Where apt's configured sources are read; /etc/apt unless set",

@@ -41,7 +41,7 @@ import {
   VerificationRuns,
 } from "./live/index.ts";
 import { BaseChanges, type ReadingSettings } from "./moment/index.ts";
-import type { Engine, StandbySettings } from "./ports/index.ts";
+import type { Engine, StandbySettings, TrackMemorySettings } from "./ports/index.ts";
 import { recover } from "./recovery/index.ts";
 import { settleInterrupted } from "./restore/index.ts";
 import { Standbys } from "./standby/index.ts";
@@ -63,6 +63,8 @@ export interface EngineOptions {
   limits: StoreLimits;
   /** Memory from which a checkpoint is restored lazily; `Infinity` for never. */
   lazyBytesMin?: number;
+  /** Memory from which the writes of sessions are followed, and whether tests compare what comes of it. */
+  trackMemory?: Pick<TrackMemorySettings, "bytesMin" | "compares"> | undefined;
   standby: StandbySettings;
   /** When sessions are captured by themselves that say nothing else. */
   autoDefault: string;
@@ -129,6 +131,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
       snapshotHookPath,
       pagesServerPath,
       lazyBytesMin: options.lazyBytesMin ?? LAZY_BYTES_MIN_DEFAULT,
+      trackMemory: await trackMemoryOf(options.trackMemory, native, logger),
       resumeHookPath,
       parkHookPath,
       mountProgramPath: native.mountProgramPath,
@@ -266,6 +269,8 @@ function programsOf(packageRoot: string) {
     mountProgramPath: at("attach-mount"),
     shareProgramPath: at("share-tree"),
     warmProgramPath: at("warm-memory"),
+    trackerProgramPath: at("memory-tracker"),
+    assembleProgramPath: at("image-assemble"),
     parkHookPath: at("park-hook"),
     preloadPath: at("criu-preload.so"),
   };
@@ -273,6 +278,20 @@ function programsOf(packageRoot: string) {
 
 function isHalfFull({ usedBytes, budgetBytes }: { usedBytes: number; budgetBytes: number }) {
   return usedBytes > budgetBytes / 2;
+}
+
+/** Returns how writes are followed: not at all where the kernel cannot. */
+async function trackMemoryOf(
+  wanted: EngineOptions["trackMemory"],
+  programs: Pick<TrackMemorySettings, "trackerProgramPath" | "assembleProgramPath">,
+  logger: Logger,
+): Promise<TrackMemorySettings | null> {
+  if (wanted === undefined) return null;
+  const { trackerProgramPath, assembleProgramPath } = programs;
+  const missing = await criu.findMissingTracking(trackerProgramPath);
+  if (missing === null) return { trackerProgramPath, assembleProgramPath, ...wanted };
+  logger.warn("writes are not followed on this machine", { missing });
+  return null;
 }
 
 /** Returns what holds memory for images: at most as much as these may take. */

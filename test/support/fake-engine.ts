@@ -70,7 +70,12 @@ export function fakeEngine(change: Partial<Record<keyof Engine, unknown>> = {}):
   const own = {
     settings: {
       ...{ layout: stateLayout("/nowhere/waypoint"), criuVersion: "4.2.1", kernel: "6.18" },
-      ...{ arch: "x64", lazyBytesMin: Number.POSITIVE_INFINITY, autoDefault: "manual" },
+      ...{
+        arch: "x64",
+        lazyBytesMin: Number.POSITIVE_INFINITY,
+        trackMemory: null,
+        autoDefault: "manual",
+      },
       ...{ standby: { policy: "off", budgetBytes: 0, reserveBytes: 0 }, pidsDefault: null },
     },
     ...{ catalog, logger, live: new LiveSessions(), typing: new Typing() },

@@ -1,10 +1,13 @@
+import type { TrackedDump } from "../../linux/criu/index.ts";
 import type { SessionRow } from "../../portable/model/index.ts";
 import { hasCode } from "../../shared/errors/index.ts";
 import type { LiveInstance } from "../live/index.ts";
 import type { Engine } from "../ports/index.ts";
 import { externalMounts, workDirOf } from "../session/index.ts";
 import { roundMs } from "./checkpoint-row.ts";
+import { planTracked } from "./tracked-dump.ts";
 
+const PAGE_BYTES = 4096;
 /** Room that CRIU's images take beside the memory pages themselves. */
 const IMAGES_OVERHEAD_BYTES = 16 * 1024 * 1024;
 
@@ -37,24 +40,42 @@ export async function dumpInstance(
   const imagesDir = await store.prepareCheckpoint(id, expectedBytes);
   const paths = store.checkpointPaths(id);
   const frozen = frozenIn === undefined ? {} : { frozenIn };
-  const dumpInto = (directory: string) =>
+  const isIntoMemory = imagesDir === paths.memoryImagesDir;
+  const memoryBytes = expectedBytes - IMAGES_OVERHEAD_BYTES;
+  // A tree that stands already is on its way out.
+  const isTracked = isIntoMemory && frozenIn === undefined;
+  const tracked = isTracked ? await planTracked(live, id, memoryBytes, engine) : undefined;
+  const everything = tracked === undefined ? undefined : { ...tracked, reference: null };
+  const dumpInto = (directory: string, followed?: TrackedDump) =>
     criu.dump({
       ...dumpOptions(session, live, { id, imagesDir: directory }, engine),
       ...frozen,
+      ...(followed === undefined ? {} : { tracked: followed }),
       memoryBytes: expectedBytes,
     });
   // While CRIU starts, so that nothing waits for it.
-  const isIntoMemory = imagesDir === paths.memoryImagesDir;
-  engine.warmMemory.makeWay(isIntoMemory ? expectedBytes - IMAGES_OVERHEAD_BYTES : 0);
+  engine.warmMemory.makeWay(isIntoMemory ? memoryBytes : 0);
   try {
     using _lifted = engine.limits.liftCpu(live.instanceId, session);
-    const { pauseMs, memoryBytes } = await dumpInto(imagesDir).catch(async (error: unknown) => {
-      if (!isIntoMemory || !hasCode(error, "STORE_FULL")) throw error;
-      engine.logger.info("memory is full: images go to the store", { id });
-      store.deleteSnapshot(id);
-      return await dumpInto(await store.images.prepareInStore(paths));
-    });
-    return { pauseMs: roundMs(pauseMs), memoryBytes };
+    const dumped = await dumpInto(imagesDir, tracked)
+      .catch(async (error: unknown) => {
+        if (!criu.isIncomplete(error)) throw error;
+        engine.logger.warn("all memory is copied after all", { id, reason: String(error) });
+        store.deleteSnapshot(id);
+        return await dumpInto(await store.images.beginAgain(paths), everything);
+      })
+      .catch(async (error: unknown) => {
+        if (!isIntoMemory || !hasCode(error, "STORE_FULL")) throw error;
+        engine.logger.info("memory is full: images go to the store", { id });
+        store.deleteSnapshot(id);
+        return await dumpInto(await store.images.prepareInStore(paths), everything);
+      });
+    if (tracked !== undefined) {
+      await criu.noteWhole(tracked.socketPath, id);
+      const copiedBytes = dumped.pagesWritten * PAGE_BYTES;
+      engine.logger.info("memory copied in the pause", { id, copiedBytes, of: dumped.memoryBytes });
+    }
+    return { pauseMs: roundMs(dumped.pauseMs), memoryBytes: dumped.memoryBytes };
   } finally {
     engine.warmMemory.fill();
     store.images.settle(paths);

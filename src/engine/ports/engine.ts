@@ -43,6 +43,8 @@ export interface EngineSettings {
   pagesServerPath: string;
   /** Checkpoints with less memory are restored at once. */
   lazyBytesMin: number;
+  /** Following what sessions write, so that a checkpoint copies no more; `null`: none is followed. */
+  trackMemory: TrackMemorySettings | null;
   resumeHookPath: string;
   parkHookPath: string;
   mountProgramPath: string;
@@ -56,6 +58,16 @@ export interface EngineSettings {
   autoDefault: string;
   /** Processes that a session may have that says nothing else; `null` where nothing can limit them. */
   pidsDefault: number | null;
+}
+
+/** How the writes of sessions are followed. */
+export interface TrackMemorySettings {
+  trackerProgramPath: string;
+  assembleProgramPath: string;
+  /** Neither sessions nor processes with less memory are followed. */
+  bytesMin: number;
+  /** Copies all memory a second time in each pause, and compares: for tests. */
+  compares: boolean;
 }
 
 /** The memory that images of durable checkpoints hold beside their copy in the store. */

@@ -17,6 +17,7 @@ import { readFailureFacts } from "./read-process-facts.ts";
 import { placeSenders } from "./rights-in-flight.ts";
 import { isTreeKilled } from "./running-criu.ts";
 import { endStaleProcesses } from "./stale-processes.ts";
+import { beginTracked, completeTracked, type TrackedDump } from "./written-memory.ts";
 
 const LOG_NAME = "dump.log";
 const RETRIES_MAX = 2;
@@ -45,6 +46,8 @@ export interface DumpOptions {
   namesOf: NamesOf;
   /** Control group in which the whole tree is frozen, and stays so. @defaultValue it runs on */
   frozenIn?: string;
+  /** Leaves out what was not written since another checkpoint. @defaultValue everything is copied */
+  tracked?: TrackedDump | undefined;
   /** Takes the log of a failed dump. @defaultValue it stays in `workDir` */
   failedLogsDir?: string;
   /** Memory that is to be written: the deadline, at which the tree may be damaged, comes later. @defaultValue 0 */
@@ -57,8 +60,12 @@ export interface DumpOptions {
 export interface DumpResult {
   /** How long the tasks stood still, by CRIU's own clock. */
   pauseMs: number;
+  /** All memory that the images hold. */
   memoryBytes: number;
+  /** Pages that were copied in the pause. */
   pagesWritten: number;
+  /** Where the images are: another directory where they were put together. */
+  imagesDir: string;
   durationMs: number;
 }
 
@@ -66,7 +73,7 @@ export interface DumpResult {
  * Dumps a process tree and snapshots its files at the same instant; the tree runs on, or stays frozen.
  *
  * **Requires** no connection from outside into the tree is open.
- * **On success** `imagesDir` is a complete image and `snapshotTarget` exists.
+ * **On success** `imagesDir` of the result is a complete image and `snapshotTarget` exists.
  * **On failure** the tree runs as before; `imagesDir` and `snapshotTarget` may hold parts, which
  * the caller removes. What passes by itself (a vfork, a connection not yet accepted) was tried
  * three times.
@@ -83,13 +90,16 @@ export async function dump(options: DumpOptions): Promise<DumpResult> {
     const hasSnapshot = await awaitSnapshot(options.snapshotTarget);
     if (run.exitCode === 0 && !run.timedOut) {
       if (!hasSnapshot) throw noSnapshot(options);
-      const unrestorable = await findUnrestorable(options.imagesDir, treeRoot(options));
-      if (unrestorable !== null) throw await toUnrestorableError(unrestorable, options.imagesDir);
-      await giveTerminalsBack(options.imagesDir);
-      await placeMovedSockets(options.imagesDir, options.workDir, options.namesOf);
-      await placeSenders(options.imagesDir);
+      const { imagesDir, cleanBytes } = await completeTracked(options);
+      const unrestorable = await findUnrestorable(imagesDir, treeRoot(options));
+      if (unrestorable !== null) throw await toUnrestorableError(unrestorable, imagesDir);
+      await giveTerminalsBack(imagesDir);
+      await placeMovedSockets(imagesDir, options.workDir, options.namesOf);
+      await placeSenders(imagesDir);
       const statistics = await readDumpStatistics(options.workDir);
-      return { ...statistics, durationMs: performance.now() - startedAtMs };
+      const memoryBytes = statistics.memoryBytes + cleanBytes;
+      const durationMs = performance.now() - startedAtMs;
+      return { ...statistics, memoryBytes, imagesDir, durationMs };
     }
     const log = await readLog(join(options.workDir, LOG_NAME), run);
     const why = await explain(options, log, run);
@@ -104,6 +114,7 @@ export async function dump(options: DumpOptions): Promise<DumpResult> {
 
 async function runDump(options: DumpOptions): Promise<CriuRun> {
   const socketsFound = await beginSocketNotes(options.workDir);
+  const trackedEnv = await beginTracked(options);
   return await runCriu({
     criu: options.criu,
     netnsPath: options.netnsPath,
@@ -118,6 +129,7 @@ async function runDump(options: DumpOptions): Promise<CriuRun> {
       WAYPOINT_SOCKETS_FOUND: socketsFound,
       WAYPOINT_ROOT: options.rootDir,
       WAYPOINT_TREE_ROOT: treeRoot(options),
+      ...trackedEnv,
     },
     timeoutMs: options.timeoutMs ?? timeoutFor(options.memoryBytes),
     isLost: () => isTreeKilled(options.pid),

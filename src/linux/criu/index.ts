@@ -16,6 +16,12 @@ export { type DumpOptions, type DumpResult, dump } from "./dump.ts";
 export { type MemoryStretch, readImageMemory } from "./image-memory.ts";
 export { type ImageMemory, measureMemory } from "./measure-memory.ts";
 export {
+  findMissingTracking,
+  type MemoryTracker,
+  noteWhole,
+  trackedSince,
+} from "./memory-tracker.ts";
+export {
   awaitPagesServer,
   endPagesServer,
   type PagesState,
@@ -32,3 +38,4 @@ export { findRunningCriu, isTreeHeld, isTreeKilled, type RunningCriu } from "./r
 export { removeStaleMountRoots } from "./stale-mount-roots.ts";
 export { warmUp } from "./warm-up.ts";
 export { makeWorkDir, removeWorkDir } from "./work-dir.ts";
+export { isIncomplete, type TrackedDump, type TrackedReference } from "./written-memory.ts";

@@ -4,10 +4,11 @@ import path from "node:path";
 import { isSystemError } from "../../base/index.ts";
 import { WaypointError } from "../../shared/errors/index.ts";
 import { explainDiskError } from "../kernel/index.ts";
-import { createSnapshot, createSubvolume, isSubvolume } from "./btrfs-ioctl.ts";
+import { createSnapshot, isSubvolume } from "./btrfs-ioctl.ts";
 import type { CheckpointPaths } from "./checkpoint-paths.ts";
 import { copyImages } from "./copy-images.ts";
 import { findDamage, type ImagesPart, makeSums, type SumsPlace } from "./image-sums.ts";
+import { linkFiles, makeDirInStore } from "./images-dir.ts";
 import { spareMemoryBytes } from "./spare-memory.ts";
 
 /** The first file that CRIU writes, and the one without which nothing can be restored. */
@@ -73,6 +74,19 @@ export class ProcessImages {
     this.settle(paths);
     await rm(paths.memoryImagesDir, { recursive: true, force: true });
     return makeDirInStore(paths.imagesDir);
+  }
+
+  /** Makes the directory in the store for images that are put together there. */
+  makeInStore({ imagesDir }: CheckpointPaths): string {
+    return makeDirInStore(imagesDir);
+  }
+
+  /** Removes what was put together and makes the directory in memory anew, for a dump of everything. */
+  async beginAgain({ imagesDir, memoryImagesDir }: CheckpointPaths): Promise<string> {
+    await rm(imagesDir, { recursive: true, force: true });
+    await rm(memoryImagesDir, { recursive: true, force: true });
+    await mkdir(memoryImagesDir, { mode: 0o700 });
+    return memoryImagesDir;
   }
 
   /** Notes that a dump has ended: what it takes shows in the tmpfs itself. */
@@ -279,17 +293,4 @@ export class ProcessImages {
       throw error;
     }
   }
-}
-
-async function linkFiles(sourceDir: string, targetDir: string): Promise<void> {
-  await mkdir(targetDir, { mode: 0o700 });
-  for (const name of await readdir(sourceDir)) {
-    await link(path.join(sourceDir, name), path.join(targetDir, name));
-  }
-}
-
-/** Makes a directory for images in the store: a subvolume, so that its size can be counted. */
-function makeDirInStore(directory: string): string {
-  createSubvolume(directory);
-  return directory;
 }

@@ -20,6 +20,7 @@ import {
 import { pidsFromEnvironment } from "./pids-settings.ts";
 import { redactFromEnvironment } from "./redact-settings.ts";
 import { standbyFromEnvironment } from "./standby-settings.ts";
+import { trackingFromEnvironment } from "./tracking-settings.ts";
 
 /** How Node runs the process that builds stories; a story takes more than this in no usual case. */
 const STORY_NODE_FLAGS = ["--max-old-space-size=640", "--max-semi-space-size=4"];
@@ -47,6 +48,7 @@ async function main(): Promise<void> {
     packageRoot,
     limits: limitsFromEnvironment(),
     ...lazyFromEnvironment(),
+    ...trackingFromEnvironment(),
     standby: standbyFromEnvironment(process.env, os.totalmem()),
     autoDefault: autoFromEnvironment(process.env),
     pidsDefault: pidsFromEnvironment(process.env, readPidsDefault()),

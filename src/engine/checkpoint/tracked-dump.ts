@@ -1,0 +1,49 @@
+import type { TrackedDump, TrackedReference } from "../../linux/criu/index.ts";
+import type { LiveInstance } from "../live/index.ts";
+import type { Engine } from "../ports/index.ts";
+import { workDirOf } from "../session/index.ts";
+
+const SOCKET_NAME = "memory.sock";
+
+/**
+ * Returns how to follow the writes of an instance in its next dump; `undefined` for not at all.
+ *
+ * Whatever is wrong with it costs a full copy, and is no reason for a checkpoint to fail.
+ */
+export async function planTracked(
+  { instanceId, pid }: Pick<LiveInstance, "instanceId" | "pid">,
+  checkpointId: string,
+  treeMemoryBytes: number,
+  engine: Engine,
+): Promise<TrackedDump | undefined> {
+  const { trackMemory } = engine.settings;
+  if (trackMemory === null || treeMemoryBytes < trackMemory.bytesMin) return undefined;
+  const socketPath = `${workDirOf(instanceId)}/${SOCKET_NAME}`;
+  const { trackerProgramPath: programPath, assembleProgramPath, bytesMin, compares } = trackMemory;
+  try {
+    const since = await engine.criu.trackedSince({ programPath, socketPath, pid });
+    return {
+      ...{ socketPath, checkpointId, bytesMin, assembleProgramPath, compares },
+      reference: since === null ? null : findReference(since, checkpointId, engine),
+    };
+  } catch (error) {
+    engine.logger.warn("writes are not followed", { instanceId, reason: String(error) });
+    return undefined;
+  }
+}
+
+/** Images that were removed, or lost with the machine's memory, are nobody's reference. */
+function findReference(since: string, checkpointId: string, engine: Engine) {
+  const { catalog, store } = engine;
+  const row = catalog.checkpoint(since);
+  if (row === undefined || row.content !== "full" || row.heldBy !== null) return null;
+  const paths = store.checkpointPaths(since);
+  const made = store.checkpointPaths(checkpointId);
+  if (store.images.isInStore(paths)) {
+    // Blocks can be shared there, and nowhere else.
+    const makeTarget = () => store.images.makeInStore(made);
+    return { imagesDir: paths.imagesDir, makeTarget } satisfies TrackedReference;
+  }
+  const imagesDir = store.images.locate(paths);
+  return { imagesDir, makeTarget: null } satisfies TrackedReference;
+}

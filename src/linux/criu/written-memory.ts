@@ -1,0 +1,116 @@
+import { existsSync } from "node:fs";
+import { mkdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { runProcess } from "../../base/index.ts";
+import { WaypointError } from "../../shared/errors/index.ts";
+
+/** Far beyond what the largest session takes on a slow disk; a program that hangs must end. */
+const TIMEOUT_MS = 600_000;
+const CLEAN_LIST = "clean-pages";
+const SECOND_COPY = "second-copy";
+
+/** A dump of a tree whose writes are followed. */
+export interface TrackedDump {
+  /** Where its memory tracker listens. */
+  socketPath: string;
+  /** What is clean from now on is so since this checkpoint. */
+  checkpointId: string;
+  /** Processes with less memory are not followed. */
+  bytesMin: number;
+  /** native/image-assemble, built. */
+  assembleProgramPath: string;
+  /** Where what is clean by now comes from; `null`: everything is copied. */
+  reference: TrackedReference | null;
+  /** Copies all memory a second time in the pause, and compares: for tests. @defaultValue false */
+  compares?: boolean;
+}
+
+/** Complete images of the checkpoint since which writes are followed. */
+export interface TrackedReference {
+  imagesDir: string;
+  /** Makes the empty directory for the complete images; `null`: they stay where CRIU writes them. */
+  makeTarget: (() => string) | null;
+}
+
+/** What a dump left. */
+export interface CompleteImages {
+  imagesDir: string;
+  /** Memory that was taken from the reference. */
+  cleanBytes: number;
+}
+
+interface DumpPlace {
+  imagesDir: string;
+  workDir: string;
+  tracked?: TrackedDump | undefined;
+}
+
+/** Makes ready for a run of CRIU, and returns what its preload has to know. */
+export async function beginTracked(place: DumpPlace): Promise<Record<string, string>> {
+  const { tracked, workDir } = place;
+  if (tracked === undefined) return {};
+  const [cleanList, secondCopy] = [join(workDir, CLEAN_LIST), join(workDir, SECOND_COPY)];
+  await rm(cleanList, { force: true });
+  await rm(secondCopy, { recursive: true, force: true });
+  if (tracked.compares === true) await mkdir(secondCopy, { mode: 0o700 });
+  return {
+    WAYPOINT_TRACKER: tracked.socketPath,
+    WAYPOINT_TRACKED_FOR: tracked.checkpointId,
+    WAYPOINT_TRACKED_BYTES_MIN: String(tracked.bytesMin),
+    ...(tracked.reference === null
+      ? {}
+      : { WAYPOINT_CLEAN_PAGES: cleanList, WAYPOINT_REFERENCE: tracked.reference.imagesDir }),
+    ...(tracked.compares === true ? { WAYPOINT_SECOND_COPY: secondCopy } : {}),
+  };
+}
+
+/**
+ * Puts the complete images together, where CRIU has left out what was not written.
+ *
+ * @throws TOOL_FAILED  they cannot be: see {@link isIncomplete}.
+ */
+export async function completeTracked(place: DumpPlace): Promise<CompleteImages> {
+  const { tracked, imagesDir, workDir } = place;
+  if (tracked === undefined) return { imagesDir, cleanBytes: 0 };
+  const complete = await assemble(tracked, place);
+  if (tracked.compares === true) {
+    const secondCopy = join(workDir, SECOND_COPY);
+    // What is compared by tests fails for them alone.
+    await runProcess([tracked.assembleProgramPath, "compare", complete.imagesDir, secondCopy], {
+      timeoutMs: TIMEOUT_MS,
+    });
+    await rm(secondCopy, { recursive: true, force: true });
+  }
+  return complete;
+}
+
+async function assemble(
+  { assembleProgramPath, reference }: TrackedDump,
+  { imagesDir, workDir }: DumpPlace,
+): Promise<CompleteImages> {
+  const cleanList = join(workDir, CLEAN_LIST);
+  if (reference === null || !existsSync(cleanList)) return { imagesDir, cleanBytes: 0 };
+  try {
+    const targetDir = reference.makeTarget === null ? imagesDir : reference.makeTarget();
+    const argv = [assembleProgramPath, targetDir, imagesDir, cleanList] as const;
+    const { stdout } = await runProcess([...argv, reference.imagesDir], { timeoutMs: TIMEOUT_MS });
+    const { cleanBytes } = JSON.parse(stdout) as { cleanBytes: number };
+    if (targetDir !== imagesDir) await rm(imagesDir, { recursive: true });
+    return { imagesDir: targetDir, cleanBytes };
+  } catch (cause) {
+    throw new WaypointError("TOOL_FAILED", `Images were not put together: ${reasonOf(cause)}.`, {
+      detail: { reason: "incomplete-images" },
+      cause,
+    });
+  }
+}
+
+function reasonOf(cause: unknown): string {
+  if (!(cause instanceof WaypointError)) return String(cause);
+  return `${cause.message} ${String(cause.detail["stderr"] ?? cause.hint ?? "")}`.trim();
+}
+
+/** Tells whether a dump failed because what was not written is not to be had: all can be copied. */
+export function isIncomplete(error: unknown): boolean {
+  return error instanceof WaypointError && error.detail["reason"] === "incomplete-images";
+}

@@ -1,0 +1,17 @@
+import { link, mkdir, readdir } from "node:fs/promises";
+import path from "node:path";
+import { createSubvolume } from "./btrfs-ioctl.ts";
+
+/** Makes a directory with the files of another one: the same files under two names. */
+export async function linkFiles(sourceDir: string, targetDir: string): Promise<void> {
+  await mkdir(targetDir, { mode: 0o700 });
+  for (const name of await readdir(sourceDir)) {
+    await link(path.join(sourceDir, name), path.join(targetDir, name));
+  }
+}
+
+/** Makes a directory for images in the store: a subvolume, so that its size can be counted. */
+export function makeDirInStore(directory: string): string {
+  createSubvolume(directory);
+  return directory;
+}

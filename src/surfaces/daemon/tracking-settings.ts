@@ -1,0 +1,19 @@
+import process from "node:process";
+
+/**
+ * Below it a dump that copies everything is as fast as making the descriptor, and the write faults
+ * that come with it.
+ */
+const BYTES_MIN_DEFAULT = 8 * 1024 ** 2;
+
+/**
+ * Reads WAYPOINT_TRACK_MEMORY: `on`, or the bytes of memory from which the writes of sessions are
+ * followed. Anything else, and nothing: none is followed.
+ */
+export function trackingFromEnvironment() {
+  const wanted = process.env["WAYPOINT_TRACK_MEMORY"] || "off";
+  const bytesMin = wanted === "on" ? BYTES_MIN_DEFAULT : Number(wanted);
+  if (!Number.isSafeInteger(bytesMin) || bytesMin < 0) return {};
+  const compares = process.env["WAYPOINT_COMPARE_MEMORY"] === "on";
+  return { trackMemory: { bytesMin, compares } };
+}
