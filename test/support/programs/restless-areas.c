@@ -1,0 +1,180 @@
+/* What restless-memory does with one area, and what each page of it has to be then. */
+#define _GNU_SOURCE
+#include "restless.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static void wrong(const char *what, const struct area *a, unsigned page) {
+  die(what, page, a->at + page * PAGE);
+}
+
+void verify(struct area *a, unsigned page) {
+  if (a->kind != ANONYMOUS || a->protection == PROT_NONE || a->holds[page] == HOLE) return;
+  const uint32_t *words = (const uint32_t *)(a->at + page * PAGE);
+  uint32_t wanted = a->holds[page] & ~FREED;
+  int is_right = words[0] == wanted && words[1023] == wanted;
+  if (!is_right && (a->holds[page] & FREED)) is_right = words[0] == 0 && words[1023] == 0;
+  if (!is_right) wrong("not what was written", a, page);
+}
+
+void allow_writing(struct area *a) {
+  if (a->protection == (PROT_READ | PROT_WRITE)) return;
+  a->protection = PROT_READ | PROT_WRITE;
+  for (unsigned i = 0; i < a->pages; i++)
+    if (a->holds[i] != HOLE && mprotect(a->at + i * PAGE, PAGE, a->protection) != 0) wrong("mprotect", a, i);
+}
+
+void write_page(struct worker *w, struct area *a, unsigned page) {
+  if (a->holds[page] == HOLE) return;
+  uint32_t *words = (uint32_t *)(a->at + page * PAGE);
+  uint32_t value = ++w->last & 0x7fffffff;
+  words[0] = words[1023] = value;
+  words[next(w, 1000) + 10] = value;
+  a->holds[page] = value;
+}
+
+void unmap(struct area *a) {
+  for (unsigned i = 0; i < a->pages; i++)
+    if (a->holds[i] != HOLE) munmap(a->at + i * PAGE, PAGE);
+  a->kind = NONE;
+}
+
+void map(struct worker *w, struct area *a) {
+  unsigned pages = next(w, 8) == 0 ? 512 + next(w, 512) : 1 + next(w, 100);
+  int kind = (int)next(w, 12), fd = -1;
+  char *at;
+  if (kind == 0) {
+    at = mmap(NULL, pages * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  } else if (kind == 1) {
+    fd = (int)syscall(SYS_memfd_create, "restless", 0u);
+    if (ftruncate(fd, (off_t)(pages * PAGE)) != 0) die("ftruncate", fd, NULL);
+    at = mmap(NULL, pages * PAGE, PROT_READ | PROT_WRITE, next(w, 2) ? MAP_SHARED : MAP_PRIVATE, fd, 0);
+  } else if (kind == 2) {
+    fd = open(program, O_RDONLY);
+    pages = pages > 4 ? 4 : pages;
+    at = mmap(NULL, pages * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
+  } else {
+    at = mmap(NULL, pages * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (kind == 3) madvise(at, pages * PAGE, MADV_HUGEPAGE);
+  }
+  if (fd >= 0) close(fd);
+  if (at == MAP_FAILED) return;
+  a->kind = kind == 0 || kind == 1 ? SHARED : kind == 2 ? FILE_COPY : ANONYMOUS;
+  a->at = at;
+  a->pages = pages;
+  a->protection = PROT_READ | PROT_WRITE;
+  a->is_patched = 0;
+  memset(a->holds, 0, sizeof a->holds);
+}
+
+static int is_solid(const struct area *a) {
+  if (a->is_patched) return 0;
+  for (unsigned i = 0; i < a->pages; i++)
+    if (a->holds[i] == HOLE) return 0;
+  return 1;
+}
+
+void resize(struct worker *w, struct area *a) {
+  unsigned pages = 1 + next(w, PAGES_MAX - 1);
+  if (a->kind != ANONYMOUS || !is_solid(a)) return;
+  allow_writing(a);
+  munlock(a->at, a->pages * PAGE);
+  char *at = mremap(a->at, a->pages * PAGE, pages * PAGE, MREMAP_MAYMOVE);
+  if (at == MAP_FAILED) return;
+  for (unsigned i = a->pages; i < pages; i++) a->holds[i] = 0;
+  a->at = at;
+  a->pages = pages;
+}
+
+/* Moves an area to a place of its own, where something else was before. */
+void move(struct worker *w, struct area *a) {
+  if (a->kind != ANONYMOUS || !is_solid(a)) return;
+  allow_writing(a);
+  munlock(a->at, a->pages * PAGE);
+  char *place = mmap(NULL, a->pages * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (place == MAP_FAILED) return;
+  if (next(w, 2)) memset(place, 7, a->pages * PAGE);
+  int keeps_old = next(w, 3) == 0;
+  char *old = a->at;
+  char *at = mremap(old, a->pages * PAGE, a->pages * PAGE,
+                    MREMAP_MAYMOVE | MREMAP_FIXED | (keeps_old ? MREMAP_DONTUNMAP : 0), place);
+  /* The place may be gone by now, and be another thread's. */
+  if (at == MAP_FAILED) return;
+  a->at = at;
+  if (keeps_old) {
+    /* What stays there is empty, and is written to before it goes. */
+    old[0] = 1;
+    munmap(old, a->pages * PAGE);
+  }
+}
+
+/* Moves its second half away, or back: then both become one mapping again. */
+void move_half(struct worker *w, struct area *a) {
+  unsigned first = a->pages / 2, rest = a->pages - first;
+  if (a->kind != ANONYMOUS || !is_solid(a) || first == 0) return;
+  allow_writing(a);
+  munlock(a->at, a->pages * PAGE);
+  char *home = a->at + first * PAGE;
+  char *place = mmap(NULL, rest * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (place == MAP_FAILED) return;
+  if (mremap(home, rest * PAGE, rest * PAGE, MREMAP_MAYMOVE | MREMAP_FIXED | MREMAP_DONTUNMAP, place) == MAP_FAILED)
+    return;
+  usleep(1000 + next(w, 200000));
+  if (mremap(place, rest * PAGE, rest * PAGE, MREMAP_MAYMOVE | MREMAP_FIXED, home) == MAP_FAILED)
+    die("moved memory does not come back", rest, home);
+}
+
+void protect(struct worker *w, struct area *a) {
+  static const int kinds[] = {PROT_NONE, PROT_READ, PROT_READ | PROT_WRITE, PROT_READ | PROT_EXEC};
+  if (a->kind != ANONYMOUS) return;
+  int protection = kinds[next(w, 4)];
+  for (unsigned i = 0; i < a->pages; i++)
+    if (a->holds[i] != HOLE) mprotect(a->at + i * PAGE, PAGE, protection);
+  a->protection = protection;
+}
+
+/* The kernel writes for the process, past what the process may do itself. */
+void write_past_protection(struct worker *w, struct area *a) {
+  unsigned page = next(w, a->pages);
+  if (a->kind != ANONYMOUS || a->holds[page] == HOLE || (a->holds[page] & FREED)) return;
+  int fd = open("/proc/self/mem", O_RDWR);
+  uint32_t value = ++w->last & 0x7fffffff;
+  off_t at = (off_t)(uintptr_t)a->at + (off_t)(page * PAGE);
+  int is_written = pwrite(fd, &value, 4, at) == 4 && pwrite(fd, &value, 4, at + 1023 * 4) == 4;
+  close(fd);
+  if (is_written) a->holds[page] = value;
+}
+
+void give_back(struct worker *w, struct area *a) {
+  unsigned from = next(w, a->pages), count = 1 + next(w, a->pages - from), how = next(w, 6);
+  if (a->kind != ANONYMOUS) return;
+  allow_writing(a);
+  munlock(a->at, a->pages * PAGE);
+  for (unsigned i = from; i < from + count; i++) {
+    if (a->holds[i] == HOLE) continue;
+    char *at = a->at + i * PAGE;
+    if (how < 3 && madvise(at, PAGE, MADV_DONTNEED) == 0) a->holds[i] = 0;
+    if (how == 3 && madvise(at, PAGE, MADV_FREE) == 0) a->holds[i] |= a->holds[i] ? FREED : 0;
+    if (how == 4 && munmap(at, PAGE) == 0) a->holds[i] = HOLE;
+    /* Something new in the same place, at once. */
+    if (how == 5 && mmap(at, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == at)
+      a->holds[i] = 0, a->is_patched = 1;
+  }
+}
+
+void advise(struct worker *w, struct area *a) {
+  static const int kinds[] = {MADV_HUGEPAGE, MADV_NOHUGEPAGE, 25 /* MADV_COLLAPSE */, MADV_WILLNEED,
+                              MADV_COLD, MADV_PAGEOUT, MADV_MERGEABLE, MADV_UNMERGEABLE,
+                              22 /* MADV_POPULATE_READ */};
+  madvise(a->at, a->pages * PAGE, kinds[next(w, sizeof kinds / sizeof *kinds)]);
+}
+
+void lock(struct worker *w, struct area *a) {
+  if (a->kind == NONE || a->pages > 64 || !is_solid(a)) return;
+  if (next(w, 2)) mlock(a->at, a->pages * PAGE);
+  else munlock(a->at, a->pages * PAGE);
+}
