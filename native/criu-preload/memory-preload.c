@@ -21,22 +21,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <sys/syscall.h>
-#include <sys/time.h>
-#include <sys/un.h>
 #include <unistd.h>
 
-#include "remote-call.h"
-
 #define REGIONS_MAX 4096
-/* Of linux/userfaultfd.h: no process needs a capability for such a one, and nothing is delivered anyway. */
-#define USER_MODE_ONLY 1
 /* More than a pid namespace of a session has, for all that is ordinary. */
 #define PROCESSES_MAX 4096
-#define ANSWER_BYTES_MAX (64 * 1024)
-/* A tracker that does not answer costs a full copy the next time, and no more pause than this. */
-#define ANSWER_TIMEOUT_MS 2000
 /* A guard is no memory, and CRIU has to know of it. */
 #define PAGE_GUARD (1u << 8)
 
@@ -59,51 +49,10 @@ static int call_scan(int fd, struct page_scan *scan) {
   return (int)syscall(SYS_ioctl, fd, PAGE_SCAN, scan);
 }
 
-static int connect_tracker(void) {
-  const char *path = getenv("WAYPOINT_TRACKER");
-  struct sockaddr_un address = {.sun_family = AF_UNIX};
-  if (path == NULL || strlen(path) >= sizeof address.sun_path) return -1;
-  strcpy(address.sun_path, path);
-  int fd = (int)syscall(SYS_socket, AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  struct timeval timeout = {.tv_sec = ANSWER_TIMEOUT_MS / 1000};
-  if (fd < 0) return -1;
-  setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof timeout);
-  setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof timeout);
-  if (syscall(SYS_connect, fd, &address, sizeof address) == 0) return fd;
-  syscall(SYS_close, fd);
-  return -1;
-}
-
-/* Sends a request, with a descriptor if it is none that is negative, and returns the answer or NULL. */
-static const char *ask(int fd, const char *request, int passed) {
-  static char answer[ANSWER_BYTES_MAX];
-  union {
-    struct cmsghdr head;
-    char room[CMSG_SPACE(sizeof(int))];
-  } control = {.room = {0}};
-  struct iovec parts[] = {{(void *)request, strlen(request)}, {"\n", 1}};
-  struct msghdr message = {.msg_iov = parts, .msg_iovlen = 2};
-  if (passed >= 0) {
-    control.head = (struct cmsghdr){
-        .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(sizeof passed)};
-    memcpy(CMSG_DATA(&control.head), &passed, sizeof passed);
-    message.msg_control = &control;
-    message.msg_controllen = sizeof control;
-  }
-  if (syscall(SYS_sendmsg, fd, &message, MSG_NOSIGNAL) < 0) return NULL;
-  for (size_t length = 0; length < sizeof answer;) {
-    ssize_t part = syscall(SYS_recvfrom, fd, answer + length, sizeof answer - length, 0, NULL, NULL);
-    if (part <= 0) return NULL;
-    length += (size_t)part;
-    if (answer[length - 1] == 0) return answer;
-  }
-  return NULL;
-}
-
 /* Tells whether clean pages of a process are those of the last checkpoint. */
 static bool is_followed(int pid) {
   int fd = getenv("WAYPOINT_CLEAN_PAGES") == NULL ? -1 : connect_tracker();
-  const char *line = fd < 0 ? NULL : ask(fd, "clean", -1);
+  const char *line = fd < 0 ? NULL : ask_tracker(fd, "clean", -1);
   bool found = false;
   for (int each; line != NULL && !found && sscanf(line, "%d", &each) == 1;) {
     found = each == pid;
@@ -187,12 +136,16 @@ static bool show(struct shown *shown, const struct page_region *region) {
 
 /* Shows a region, but for the clean pages in it; returns where CRIU has to ask again, or the end. */
 static uint64_t show_written(struct shown *shown, const struct page_region *region) {
-  if (!is_clean(region->categories)) return show(shown, region) ? region->end : region->start;
+  if (!is_clean(region->categories)) {
+    note_written(current.pid, region);
+    return show(shown, region) ? region->end : region->start;
+  }
   struct page_region part = *region;
   for (; part.start < region->end; part.start = part.end) {
     int is_known;
     part.end = known_until(part.start, region->end, &is_known);
     if (is_known && note_clean(&part)) continue;
+    /* It is protected already, and will be in the reference the next time. */
     if (!show(shown, &part)) return part.start;
   }
   return region->end;
@@ -233,38 +186,30 @@ int scan_pages(int pagemap, struct page_scan *asked) {
     current.is_followed = current.inside != 0 && is_followed(pid) && read_reference(current.inside) == 0;
   }
   bool is_plain = asked->flags == 0 && asked->max_pages == 0 && asked->vec_len > 0;
-  if (pid != 0 && current.is_followed && is_plain) return scan_written(pagemap, asked);
+  if (pid != 0 && current.is_followed && is_plain) {
+    int shown = scan_written(pagemap, asked);
+    if (scanned_count > 0 && scanned[scanned_count - 1].pid == pid) scanned[scanned_count - 1].is_followed = 1;
+    return shown;
+  }
   int count = call_scan(pagemap, asked);
   if (pid != 0 && count >= 0) note_bytes(pid, (struct page_region *)(uintptr_t)asked->vec, count);
   return count;
 }
 
-/* Returns a userfaultfd of a process, made in it, or -1. The process keeps none. */
-static int make_uffd(int pid) {
-  struct remote_call *remote = remote_begin(pid);
-  if (remote == NULL) return -1;
-  const long flags[REMOTE_CALL_ARGUMENTS] = {O_CLOEXEC | O_NONBLOCK | USER_MODE_ONLY};
-  long inside = remote_call(remote, SYS_userfaultfd, flags);
-  int uffd = -1;
-  if (inside >= 0) {
-    int process = (int)syscall(SYS_pidfd_open, pid, 0);
-    uffd = process < 0 ? -1 : (int)syscall(SYS_pidfd_getfd, process, (int)inside, 0);
-    if (process >= 0) syscall(SYS_close, process);
-    remote_call(remote, SYS_close, (const long[REMOTE_CALL_ARGUMENTS]){inside});
-  }
-  remote_end(remote);
-  return uffd;
-}
-
-static void protect_one(int tracker, int pid) {
+static void protect_one(int tracker, const struct scanned *process) {
   char request[64];
-  snprintf(request, sizeof request, "protect %d", pid);
-  const char *answer = ask(tracker, request, -1);
+  int pid = process->pid, is_quick = process->is_followed && is_clear(pid);
+  snprintf(request, sizeof request, "%s %d", is_quick ? "register" : "protect", pid);
+  const char *answer = ask_tracker(tracker, request, -1);
+  if (is_quick && answer != NULL && strcmp(answer, "ok") == 0 && protect_written(pid) != 0) {
+    snprintf(request, sizeof request, "forget %d", pid);
+    ask_tracker(tracker, request, -1);
+  }
   if (answer == NULL || strcmp(answer, "want") != 0) return;
   int uffd = make_uffd(pid);
   if (uffd < 0) return;
   snprintf(request, sizeof request, "take %d", pid);
-  ask(tracker, request, uffd);
+  ask_tracker(tracker, request, uffd);
   syscall(SYS_close, uffd);
 }
 
@@ -285,12 +230,12 @@ void protect_memory(void) {
   if (tracker < 0) return;
   char request[128];
   snprintf(request, sizeof request, "begin %s", id);
-  if (ask(tracker, request, -1) != NULL) {
+  if (ask_tracker(tracker, request, -1) != NULL) {
     for (size_t i = 0; i < scanned_count; i++) {
       bool is_worth_it = scanned[i].bytes >= (least == NULL ? 0 : strtoull(least, NULL, 10));
-      if (is_worth_it) protect_one(tracker, scanned[i].pid);
+      if (is_worth_it) protect_one(tracker, &scanned[i]);
     }
-    ask(tracker, "end", -1);
+    ask_tracker(tracker, "end", -1);
   }
   syscall(SYS_close, tracker);
 }

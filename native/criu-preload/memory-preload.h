@@ -6,15 +6,33 @@ int scan_pages(int pagemap, struct page_scan *asked);
 /* In a dump, at its end: all that CRIU has copied is protected from now on. Requires: CRIU traces it. */
 void protect_memory(void);
 
+/* Returns a connection to the tracker, or -1. */
+int connect_tracker(void);
+
+/* Sends a request, with a descriptor if it is none that is negative, and returns the answer or NULL. */
+const char *ask_tracker(int fd, const char *request, int passed);
+
+/* Returns a userfaultfd of a process, made in it, or -1. The process keeps none. Requires: CRIU traces it. */
+int make_uffd(int pid);
+
 /* Reads which pages of a process the last checkpoint has; -1 where it has none that are known. */
 int read_reference(int inside);
 
 /* Returns how far after `start` it stays the same whether the last checkpoint has the pages. */
 uint64_t known_until(uint64_t start, uint64_t end, int *is_known);
 
+/* Notes what CRIU gets to see of a process whose writes are followed. */
+void note_written(int pid, const struct page_region *region);
+
+/* Tells whether all that has to be protected again of a process was noted. */
+int is_clear(int pid);
+
+/* Protects what was noted of a process; -1 where that failed. */
+int protect_written(int pid);
+
 /* What was noted of a process whose memory was asked for. */
 struct scanned {
-  int pid;
+  int pid, is_followed;
   unsigned long long bytes;
 };
 

@@ -17,6 +17,8 @@
  *     clean            "PID START-TIME" lines of the processes whose clean pages are those of the base
  *     begin ID         from now on nothing is clean since the base
  *     protect PID      "ok"; "want": a descriptor is needed
+ *     register PID     the same, where whoever asks protects what was written himself
+ *     forget PID       follows it no longer
  *     take PID         with a descriptor that was made in the process: "ok" or "no"
  *     end              forgets the processes that were not protected
  *     commit ID        "ok" where all between begin and end was for this checkpoint
@@ -81,14 +83,20 @@ static const char *begin(const char *id) {
   return "ok";
 }
 
-static const char *protect_again(pid_t pid) {
+static const char *protect_again(pid_t pid, bool (*act)(pid_t pid, int uffd)) {
   struct followed *process = find(pid);
-  if (process != NULL && is_same(process) && protect(pid, process->uffd)) {
+  if (process != NULL && is_same(process) && act(pid, process->uffd)) {
     process->is_protected = true;
     return "ok";
   }
   if (process != NULL) forget(process);
   return followed_count < FOLLOWED_MAX ? "want" : "no";
+}
+
+static const char *leave(pid_t pid) {
+  struct followed *process = find(pid);
+  if (process != NULL) forget(process);
+  return "ok";
 }
 
 /* Owns the descriptor. */
@@ -142,7 +150,9 @@ static const char *obey(const char *request, int uffd) {
   if (strcmp(request, "clean") == 0) return list_clean();
   if (strcmp(request, "end") == 0) return end();
   if (sscanf(request, "begin %63s", id) == 1) return begin(id);
-  if (sscanf(request, "protect %d", &pid) == 1) return protect_again(pid);
+  if (sscanf(request, "protect %d", &pid) == 1) return protect_again(pid, protect);
+  if (sscanf(request, "register %d", &pid) == 1) return protect_again(pid, register_new);
+  if (sscanf(request, "forget %d", &pid) == 1) return leave(pid);
   if (sscanf(request, "commit %63s", id) == 1) return commit(id);
   return "no";
 }

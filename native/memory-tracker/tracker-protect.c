@@ -145,6 +145,8 @@ static bool protect_pages(pid_t pid, int uffd, int pagemap) {
   return scan_all(pagemap, scan, NULL, NULL);
 }
 
+bool register_new(pid_t pid, int uffd) { return register_all(pid, uffd) != 0; }
+
 bool protect(pid_t pid, int uffd) {
   char path[64];
   snprintf(path, sizeof path, "/proc/%d/pagemap", pid);

@@ -16,6 +16,9 @@
  */
 bool protect(pid_t pid, int uffd);
 
+/* The first half of it: registers the mappings that are new, and protects nothing. */
+bool register_new(pid_t pid, int uffd);
+
 /* Makes a descriptor that was made in a process fit for it. */
 bool prepare_uffd(int uffd);
 

@@ -8,6 +8,7 @@ import {
   dump,
   restore,
   startPagesServer,
+  type TrackedDump,
   warmUp,
 } from "../../src/linux/criu/index.ts";
 import { findCriu } from "../../src/linux/host/index.ts";
@@ -110,6 +111,7 @@ export class CriuTrees {
     checkpoint: string,
     imagesDir?: string,
     snapshotHookPath = `${this.directory}/snapshot-hook`,
+    tracked?: TrackedDump,
   ): Promise<DumpResult> {
     const images = imagesDir ?? `${this.directory}/images/${checkpoint}`;
     const workDir = `${this.directory}/work/${checkpoint}`;
@@ -123,6 +125,7 @@ export class CriuTrees {
       imagesDir: images,
       workDir,
       snapshotHookPath,
+      tracked,
       snapshotSource: `${this.directory}/store/${tree.name}`,
       snapshotTarget: `${this.directory}/store/${checkpoint}`,
       namesOf: () => [],

@@ -1,0 +1,174 @@
+import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { afterEach, beforeAll, expect, test } from "vitest";
+import { killProcess, pollUntil } from "../../src/base/index.ts";
+import {
+  type DumpResult,
+  findMissingTracking,
+  findRunningCriu,
+  noteWhole,
+  type TrackedDump,
+  trackedSince,
+} from "../../src/linux/criu/index.ts";
+import { nativePath } from "../../src/linux/host/index.ts";
+import { CriuTrees, PYTHON, type Tree } from "./criu-trees.ts";
+import { inPrivateNamespace, ROOT } from "./private-namespace.ts";
+
+const MEBIBYTE = 1024 ** 2;
+const HELD_MIB = 64;
+/** Writes a page in each MiB whenever `wanted` has another number, which it then puts into `done`. */
+const WRITER = [
+  PYTHON,
+  "-c",
+  `import os, time
+held = bytearray(${HELD_MIB} << 20)
+for at in range(0, len(held), 4096): held[at] = 1
+written = 0
+open("ready", "w").close()
+while True:
+    wanted = int(open("wanted").read() or 0) if os.path.exists("wanted") else 0
+    if wanted != written:
+        written = wanted
+        for at in range(0, len(held), 1 << 20): held[at] = written % 256
+        open("done", "w").write(str(written))
+    time.sleep(0.002)`,
+];
+
+/** Returns the processes that serve a socket. */
+function trackersAt(socketPath: string): number[] {
+  const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
+  return pids.map(Number).filter((pid) => {
+    try {
+      return readFileSync(`/proc/${pid}/cmdline`, "utf8").includes(`serve\0${socketPath}\0`);
+    } catch {
+      return false; // It has ended.
+    }
+  });
+}
+
+const programPath = nativePath(ROOT, "memory-tracker");
+const assembleProgramPath = nativePath(ROOT, "image-assemble");
+
+const title = "CRIU copies what was written since the last dump";
+inPrivateNamespace(import.meta.filename, { title, network: false }, () => {
+  let trees: CriuTrees;
+  beforeAll(async () => {
+    trees = await CriuTrees.open();
+  });
+  afterEach(() => trees.endAll());
+
+  const socketOf = (tree: Tree) => `${trees.directory}/work/${tree.name}.sock`;
+  const trackerOf = (tree: Tree) => ({ programPath, socketPath: socketOf(tree), pid: tree.pid });
+
+  async function write(tree: Tree, number: number): Promise<void> {
+    writeFileSync(`${tree.ownDir}/wanted`, String(number));
+    await pollUntil("the write", { timeoutMs: 60_000 }, () => {
+      const done = `${tree.ownDir}/done`;
+      return existsSync(done) && readFileSync(done, "utf8") === String(number) ? true : undefined;
+    });
+  }
+
+  /** Dumps since whatever the tracker knows, and compares every page with a second copy. */
+  async function dump(tree: Tree, id: string, hookPath?: string): Promise<DumpResult> {
+    const since = await trackedSince(trackerOf(tree));
+    const imagesDir = `${trees.directory}/images/${since}`;
+    const tracked: TrackedDump = {
+      ...{ socketPath: socketOf(tree), checkpointId: id, bytesMin: 0, assembleProgramPath },
+      reference: since === null ? null : { imagesDir, makeTarget: null },
+      compares: true,
+    };
+    const result = await trees.dump(tree, id, undefined, hookPath, tracked);
+    expect(await noteWhole(socketOf(tree), id)).toBe(true);
+    return result;
+  }
+
+  const copiedBytes = ({ pagesWritten }: DumpResult) => pagesWritten * 4096;
+
+  test("the kernel of this machine has what it takes", async () => {
+    expect(await findMissingTracking(programPath)).toBe(null);
+  });
+
+  test("the second dump copies what was written, and its images are all memory", async () => {
+    const tree = await trees.start(...WRITER);
+    const first = await dump(tree, "a1");
+    await write(tree, 2);
+
+    const second = await dump(tree, "a2");
+
+    expect(copiedBytes(first)).toBeGreaterThan(HELD_MIB * MEBIBYTE);
+    expect(copiedBytes(second)).toBeLessThan((HELD_MIB / 8) * MEBIBYTE);
+    expect(second.memoryBytes).toBeGreaterThan(HELD_MIB * MEBIBYTE);
+  });
+
+  test("a process that was restored from them has its memory, and is followed anew", async () => {
+    const tree = await trees.start(...WRITER);
+    await dump(tree, "b1");
+    await write(tree, 2);
+    await dump(tree, "b2");
+
+    const restored = await trees.restore("b2");
+    await write(restored, 3);
+    const again = await dump(restored, "b3");
+
+    expect(copiedBytes(again)).toBeGreaterThan(HELD_MIB * MEBIBYTE);
+  });
+
+  test("what was written before a dump that fails after the protection was renewed is not forgotten", async () => {
+    const tree = await trees.start(...WRITER);
+    const failingHook = `${trees.directory}/failing-hook`;
+    writeFileSync(failingHook, '#!/bin/sh\n[ "$CRTOOLS_SCRIPT_ACTION" != post-dump ]\n');
+    chmodSync(failingHook, 0o755);
+    await dump(tree, "c1");
+    await write(tree, 2);
+
+    await expect(dump(tree, "c2", failingHook)).rejects.toThrow();
+    const next = await dump(tree, "c3");
+
+    expect(copiedBytes(next)).toBeGreaterThan(HELD_MIB * MEBIBYTE);
+  });
+
+  test("nothing is forgotten when the daemon ends before it says that the images are whole", async () => {
+    const tree = await trees.start(...WRITER);
+    await dump(tree, "d1");
+    await write(tree, 2);
+    const tracked: TrackedDump = {
+      ...{ socketPath: socketOf(tree), checkpointId: "d2", bytesMin: 0, assembleProgramPath },
+      reference: { imagesDir: `${trees.directory}/images/d1`, makeTarget: null },
+    };
+    await trees.dump(tree, "d2", undefined, undefined, tracked);
+
+    const next = await dump(tree, "d3");
+
+    expect(copiedBytes(next)).toBeGreaterThan(HELD_MIB * MEBIBYTE);
+  });
+
+  test("a tracker that was killed costs a full copy", async () => {
+    const tree = await trees.start(...WRITER);
+    await dump(tree, "e1");
+    await write(tree, 2);
+    for (const pid of trackersAt(socketOf(tree))) killProcess(pid);
+
+    const next = await dump(tree, "e2");
+    await write(tree, 3);
+    const after = await dump(tree, "e3");
+
+    expect(copiedBytes(next)).toBeGreaterThan(HELD_MIB * MEBIBYTE);
+    expect(copiedBytes(after)).toBeLessThan((HELD_MIB / 8) * MEBIBYTE);
+  });
+
+  test("a CRIU that was killed at any moment leaves the next dump right", async () => {
+    const tree = await trees.start(...WRITER);
+    await dump(tree, "f0");
+    for (let round = 1; round <= 6; round += 1) {
+      await write(tree, round + 1);
+      const imagesDir = `${trees.directory}/images/f${round}`;
+      const dumping = dump(tree, `f${round}`).catch(() => null);
+      await new Promise((resolve) => setTimeout(resolve, 25 * round));
+      for (const { pid } of findRunningCriu((argument) => argument === imagesDir)) killProcess(pid);
+      await dumping;
+      await write(tree, round + 100);
+
+      await dump(tree, `g${round}`);
+      rmSync(imagesDir, { recursive: true, force: true });
+    }
+  });
+});
