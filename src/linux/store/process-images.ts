@@ -37,6 +37,8 @@ const BLOCK_BYTES = 512;
 export class ProcessImages {
   readonly #memoryDir: string;
   readonly #programs: ImagePrograms;
+  /** Images that share another's blocks already. */
+  readonly #assembled = new Set<string>();
   /** Room that dumps under way have been promised, by directory. */
   readonly #promisedBytes = new Map<string, number>();
   /** Who uses images in memory, by directory. */
@@ -76,8 +78,9 @@ export class ProcessImages {
     return makeDirInStore(paths.imagesDir);
   }
 
-  /** Makes the directory in the store for images that are put together there. */
+  /** Makes the directory in the store for images that are put together there, of another's blocks. */
   makeInStore({ imagesDir }: CheckpointPaths): string {
+    this.#assembled.add(imagesDir);
     return makeDirInStore(imagesDir);
   }
 
@@ -197,6 +200,7 @@ export class ProcessImages {
     const copy = { programPath: this.#programs.copyProgramPath, reference };
     try {
       if (!existsSync(memoryImagesDir)) {
+        if (this.#assembled.delete(imagesDir)) return;
         // They are there already, with blocks of their own for everything.
         if (reference !== null && this.isInStore(paths)) {
           await copyImages({ ...copy, sourceDir: imagesDir, targetDir: imagesDir });

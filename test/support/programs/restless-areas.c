@@ -52,7 +52,7 @@ void map(struct worker *w, struct area *a) {
   } else if (kind == 1) {
     fd = (int)syscall(SYS_memfd_create, "restless", 0u);
     if (ftruncate(fd, (off_t)(pages * PAGE)) != 0) die("ftruncate", fd, NULL);
-    at = mmap(NULL, pages * PAGE, PROT_READ | PROT_WRITE, next(w, 2) ? MAP_SHARED : MAP_PRIVATE, fd, 0);
+    at = mmap(NULL, pages * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   } else if (kind == 2) {
     fd = open(program, O_RDONLY);
     pages = pages > 4 ? 4 : pages;
