@@ -223,7 +223,8 @@ static void serve(int listener, int first_process) {
 
 int main(int count, char **words) {
   if (count == 2 && strcmp(words[1], "probe") == 0) {
-    const char *missing = find_missing_feature();
+    bool is_hidden = getenv("WAYPOINT_HIDE_TRACKING") != NULL;
+    const char *missing = is_hidden ? "hidden by WAYPOINT_HIDE_TRACKING" : find_missing_feature();
     if (missing != NULL) printf("%s\n", missing);
     return missing == NULL ? 0 : 1;
   }

@@ -29,6 +29,11 @@ export const VARIABLES: readonly Variable[] = [
       "`on`, for tests of `WAYPOINT_TRACK_MEMORY`: all memory is copied a second time in each pause, and a checkpoint that differs from it fails",
   },
   {
+    name: "WAYPOINT_HIDE_TRACKING",
+    readBy: "the daemon, when it starts",
+    meaning: "For tests: anything has this machine count as one that cannot follow writes",
+  },
+  {
     name: "WAYPOINT_APT_DIR",
     readBy: "setup",
     meaning: "Where apt's configured sources are read; /etc/apt unless set",

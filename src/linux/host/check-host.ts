@@ -1,4 +1,5 @@
 import { checkMachine, checkTools } from "../../../scripts/setup/machine-checks.mjs";
+import { checkFollowedWrites } from "./check-followed-writes.ts";
 import { checkCriu, checkNativePrograms, checkNode } from "./check-programs.ts";
 import { describeResources } from "./check-resources.ts";
 import { checkSocketClosing } from "./check-socket-closing.ts";
@@ -32,5 +33,6 @@ export async function checkHost(options: CheckHostOptions): Promise<HostCheck[]>
     checkNativePrograms(options.packageRoot),
     ...describeResources(options.stateDir),
     await checkSocketClosing(),
+    await checkFollowedWrites(options.packageRoot),
   ];
 }
