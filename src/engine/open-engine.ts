@@ -46,6 +46,7 @@ import { recover } from "./recovery/index.ts";
 import { settleInterrupted } from "./restore/index.ts";
 import { Standbys } from "./standby/index.ts";
 import { STORY_SCRATCH_START, StoryProcess } from "./story/index.ts";
+import { trackMemoryOf } from "./track-memory.ts";
 import { AutomaticVerifier } from "./verify/index.ts";
 
 /** Below it a restore that brings all memory at once answers as soon (docs/performance.md). */
@@ -63,7 +64,6 @@ export interface EngineOptions {
   limits: StoreLimits;
   /** Memory from which a checkpoint is restored lazily; `Infinity` for never. */
   lazyBytesMin?: number;
-  /** Memory from which the writes of sessions are followed, and whether tests compare what comes of it. */
   trackMemory?: Pick<TrackMemorySettings, "bytesMin" | "compares"> | undefined;
   standby: StandbySettings;
   /** When sessions are captured by themselves that say nothing else. */
@@ -131,7 +131,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
       snapshotHookPath,
       pagesServerPath,
       lazyBytesMin: options.lazyBytesMin ?? LAZY_BYTES_MIN_DEFAULT,
-      trackMemory: await trackMemoryOf(options.trackMemory, native, logger),
+      trackMemory: await trackMemoryOf(options.trackMemory, native, { criu, logger }),
       resumeHookPath,
       parkHookPath,
       mountProgramPath: native.mountProgramPath,
@@ -278,20 +278,6 @@ function programsOf(packageRoot: string) {
 
 function isHalfFull({ usedBytes, budgetBytes }: { usedBytes: number; budgetBytes: number }) {
   return usedBytes > budgetBytes / 2;
-}
-
-/** Returns how writes are followed: not at all where the kernel cannot. */
-async function trackMemoryOf(
-  wanted: EngineOptions["trackMemory"],
-  programs: Pick<TrackMemorySettings, "trackerProgramPath" | "assembleProgramPath">,
-  logger: Logger,
-): Promise<TrackMemorySettings | null> {
-  if (wanted === undefined) return null;
-  const { trackerProgramPath, assembleProgramPath } = programs;
-  const missing = await criu.findMissingTracking(trackerProgramPath);
-  if (missing === null) return { trackerProgramPath, assembleProgramPath, ...wanted };
-  logger.warn("writes are not followed on this machine", { missing });
-  return null;
 }
 
 /** Returns what holds memory for images: at most as much as these may take. */

@@ -9,6 +9,7 @@ import { eventually, openTestWaypoint, type TestWaypoint } from "../support/test
 const STEPS = Number(process.env["WAYPOINT_RESTLESS_STEPS"] ?? 24);
 const SEED = Number(process.env["WAYPOINT_RESTLESS_SEED"] ?? 1);
 const SESSIONS_MAX = 2;
+const CHECKPOINTS_MAX = 12;
 const SOURCES = path.resolve(import.meta.dirname, "../support/programs");
 
 let own: TestWaypoint;
@@ -79,6 +80,11 @@ test(
       } else {
         const { id } = await session.checkpoint();
         checkpoints.push({ session, id });
+        const [old, ...kept] = checkpoints.length > CHECKPOINTS_MAX ? checkpoints : [];
+        if (old !== undefined) {
+          await own.waypoint.removeCheckpoints([old.id], { force: true });
+          checkpoints.splice(0, checkpoints.length, ...kept);
+        }
       }
       await requireUnharmed(session);
     }
