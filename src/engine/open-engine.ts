@@ -28,7 +28,7 @@ import { SqliteEffects } from "../portable/effects/sqlite/index.ts";
 import { SqliteObjects } from "../portable/objects/sqlite/index.ts";
 import { ID_LENGTH } from "../shared/protocol/index.ts";
 import { AutomaticCheckpoints } from "./automatic/index.ts";
-import { MemoryImages, MemoryReserve } from "./checkpoint/index.ts";
+import { MemoryImages, MemoryReserve, trackMemoryOf } from "./checkpoint/index.ts";
 import { ContactCounts } from "./contacts/index.ts";
 import { Browses } from "./files/index.ts";
 import {
@@ -46,7 +46,6 @@ import { recover } from "./recovery/index.ts";
 import { settleInterrupted } from "./restore/index.ts";
 import { Standbys } from "./standby/index.ts";
 import { STORY_SCRATCH_START, StoryProcess } from "./story/index.ts";
-import { trackMemoryOf } from "./track-memory.ts";
 import { AutomaticVerifier } from "./verify/index.ts";
 
 /** Below it a restore that brings all memory at once answers as soon (docs/performance.md). */

@@ -29,4 +29,5 @@ export {
 } from "./quick-change-check.ts";
 export { syncSoon } from "./sync-soon.ts";
 export { openThrowawayFork, type ThrowawayFork } from "./throwaway-fork.ts";
+export { trackMemoryOf } from "./track-memory.ts";
 export { writeManifest } from "./write-manifest.ts";

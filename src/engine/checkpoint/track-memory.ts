@@ -1,4 +1,4 @@
-import type { Engine, TrackMemorySettings } from "./ports/index.ts";
+import type { Engine, TrackMemorySettings } from "../ports/index.ts";
 
 /** Returns how writes are followed: not at all where the kernel cannot. */
 export async function trackMemoryOf(
