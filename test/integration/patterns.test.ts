@@ -70,7 +70,7 @@ test("where all fail, or somebody gives up, no fork is left", async () => {
     ],
     { score, concurrency: 1, signal: cancel.signal },
   );
-  await expect(given).rejects.toThrow("enough");
+  await expect(given).rejects.toMatchObject({ code: "CANCELLED" });
   expect(await names()).toEqual(["work"]);
 });
 

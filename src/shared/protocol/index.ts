@@ -81,6 +81,7 @@ export type { Applied, PlanOutput } from "./merge-operations.ts";
 export {
   allowedPorts,
   NET_ALLOW_ENTRIES_MAX,
+  NET_MODES,
   type NetAllowEntry,
   parseNetAllow,
   splitNetAllow,
@@ -98,7 +99,6 @@ export type {
 } from "./session.ts";
 export {
   bindSchema,
-  NET_MODES,
   netModeSchema,
   sessionSchema,
   standbyPolicySchema,

@@ -1,11 +1,17 @@
 import { z } from "zod";
 import { autoPolicySchema } from "./auto.ts";
 import { instantSchema, referenceSchema } from "./ids.ts";
-import { netAllowSchema } from "./net-allow.ts";
+import { NET_ALLOW_CHARACTERS_MAX, NET_ALLOW_WORDS, parseNetAllow } from "./net-allow.ts";
 import { PIDS_MAX } from "./pids.ts";
 import { netModeSchema, standbyPolicySchema } from "./session.ts";
 import { changesSectionSchema } from "./story.ts";
 import { TERMINAL_COLUMNS_MAX, TERMINAL_ROWS_MAX } from "./terminal-size.ts";
+
+/** How a session is told what it may reach: `allow:` and names, addresses, ranges, with commas. */
+const netAllowSchema = z
+  .string()
+  .max(NET_ALLOW_CHARACTERS_MAX)
+  .refine((text) => parseNetAllow(text) !== null, NET_ALLOW_WORDS);
 
 /** The session that an operation is about. */
 export const sessionRef = referenceSchema.describe(

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { autoStateSchema } from "./auto.ts";
 import { instantSchema } from "./ids.ts";
+import { NET_MODES } from "./net-allow.ts";
 
 /**
  * `running`: its processes live. `stopped`: files only, by the user's wish.
@@ -19,9 +20,7 @@ export const standbyPolicySchema = z
 export type StandbyPolicy = z.infer<typeof standbyPolicySchema>;
 
 /** How a session reaches the network: through the host, not at all, or as the host. */
-export const netModeSchema = z.enum(["nat", "none", "host"]);
-/** The modes by their words. */
-export const NET_MODES: readonly string[] = netModeSchema.options;
+export const netModeSchema = z.enum(NET_MODES);
 export type NetMode = z.infer<typeof netModeSchema>;
 
 /** A directory of the host inside a session. It is shared with the host, never captured. */

@@ -35,7 +35,7 @@ export function parseBase(text: string): string {
 
 /** Returns how a session is to reach the network. */
 export function parseNet(text: string): string {
-  if (NET_MODES.includes(text) || parseNetAllow(text) !== null) return text;
+  if ((NET_MODES as readonly string[]).includes(text) || parseNetAllow(text) !== null) return text;
   throw new InvalidArgumentError(
     `Give ${NET_MODES.join(", ")}, or allow: and names or addresses, such as ` +
       "allow:api.example.com,*.npmjs.org:443,10.1.2.0/24.",
