@@ -81,8 +81,8 @@ Environment=${quoted(`WAYPOINT_DIR=${stateDir}`)}
 # A daemon that a command has started gives way; its sessions go on.
 ExecStartPre=-${command} daemon stop
 ExecStart=${command} daemon
-# Until it answers, the next command would start another one.
-ExecStartPost=/bin/sh -c 'until "$$0" daemon status >/dev/null 2>&1; do sleep 0.1; done' ${command}
+# Until it answers, the next command would start another one; one that has ended never does.
+ExecStartPost=/bin/sh -c 'until "$$0" daemon status >/dev/null 2>&1; do kill -0 "$$MAINPID" || exit; sleep 0.1; done' ${command}
 Restart=on-failure
 # Sessions outlive the daemon, and have limits of their own.
 KillMode=process

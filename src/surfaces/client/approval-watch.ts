@@ -34,6 +34,8 @@ export class ApprovalWatch implements AsyncIterable<ApprovalInfo>, AsyncDisposab
       this.#stream = await this.#open({});
       while (!this.#isEnded) {
         try {
+          // What was answered while nobody watched.
+          if (told.size > 0) yield* await this.#settledOf(told);
           for await (const approval of linesOf(this.#stream)) {
             // A new daemon tells all that waits once more.
             const isKnown = told.get(approval.id) === approval.isWaitedFor;
@@ -47,8 +49,6 @@ export class ApprovalWatch implements AsyncIterable<ApprovalInfo>, AsyncDisposab
           if (!hasCode(error, "DAEMON_UNREACHABLE")) throw error;
           const open = (how: { start: boolean }) => this.#open(how);
           this.#stream = await reconnect(this.#stateDir, open, this.#options.signal);
-          // What was answered while nobody watched.
-          for (const settled of await this.#settledOf(told)) yield settled;
         }
       }
     } finally {
