@@ -24,6 +24,8 @@ export class SqliteFile implements Disposable {
   readonly #what: string;
   readonly #statements = new Map<string, StatementSync>();
   #version = 0;
+  /** What a transaction waits for when it ends: the disk, or nothing. */
+  #synchronous: "FULL" | "NORMAL" = "FULL";
 
   private constructor(db: DatabaseSync, what: string) {
     this.#db = db;
@@ -67,10 +69,15 @@ export class SqliteFile implements Disposable {
 
   /** Runs `change` as one transaction: all of it happens or nothing. */
   transaction<T>(change: () => T): T {
+    this.#setSynchronous("FULL");
+    return this.#transaction(change);
+  }
+
+  #transaction<T>(change: () => T): T {
     try {
-      this.#db.exec("BEGIN IMMEDIATE");
+      this.#prepare("BEGIN IMMEDIATE").run();
       const result = change();
-      this.#db.exec("COMMIT");
+      this.#prepare("COMMIT").run();
       return result;
     } catch (error) {
       // A full disk has ended the transaction already.
@@ -84,16 +91,18 @@ export class SqliteFile implements Disposable {
    * next transaction, or {@link sync}, brings it to the disk.
    */
   quickTransaction<T>(change: () => T): T {
-    this.#db.exec("PRAGMA synchronous = NORMAL");
-    try {
-      return this.transaction(change);
-    } finally {
-      this.#db.exec("PRAGMA synchronous = FULL");
-    }
+    this.#setSynchronous("NORMAL");
+    return this.#transaction(change);
   }
 
   /** Brings the log of all transactions to the disk: that of a write syncs what went before. */
   sync(): void {
+    this.#setSynchronous("FULL");
+    this.#writeVersion();
+  }
+
+  /** The smallest change that there is. */
+  #writeVersion(): void {
     try {
       this.#db.exec(`PRAGMA user_version = ${this.#version}`);
     } catch (error) {
@@ -101,15 +110,20 @@ export class SqliteFile implements Disposable {
     }
   }
 
+  #setSynchronous(level: "FULL" | "NORMAL"): void {
+    if (this.#synchronous === level) return;
+    this.#db.exec(`PRAGMA synchronous = ${level}`);
+    this.#synchronous = level;
+  }
+
   /**
    * Lets a new file's log have its whole length from the beginning: a log that need not grow is synced
    * in half the time.
    */
   reserveLog(pages: number): void {
-    this.#db.exec("PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 0");
-    for (let page = 0; page <= pages; page += 1) this.sync();
-    this.#db.exec("PRAGMA wal_checkpoint(RESTART); PRAGMA synchronous = FULL");
-    this.#db.exec(`PRAGMA wal_autocheckpoint = ${pages}`);
+    this.#setSynchronous("NORMAL");
+    for (let page = 0; page <= pages; page += 1) this.#writeVersion();
+    this.#db.exec("PRAGMA wal_checkpoint(RESTART)");
   }
 
   insert(table: string, row: Row): void {
@@ -132,6 +146,7 @@ export class SqliteFile implements Disposable {
 
   /** Returns how many rows were changed. */
   run(sql: string, ...values: SQLInputValue[]): number {
+    if (!this.#db.isTransaction) this.#setSynchronous("FULL");
     try {
       return Number(this.#prepare(sql).run(...values).changes);
     } catch (error) {
