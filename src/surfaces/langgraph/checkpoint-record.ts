@@ -3,7 +3,8 @@ import type { Change, ThreadRecords } from "../../portable/records/index.ts";
 import { WaypointError } from "../../shared/errors/index.ts";
 import { checkpointKey } from "./record-keys.ts";
 import { damaged, type Seal } from "./seal.ts";
-import { isStored, type StoredValue, type ValueStore } from "./value-store.ts";
+import { isStored, type StoredValue } from "./stored-value.ts";
+import type { ValueStore } from "./value-store.ts";
 
 /** What a task has written, by its id and the hash of what it was. */
 export type WriteClaim = readonly [taskId: string, set: string];

@@ -5,7 +5,7 @@ import { newestCheckpoint } from "./list-checkpoints.ts";
 import { readWrites } from "./read-writes.ts";
 import { checkpointKey } from "./record-keys.ts";
 import { damaged } from "./seal.ts";
-import type { StoredValue } from "./value-store.ts";
+import type { StoredValue } from "./stored-value.ts";
 import type { WriteRecord } from "./write-record.ts";
 
 /** What made a channel's value: the newest that was kept as a whole, and the writes after it. */

@@ -129,7 +129,7 @@ async function encodeChannels(
     if (!isNew && stored !== undefined && version !== undefined && before.get(name) === version) {
       channels.set(name, { stored, objects: new Map(), ids: parent.ids.get(name) });
     } else if (isNew || parentId !== null) {
-      const encoded = await values.encode(value, parent.ids.get(name));
+      const encoded = await values.encode(value);
       channels.set(name, { ...encoded, ids: new Set(encoded.objects.keys()) });
     }
     // Without a parent, what has not changed is nowhere.

@@ -3,6 +3,7 @@ import {
   MemorySaver,
   type SerializerProtocol,
 } from "@langchain/langgraph-checkpoint";
+import { LongTexts, readTexts, TEXTS_TYPE } from "./long-texts.ts";
 import { type Marked, revive } from "./revive-value.ts";
 
 /**
@@ -18,9 +19,16 @@ export class SafeSerializer implements SerializerProtocol {
   async dumpsTyped(value: unknown): Promise<[string, Uint8Array]> {
     if (value instanceof Uint8Array) return ["bytes", value];
     try {
+      const texts = new LongTexts();
+      // Called by JSON with the holder as `this`.
+      const left = function (this: unknown, key: string, each: unknown): unknown {
+        const replaced = replace.call(this, key, each);
+        return (typeof replaced === "string" && asOurs(texts.take(replaced))) || replaced;
+      };
       // A value at the top that JSON leaves out is one all the same.
-      const text = JSON.stringify(value === undefined ? mark("undefined", {}) : value, replace);
-      return ["json", Buffer.from(text ?? "null")];
+      const json = JSON.stringify(value === undefined ? mark("undefined", {}) : value, left);
+      if (texts.count > 0) return [TEXTS_TYPE, texts.before(json)];
+      return ["json", Buffer.from(json ?? "null")];
     } catch (error) {
       // Circles, which LangGraph's own cuts.
       if (error instanceof TypeError) return await this.#lenient.dumpsTyped(value);
@@ -32,6 +40,7 @@ export class SafeSerializer implements SerializerProtocol {
     if (type === "bytes") {
       return typeof data === "string" ? new TextEncoder().encode(data) : Uint8Array.from(data);
     }
+    if (type === TEXTS_TYPE) return await revive(readTexts(Buffer.from(data)));
     if (type !== "json") throw new Error(`Unknown serialization type: ${type}`);
     const text = typeof data === "string" ? data : Buffer.from(data).toString();
     const value: unknown = JSON.parse(text);
@@ -40,7 +49,7 @@ export class SafeSerializer implements SerializerProtocol {
   }
 }
 
-/** Called by JSON with the holder as `this`: `value` has been through toJSON already. */
+/** `this` is the holder, `value` has been through toJSON already. */
 function replace(this: unknown, key: string, value: unknown): unknown {
   const original = (this as Record<string, unknown>)[key];
   if (value === undefined) return Array.isArray(this) || key !== "" ? mark("undefined", {}) : value;
@@ -61,8 +70,11 @@ function replace(this: unknown, key: string, value: unknown): unknown {
 const marked = new WeakSet<object>();
 
 function mark(type: string, more: object): Marked {
-  const record: Marked = { lc: 2, type, ...more };
-  marked.add(record);
+  return asOurs({ lc: 2, type, ...more });
+}
+
+function asOurs<Kept extends Marked | null>(record: Kept): Kept {
+  if (record !== null) marked.add(record);
   return record;
 }
 

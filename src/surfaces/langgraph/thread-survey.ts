@@ -6,7 +6,7 @@ import {
   type RecordTools,
 } from "./checkpoint-record.ts";
 import { CHECKPOINTS_PREFIX, idInWriteKey, NAMES_PREFIX, WRITES_PREFIX } from "./record-keys.ts";
-import type { StoredValue } from "./value-store.ts";
+import type { StoredValue } from "./stored-value.ts";
 import { openWrite, type WriteRecord } from "./write-record.ts";
 
 /** A record, where it lies and what it needs. */

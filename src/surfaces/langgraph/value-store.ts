@@ -9,19 +9,19 @@ import {
 } from "../../portable/objects/index.ts";
 import type { Change, ThreadRecords } from "../../portable/records/index.ts";
 import { WaypointError } from "../../shared/errors/index.ts";
+import { TEXTS_TYPE, textEnds } from "./long-texts.ts";
+import { RecentValues } from "./recent-values.ts";
 import { objectKey } from "./record-keys.ts";
+import { SafeSerializer } from "./safe-serializer.ts";
 import { damaged, type Seal } from "./seal.ts";
-
-/**
- * Where a value lies: the serializer's type, and its bytes. Few stand here, as text or in base64;
- * else in objects: their ids, or the root and height of the tree that has them.
- */
-export type StoredValue = { t: string } & (
-  | { v: string }
-  | { b: string }
-  | { o: readonly string[] }
-  | { s: readonly [root: string, height: number] }
-);
+import {
+  endOf,
+  inlineBytes,
+  isStored,
+  itemsOf,
+  type StoredValue,
+  VALUE_BYTES_MAX,
+} from "./stored-value.ts";
 
 /** A value that is to be kept. */
 export interface EncodedValue {
@@ -32,72 +32,78 @@ export interface EncodedValue {
 
 /** Up to so many bytes a value stands where it is mentioned. */
 const INLINE_BYTES_MAX = 256;
-/** Up to here the parts of every value are small; ... */
-const FINE_VALUE_BYTES_MAX = 16 * 1024;
-/** ... and up to here those of one that grows: a conversation grows by less than a small one. */
-const FINE_GROWN_BYTES_MAX = 512 * 1024;
+/** Up to here a text's parts, and those of other values, are small. */
+const FINE_TEXT_BYTES_MAX = 16 * 1024;
+const FINE_JSON_BYTES_MAX = 512 * 1024;
 /** So much of a value is compressed in any case, the rest if that has become shorter by a third. */
 const SAMPLE_BYTES = 8 * 1024;
 const WORTHWHILE = 0.67;
 /** Up to so many ids stand where the value is mentioned. */
 const INLINE_IDS_MAX = 6;
-/** A longer one is refused; V8 has no longer texts. */
-export const VALUE_BYTES_MAX = 512 * 1024 * 1024;
 /** What is read at once: a record may name the same parts again and again. */
 const READ_BYTES_MAX = 2 * 1024 * 1024 * 1024;
-const PARTS_MAX = 2 * (VALUE_BYTES_MAX / FINE_PARTS.bytesMin);
-/** Each level of a tree is at least ten times as wide as the one above. */
-const HEIGHT_MAX = 8;
 const TYPE_CHARS_SHOWN = 20;
 
 /** Values as a serializer makes bytes of them, in objects named by their content. */
 export class ValueStore {
   readonly #serializer: SerializerProtocol;
   readonly #seal: Seal;
+  readonly #isSafe: boolean;
+  readonly #recent = new RecentValues();
 
   constructor(serializer: SerializerProtocol, seal: Seal) {
     this.#serializer = serializer;
+    this.#isSafe = serializer instanceof SafeSerializer;
     this.#seal = seal;
   }
 
-  /** @param before  the ids of the objects that the value before it has, as far as they are known */
-  async encode(value: unknown, before?: ReadonlySet<string>): Promise<EncodedValue> {
+  async encode(value: unknown): Promise<EncodedValue> {
     const [type, bytes] = await this.#serializer.dumpsTyped(value);
-    return this.encodeBytes(type, bytes, before);
+    // What it made of a value nobody else has; bytes it hands on as they are.
+    const isOwn = this.#isSafe && type !== "bytes";
+    return this.encodeBytes(type, isOwn ? bytes : Uint8Array.from(bytes));
   }
 
-  /** @throws USAGE_INVALID  it is too large. */
-  encodeBytes(type: string, bytes: Uint8Array, before?: ReadonlySet<string>): EncodedValue {
+  /**
+   * The same bytes always become the same objects: whoever puts a checkpoint again does not take
+   * from it what another program relies on.
+   *
+   * @param bytes  not changed by anybody from now on
+   * @throws USAGE_INVALID  it is too large.
+   */
+  encodeBytes(type: string, bytes: Uint8Array): EncodedValue {
     if (bytes.length > VALUE_BYTES_MAX) {
       throw new WaypointError("USAGE_INVALID", "A value of the graph is too large to be kept.", {
         hint: "Keep large data elsewhere, and its place in the graph's state.",
         detail: { bytes: bytes.length, bytesMax: VALUE_BYTES_MAX },
       });
     }
-    if (bytes.length <= INLINE_BYTES_MAX) {
-      const text = Buffer.from(bytes);
-      const isText = type === "json";
-      const inline = isText ? { v: text.toString() } : { b: text.toString("base64") };
-      return { stored: { t: type, ...inline }, objects: new Map() };
-    }
-    const objects = new CollectedObjects(this.#seal);
-    const sizes = this.#sizesFor(bytes, before);
-    const ids = [...splitBytes(bytes, sizes)].map((part) => objects.put(part));
-    if (ids.length <= INLINE_IDS_MAX) return { stored: { t: type, o: ids }, objects: objects.all };
-    const items = ids.map((id) => JSON.stringify(id));
-    const { root, height } = writeSequence(objects, items);
-    return { stored: { t: type, s: [root, height] }, objects: objects.all };
+    if (bytes.length <= INLINE_BYTES_MAX) return inline(type, bytes);
+    const known = this.#recent.get(type, bytes);
+    return known ?? this.#recent.add(type, bytes, this.#encodeParts(type, bytes));
   }
 
-  /** A value that begins as the one before it grows, and is kept in small parts from then on. */
-  #sizesFor(bytes: Uint8Array, before: ReadonlySet<string> | undefined): PartSizes {
-    if (bytes.length <= FINE_VALUE_BYTES_MAX) return FINE_PARTS;
-    if (bytes.length > FINE_GROWN_BYTES_MAX || before === undefined) return COARSE_PARTS;
-    const begins = (sizes: PartSizes) => {
-      const [first] = splitBytes(bytes, sizes);
-      return first !== undefined && before.has(this.#seal.idOf(first));
+  #encodeParts(type: string, bytes: Uint8Array): EncodedValue {
+    const objects = new CollectedObjects(this.#seal);
+    // A text that stands in several values is the same parts in each.
+    const ends = this.#isSafe && type === TEXTS_TYPE ? textEnds(bytes) : [];
+    const parts = [0, ...ends].flatMap((start, index) => {
+      const piece = bytes.subarray(start, ends[index]);
+      const isText = index < ends.length || type === "bytes";
+      return [...splitBytes(piece, sizesFor(piece.length, isText))];
+    });
+    // What names the texts of a short value is short: not worth a record.
+    const isEndShort = parts.length > 1 && (parts.at(-1)?.length ?? 0) <= INLINE_BYTES_MAX;
+    const end = isEndShort ? parts.pop() : undefined;
+    const at = storedParts(
+      parts.map((part) => objects.put(part)),
+      objects,
+    );
+    const stored = {
+      ...{ t: type, ...at },
+      ...(end === undefined ? {} : { e: Buffer.from(end).toString("base64") }),
     };
-    return begins(FINE_PARTS) || begins(COARSE_PARTS) ? FINE_PARTS : COARSE_PARTS;
+    return { stored, objects: objects.all };
   }
 
   /**
@@ -164,6 +170,7 @@ export class ValueStore {
       const inline = inlineBytes(each);
       if (inline !== null) return inline;
       const buffers = (ids[index] ?? []).map((id) => parts.get(id) as Buffer);
+      buffers.push(endOf(each));
       const bytes = buffers.reduce((sum, { length }) => sum + length, 0);
       left -= bytes;
       if (bytes > VALUE_BYTES_MAX || left < 0) throw damaged("of a value");
@@ -232,6 +239,25 @@ export class ValueStore {
   }
 }
 
+/** Few bytes stand where the value is mentioned, as text where they are text. */
+function inline(type: string, bytes: Uint8Array): EncodedValue {
+  const text = Buffer.from(bytes);
+  const here = type === "json" ? { v: text.toString() } : { b: text.toString("base64") };
+  return { stored: { t: type, ...here }, objects: new Map() };
+}
+
+function storedParts(ids: readonly string[], objects: ObjectStore) {
+  if (ids.length <= INLINE_IDS_MAX) return { o: ids };
+  const items = ids.map((id) => JSON.stringify(id));
+  const { root, height } = writeSequence(objects, items);
+  return { s: [root, height] as const };
+}
+
+/** A list grows at its end, by less than a small part; a text is mostly written anew. */
+function sizesFor(bytes: number, isText: boolean): PartSizes {
+  return bytes <= (isText ? FINE_TEXT_BYTES_MAX : FINE_JSON_BYTES_MAX) ? FINE_PARTS : COARSE_PARTS;
+}
+
 class CollectedObjects implements ObjectStore {
   readonly all = new Map<string, Uint8Array>();
   readonly #seal: Seal;
@@ -249,43 +275,4 @@ class CollectedObjects implements ObjectStore {
   get(id: string): Uint8Array | undefined {
     return this.all.get(id);
   }
-}
-
-function inlineBytes(stored: StoredValue): Buffer | null {
-  if ("v" in stored) return Buffer.from(stored.v);
-  return "b" in stored ? Buffer.from(stored.b, "base64") : null;
-}
-
-/** A node's items are JSON texts, a line each. */
-function itemsOf(nodes: readonly Buffer[]): string[] {
-  const items: string[] = [];
-  for (const node of nodes) {
-    for (const line of node.toString().split("\n").slice(0, -1)) items.push(idIn(line));
-    if (items.length > PARTS_MAX) throw damaged("of a value");
-  }
-  return items;
-}
-
-function idIn(line: string): string {
-  const [, id] = /^"([\w-]+)"$/.exec(line) ?? [];
-  if (id === undefined) throw damaged("of a value");
-  return id;
-}
-
-/** Tells whether a record says where a value lies in one of the ways that there are. */
-export function isStored(stored: unknown): stored is StoredValue {
-  if (typeof stored !== "object" || stored === null) return false;
-  if (!("t" in stored) || typeof stored.t !== "string") return false;
-  if ("v" in stored) return typeof stored.v === "string";
-  if ("b" in stored) return typeof stored.b === "string";
-  if ("o" in stored) return Array.isArray(stored.o) && stored.o.every(isId);
-  if (!("s" in stored) || !Array.isArray(stored.s)) return false;
-  const [root, height] = stored.s as unknown[];
-  return (
-    isId(root) && Number.isInteger(height) && Number(height) >= 0 && Number(height) <= HEIGHT_MAX
-  );
-}
-
-function isId(value: unknown): boolean {
-  return typeof value === "string";
 }

@@ -1,5 +1,5 @@
 import { openRecord, type RecordTools } from "./checkpoint-record.ts";
-import { isStored, type StoredValue } from "./value-store.ts";
+import { isStored, type StoredValue } from "./stored-value.ts";
 
 /** A write of a task, as it is kept. */
 export interface WriteRecord {
