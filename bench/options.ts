@@ -1,5 +1,6 @@
 import { parseArgs } from "node:util";
 import { WORKLOADS } from "./workloads/index.ts";
+import type { Workload } from "./workloads/workload.ts";
 
 export const USAGE = `Usage: npm run bench -- [options] [NAME...]
 
@@ -8,6 +9,7 @@ export const USAGE = `Usage: npm run bench -- [options] [NAME...]
   --rounds N         this many rounds of each workload
   --rest SECONDS     measure each workload at the pace of use, too: with such a rest before each run, and
                      without touching memory for it (docs/performance.md)
+  --aged MINUTES     measure a daemon that has been used for so long, too, beside a fresh one
   --mebibytes N      how large a program with much memory is [2048]
   --install-peers    bring podman, runc and Redis into .tools/peers first (Debian's packages)
   --from FILE        measure nothing; take an earlier run of bench/results
@@ -25,6 +27,7 @@ export function readOptions(words: readonly string[]) {
       only: { type: "string" },
       rounds: { type: "string" },
       rest: { type: "string" },
+      aged: { type: "string" },
       mebibytes: { type: "string", default: "2048" },
       from: { type: "string" },
       "install-peers": { type: "boolean", default: false },
@@ -32,8 +35,11 @@ export function readOptions(words: readonly string[]) {
       help: { type: "boolean", default: false },
     },
   });
-  const usual = WORKLOADS.filter(({ rounds: { quick } }) => values.full || quick > 0);
+  const isUsual = ({ name, rounds: { quick } }: Workload) =>
+    values.full || quick > 0 || (name === "aged" && values.aged !== undefined);
+  const usual = WORKLOADS.filter(isUsual);
   const asked = [...(values.only?.split(",") ?? []), ...positionals];
+  if (values.aged !== undefined && asked.length > 0) asked.push("aged");
   const names = asked.length > 0 ? asked : usual.map(({ name }) => name);
   const workloads = names.map((name) => {
     const found = WORKLOADS.find((workload) => workload.name === name);
@@ -50,6 +56,7 @@ export function readOptions(words: readonly string[]) {
       rounds,
       restSeconds,
       mebibytes,
+      agedMinutes: values.aged === undefined ? 0 : readNumber("--aged", values.aged),
       isHelp: values.help,
       from: values.from,
     },

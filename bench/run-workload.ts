@@ -25,6 +25,7 @@ export async function runWorkload(
   options: {
     isFull: boolean;
     mebibytes: number;
+    agedMinutes: number;
     rounds: number | undefined;
     /** Measures each workload at the pace of use, too. */
     restSeconds: number | undefined;
@@ -47,11 +48,11 @@ export async function runWorkload(
   try {
     options.say(`${name}: preparing`);
     const ticker = await compile("ticker", buildDir);
-    const { isFull, mebibytes } = options;
+    const { isFull, mebibytes, agedMinutes } = options;
     const memory = new WarmMemory(await compile("warm", buildDir), buildDir);
     const [first, again]: [number[], number[]] = [[], []];
     const warmMebibytes = workload.warmMebibytes?.(options) ?? WARM_MEBIBYTES;
-    const context = { isFull, mebibytes, stack, buildDir, ticker, skip };
+    const context = { isFull, mebibytes, agedMinutes, stack, buildDir, ticker, skip };
     const contenders = await workload.prepare(context);
     const failed = new Set<unknown>();
     const common = {

@@ -66,6 +66,22 @@ const PACE_GOALS: readonly Goal[] = [
   },
 ];
 
+/** What a daemon takes that has been used, against a fresh one. */
+const AGED_GOALS: readonly Goal[] = [
+  {
+    what: "daemon that has been used",
+    atMost: 120,
+    unit: "MiB",
+    figure: ["aged", "aged", "daemon, MiB"],
+  },
+  ...["pause", "checkpoint", "fork", "restore, with what is captured for undo"].map(
+    (figure): Goal => ({
+      ...{ what: `${figure}: a used daemon against a fresh one`, atMost: 1.15 },
+      ...{ figure: ["aged", "aged", figure], against: ["aged", "fresh", figure] },
+    }),
+  ),
+];
+
 /** The goals, for medians where nothing else is said. */
 const GOALS: readonly Goal[] = [
   { what: "pause of a shell's checkpoint", atMost: 10, figure: SHELL_PAUSE },
@@ -165,6 +181,7 @@ const GOALS: readonly Goal[] = [
     against: ["commands", "sdk", "exec true"],
   },
   ...PACE_GOALS,
+  ...AGED_GOALS,
 ];
 
 /** Returns how each goal was met; goals of workloads that were not asked for are left out. */

@@ -1,3 +1,4 @@
+import { aged } from "./aged.ts";
 import { agentState } from "./agent-state.ts";
 import { commands } from "./command-line.ts";
 import { deepLineage } from "./deep-lineage.ts";
@@ -20,6 +21,6 @@ import type { Workload } from "./workload.ts";
 /** All workloads, in the order in which they run. */
 export const WORKLOADS: readonly Workload[] = [
   ...[shell, standby, commands, nodeServer, redis, postgresql, memory, lazy],
-  ...[manyFiles, changedFiles, deepLineage, forks, story, log, agentState, langgraph, pace],
+  ...[manyFiles, changedFiles, deepLineage, forks, story, log, agentState, langgraph, pace, aged],
   space,
 ];

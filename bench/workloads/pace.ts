@@ -56,7 +56,7 @@ async function goingBack({ stack }: WorkloadContext): Promise<Contender[]> {
       run: async () => {
         const { stateDir } = world;
         const { tookMs } = await timed(() =>
-          callOnCommandLine(stateDir, "fork", `${session.name}@${older.id}`, "--name", "forked"),
+          callOnCommandLine(stateDir, "fork", older.id, "--name", "forked"),
         );
         await callOnCommandLine(stateDir, "rm", "forked", "--force");
         return { fork: tookMs };

@@ -6,6 +6,8 @@ export interface WorkloadContext {
   isFull: boolean;
   /** How large a large program is. */
   mebibytes: number;
+  /** How long a daemon is used before it is measured. */
+  agedMinutes: number;
   /** Takes what has to be disposed of at the end, the last first. */
   stack: AsyncDisposableStack;
   /** Directory for what is compiled. */

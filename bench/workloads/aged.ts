@@ -1,0 +1,78 @@
+import { readFileSync } from "node:fs";
+import { setTimeout as delay } from "node:timers/promises";
+import type { Checkpoint, Session } from "../../src/index.ts";
+import { callOperation } from "../../src/surfaces/client/index.ts";
+import { answer, untilDurable, waypointFork, waypointRestore } from "../contenders/waypoint.ts";
+import type { Contender } from "../measuring/contender.ts";
+import { PLAIN_SHELL, WaypointWorld } from "../worlds/waypoint-world.ts";
+import type { Workload } from "./workload.ts";
+
+const CHECKPOINTS = 300;
+/** Every so many checkpoints, one is verified in a throw-away fork. */
+const CHECKPOINTS_PER_VERIFICATION = 5;
+/** The pace of use for what is left of the time. */
+const REST_MS = 4_000;
+const MS_PER_MINUTE = 60_000;
+const KIBIBYTES_PER_MEBIBYTE = 1024;
+
+/** A daemon that has been used beside one that has not, each with a store of its own. */
+export const aged: Workload = {
+  name: "aged",
+  title: `a daemon after ${CHECKPOINTS} checkpoints and their verifications, and a fresh one`,
+  rounds: { quick: 0, full: 20 },
+  prepare: async (context) => {
+    const old = context.stack.use(await WaypointWorld.open());
+    await grow(old, context.agedMinutes);
+    const fresh = context.stack.use(await WaypointWorld.open());
+    return [...(await used("fresh", fresh)), ...(await used("aged", old))];
+  },
+};
+
+async function grow({ waypoint }: WaypointWorld, minutes: number): Promise<void> {
+  const endsAtMs = performance.now() + minutes * MS_PER_MINUTE;
+  const session = await waypoint.new({ name: "old", ...PLAIN_SHELL });
+  for (let made = 1; made <= CHECKPOINTS || performance.now() < endsAtMs; made += 1) {
+    await step(session, made);
+    if (made > CHECKPOINTS) await delay(REST_MS);
+  }
+}
+
+async function step(session: Session, made: number): Promise<void> {
+  await session.exec(`export STEP=${made}; echo ${made} >>/srv/steps`);
+  const checkpoint = await session.checkpoint();
+  if (made % CHECKPOINTS_PER_VERIFICATION === 0) await checkpoint.verify("true");
+}
+
+async function used(name: string, world: WaypointWorld): Promise<Contender[]> {
+  const session = await world.waypoint.new({ name: "plain", ...PLAIN_SHELL });
+  await session.exec("cd /srv; export MARK=1");
+  const older = await session.checkpoint({ durable: true });
+  const restored = waypointRestore(session, older);
+  return [
+    { name, run: () => saved(session) },
+    { name, run: waypointFork(older).run },
+    { name, before: () => work(session), run: restored.run },
+    { name, run: async () => ({ "daemon, MiB": await residentMebibytes(world) }) },
+  ];
+}
+
+async function work(session: Session): Promise<void> {
+  await session.exec("date +%s%N >/srv/work");
+  await answer(session);
+}
+
+async function saved(session: Session): Promise<Record<string, number>> {
+  await work(session);
+  const beganAtMs = performance.now();
+  const checkpoint: Checkpoint = await session.checkpoint();
+  const tookMs = performance.now() - beganAtMs;
+  await untilDurable(checkpoint);
+  return { pause: checkpoint.info.pauseMs, checkpoint: tookMs };
+}
+
+async function residentMebibytes({ stateDir }: WaypointWorld): Promise<number> {
+  const { pid } = await callOperation(stateDir, "daemon.status", {});
+  const status = readFileSync(`/proc/${pid}/status`, "utf8");
+  const [, kibibytes] = /^VmRSS:\s+(\d+) kB$/m.exec(status) ?? [];
+  return Number(kibibytes) / KIBIBYTES_PER_MEBIBYTE;
+}
