@@ -1,5 +1,6 @@
 import { aged } from "./aged.ts";
 import { agentState } from "./agent-state.ts";
+import { busy } from "./busy.ts";
 import { commands } from "./command-line.ts";
 import { deepLineage } from "./deep-lineage.ts";
 import { forks } from "./forks.ts";
@@ -21,6 +22,18 @@ import type { Workload } from "./workload.ts";
 /** All workloads, in the order in which they run. */
 export const WORKLOADS: readonly Workload[] = [
   ...[shell, standby, commands, nodeServer, redis, postgresql, memory, lazy],
-  ...[manyFiles, changedFiles, deepLineage, forks, story, log, agentState, langgraph, pace, aged],
+  ...[
+    manyFiles,
+    changedFiles,
+    deepLineage,
+    forks,
+    story,
+    log,
+    agentState,
+    langgraph,
+    pace,
+    aged,
+    busy,
+  ],
   space,
 ];
