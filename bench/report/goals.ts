@@ -66,6 +66,21 @@ const PACE_GOALS: readonly Goal[] = [
   },
 ];
 
+const SLOWEST_CALL = "exec, slowest of 20";
+
+/** What a session pays that is checkpointed by itself. */
+const AUTOMATIC_GOALS: readonly Goal[] = [
+  {
+    ...{ what: "auto hybrid, 150 MiB: longest pause", atMost: 60 },
+    figure: ["automatic", "auto hybrid", "pause, longest"],
+  },
+  {
+    ...{ what: "slowest exec of 20, against without auto", atMost: 1.3 },
+    figure: ["automatic", "auto hybrid", SLOWEST_CALL],
+    against: ["automatic", "auto off", SLOWEST_CALL],
+  },
+];
+
 /** What a daemon takes that has been used, against a fresh one. */
 const AGED_GOALS: readonly Goal[] = [
   {
@@ -181,6 +196,7 @@ const GOALS: readonly Goal[] = [
     against: ["commands", "sdk", "exec true"],
   },
   ...PACE_GOALS,
+  ...AUTOMATIC_GOALS,
   ...AGED_GOALS,
 ];
 

@@ -1,5 +1,6 @@
 import { aged } from "./aged.ts";
 import { agentState } from "./agent-state.ts";
+import { automatic } from "./automatic.ts";
 import { busy } from "./busy.ts";
 import { commands } from "./command-line.ts";
 import { deepLineage } from "./deep-lineage.ts";
@@ -32,6 +33,7 @@ export const WORKLOADS: readonly Workload[] = [
     agentState,
     langgraph,
     pace,
+    automatic,
     aged,
     busy,
   ],

@@ -1,0 +1,67 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { Session } from "../../src/index.ts";
+import { answer } from "../contenders/waypoint.ts";
+import { type Contender, timed } from "../measuring/contender.ts";
+import { compile, inBackground } from "../programs/program.ts";
+import { PLAIN_SHELL, sessionComputer, WaypointWorld } from "../worlds/waypoint-world.ts";
+import type { Workload, WorkloadContext } from "./workload.ts";
+
+const MEBIBYTES = 150;
+const COMMAND_MS = 4_000;
+/** Calls in a round, and how long the longest wait before one is. */
+const CALLS = 20;
+const CALL_MS_MAX = 1_000;
+
+/** What somebody feels in a session that is checkpointed by itself: after each command. */
+export const automatic: Workload = {
+  name: "automatic",
+  title: `a session of ${MEBIBYTES} MiB with a command every 4 s: checkpointed by itself, and not`,
+  rounds: { quick: 0, full: 5 },
+  withoutWarmUp: true,
+  prepare: async (context) => [
+    await inUse("auto hybrid", "hybrid", context),
+    await inUse("auto off", "manual", context),
+  ],
+};
+
+async function inUse(
+  name: string,
+  policy: string,
+  { stack, buildDir }: WorkloadContext,
+): Promise<Contender> {
+  const { waypoint } = stack.use(await WaypointWorld.open());
+  const session = await waypoint.new({ name: "used", ...PLAIN_SHELL });
+  const computer = sessionComputer(session);
+  await computer.write("/tmp/resident", await compile("resident", buildDir));
+  const program = inBackground(`/tmp/resident ${MEBIBYTES} /tmp/full`);
+  await computer.shell(`chmod 755 /tmp/resident; ${program}`);
+  await session.exec("until test -e /tmp/full; do sleep 0.1; done");
+  await session.auto({ policy });
+  return { name, run: () => useFor(session) };
+}
+
+async function useFor(session: Session): Promise<Record<string, number>> {
+  const working = new AbortController();
+  const commands = (async () => {
+    for (let made = 1; !working.signal.aborted; made += 1) {
+      await session.exec(`echo ${made} >/srv/step`);
+      await delay(COMMAND_MS, undefined, { signal: working.signal }).catch(() => {});
+    }
+  })();
+  const since = new Date().toISOString();
+  const calls: number[] = [];
+  while (calls.length < CALLS) {
+    await delay(Math.random() * CALL_MS_MAX);
+    calls.push((await timed(() => answer(session))).tookMs);
+  }
+  working.abort();
+  await commands;
+  const { checkpoints } = await session.log();
+  const pauses = checkpoints
+    .filter(({ trigger, createdAt }) => trigger === "auto" && createdAt > since)
+    .map(({ pauseMs }) => pauseMs);
+  return {
+    [`exec, slowest of ${CALLS}`]: Math.max(...calls),
+    ...(pauses.length === 0 ? {} : { "pause, longest": Math.max(...pauses) }),
+  };
+}
