@@ -93,6 +93,25 @@ const REMOVAL = [
   "catalog.deleteInstance s1-1",
 ];
 
+/** Returns the steps that are among the wanted ones, each as often as it comes in its turn. */
+function inOrder(all: readonly string[], wanted: readonly unknown[]): string[] {
+  const found: string[] = [];
+  for (const step of all) {
+    if (isStep(step, wanted[found.length])) found.push(step);
+  }
+  return found;
+}
+
+/** Puts the step that fits in the place of a pattern. */
+function inWords(all: readonly string[]) {
+  return (wanted: unknown) => all.find((step) => isStep(step, wanted)) ?? wanted;
+}
+
+function isStep(step: string, wanted: unknown): boolean {
+  if (typeof wanted === "string" || wanted === undefined) return step === wanted;
+  return (wanted as { asymmetricMatch(step: string): boolean }).asymmetricMatch(step);
+}
+
 /** The session runs on as it was, and nothing of the new instance is left. */
 function expectAsItWas({ engine, steps }: FakeEngine, left = ["checkpoint id1"]) {
   expect(steps.left()).toEqual(left);
@@ -120,8 +139,12 @@ test("a restore captures what is there, makes the new instance, and ends the old
   await background.idle();
 
   const { all } = fake.steps;
-  const steps = [...BEFORE, ...NEW_INSTANCE, ...SWAP];
-  expect(all.slice(0, steps.length)).toEqual(steps);
+  const swapAt = all.lastIndexOf("catalog.transaction", all.indexOf("catalog.operations.insert"));
+  // Both at once, each in its order; then the swap.
+  const both = all.slice(0, swapAt);
+  expect(both.toSorted()).toEqual([...BEFORE, ...NEW_INSTANCE].map(inWords(both)).toSorted());
+  for (const steps of [BEFORE, NEW_INSTANCE]) expect(inOrder(both, steps)).toEqual(steps);
+  expect(all.slice(swapAt, swapAt + SWAP.length)).toEqual(SWAP);
   expect(all.filter((step) => REMOVAL.includes(step))).toEqual(REMOVAL);
   expect(restored).toMatchObject({ checkpoint: "c1", undo: "id1", undoContent: "full", pid: 101 });
   expect(catalog.session("s1")).toMatchObject({ instance: "s1-2", head: "c1", instanceCount: 2 });
@@ -170,7 +193,6 @@ test("a restore whose state cannot be kept leaves the session as it was", async 
 });
 
 test.each<Step>([
-  "store.images.locate",
   "store.space.flushIfDirty",
   "link.quiesce",
   "criu.dump",
@@ -184,7 +206,25 @@ test.each<Step>([
 
   expectAsItWas(fake, []);
   expect(fake.engine.catalog.checkpoints().map(({ id }) => id)).toEqual(["c1", "c2"]);
+});
+
+test("images that are not there end a restore before anything is begun", async () => {
+  const fake = engineWith();
+  fake.steps.fail("store.images.locate");
+
+  await expect(restore(fake)).rejects.toThrow("store.images.locate failed");
+
+  expectAsItWas(fake, []);
   expect(fake.steps.all).not.toContain("catalog.insertInstance");
+});
+
+test("processes alone are built once what is there has been captured", async () => {
+  const fake = engineWith();
+
+  await restore(fake, SESSION, { only: "processes" });
+
+  const { all } = fake.steps;
+  expect(all.indexOf("catalog.insertInstance")).toBeGreaterThan(all.indexOf("link.resume"));
 });
 
 test.each<Step>(["criu.dump", "store.createInstanceFrom", "criu.restore", "connectInit"])(

@@ -71,18 +71,29 @@ export async function restoreCheckpoint(
   const checkpoint = await requireCaptured(from.checkpoint, engine);
   if (checkpoint.content === "full")
     engine.store.images.locate(engine.store.checkpointPaths(checkpoint.id));
-  const { intent, movesHead } = beforeRestoreOf(checkpoint);
-  const before = await captureBefore(session, { intent, movesHead }, options, engine);
-  await using rollback = new Rollback();
-  rollback.defer("remove the checkpoint of what was there", () => forget(before, session, engine));
-  engine.leases.throwIfCancelled(session.id);
-  // With processes alone it goes on from the files of now.
-  const filesOf = options.only === "processes" && before !== null ? before : checkpoint;
-
-  const restoreStartedAtMs = performance.now();
+  const old = await findInTheWay(session, checkpoint, engine);
   const instanceId = `${session.id}-${session.instanceCount + 1}`;
   catalog.updateSession(session.id, { instanceCount: session.instanceCount + 1 });
-  const old = await findInTheWay(session, checkpoint, engine);
+  const build = async (filesFrom: CheckpointRow) => {
+    const beganAtMs = performance.now();
+    const live = await buildFrom(
+      { ...from, checkpoint, filesFrom: filesFrom.id },
+      ...([session, instanceId, engine] as const),
+    );
+    return { live, filesOf: filesFrom, readyMs: roundMs(performance.now() - beganAtMs) };
+  };
+
+  await using rollback = new Rollback();
+  const removeBuilt = () => removeInstance(instanceId, engine);
+  // What is captured and what is built need nothing of each other, as a rule: both at once.
+  const isBeside = old === null && options.only !== "processes";
+  const beside = isBeside ? build(checkpoint) : null;
+  if (beside !== null)
+    rollback.defer("remove the new instance", () => beside.then(removeBuilt, () => {}));
+  const { intent, movesHead } = beforeRestoreOf(checkpoint);
+  const before = await captureBefore(session, { intent, movesHead }, options, engine);
+  rollback.defer("remove the checkpoint of what was there", () => forget(before, session, engine));
+  engine.leases.throwIfCancelled(session.id);
   if (old !== null) {
     // From here on what was captured of it is all that there is of it.
     rollback.keep();
@@ -90,12 +101,12 @@ export async function restoreCheckpoint(
     rollback.defer("bring the session back", bring);
     await leave(session, old, engine);
   }
-  const source = { ...from, checkpoint, filesFrom: filesOf.id };
-  const live = await buildFrom(source, session, instanceId, engine);
-  rollback.defer("remove the new instance", () => removeInstance(instanceId, engine));
+  // With processes alone it goes on from the files of now.
+  const filesFrom = options.only === "processes" && before !== null ? before : checkpoint;
+  const { live, filesOf, readyMs } = await (beside ?? build(filesFrom));
+  if (beside === null) rollback.defer("remove the new instance", removeBuilt);
   // The last moment for it: what runs has not been touched, unless it had to end.
   if (old === null) engine.leases.throwIfCancelled(session.id);
-  const readyMs = roundMs(performance.now() - restoreStartedAtMs);
 
   catalog.transaction(() => {
     catalog.updateSession(session.id, {
