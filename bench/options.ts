@@ -9,7 +9,7 @@ export const USAGE = `Usage: npm run bench -- [options] [NAME...]
   --rounds N         this many rounds of each workload
   --rest SECONDS     measure each workload at the pace of use, too: with such a rest before each run, and
                      without touching memory for it (docs/performance.md)
-  --aged MINUTES     measure a daemon that has been used for so long, too, beside a fresh one
+  --aged MINUTES     use a daemon for so long first: measures it beside a fresh one; for \`busy\`, how long
   --mebibytes N      how large a program with much memory is [2048]
   --install-peers    bring podman, runc and Redis into .tools/peers first (Debian's packages)
   --from FILE        measure nothing; take an earlier run of bench/results
@@ -39,7 +39,7 @@ export function readOptions(words: readonly string[]) {
     values.full || quick > 0 || (name === "aged" && values.aged !== undefined);
   const usual = WORKLOADS.filter(isUsual);
   const asked = [...(values.only?.split(",") ?? []), ...positionals];
-  if (values.aged !== undefined && asked.length > 0) asked.push("aged");
+
   const names = asked.length > 0 ? asked : usual.map(({ name }) => name);
   const workloads = names.map((name) => {
     const found = WORKLOADS.find((workload) => workload.name === name);
