@@ -45,7 +45,8 @@ async function requireSameMoment(waypoint: Waypoint, database: string): Promise<
   const saver = SqliteSaver.fromConnString(database);
   let newest = 0;
   try {
-    for await (const { checkpoint, metadata } of saver.list(THREAD)) {
+    const ofGraph = { configurable: { ...THREAD.configurable, checkpoint_ns: "" } };
+    for await (const { checkpoint, metadata } of saver.list(ofGraph)) {
       const { log = [] } = checkpoint.channel_values as { log?: string[] };
       newest = Math.max(newest, log.length);
       const { waypoint: link } = metadata as never as { waypoint: { checkpoint: string } };

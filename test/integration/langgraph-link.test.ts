@@ -159,6 +159,55 @@ describe("a graph", () => {
     await fork.remove({ force: true });
   });
 
+  test("whose session is restored by hand meanwhile ends, and goes on from its last step", async () => {
+    let isMoved = false;
+    const restore = async (it: Session) => {
+      if (isMoved) return;
+      isMoved = true;
+      const [first] = (await it.log()).checkpoints;
+      await it.restore(first?.id ?? "");
+    };
+    const { graph } = linkedLine(memory, session, { works: { b: restore } });
+    await expect(graph.invoke(IN, T1)).rejects.toMatchObject({ code: "GRAPH_MACHINE_MOVED" });
+    await graph.invoke(null, T1);
+    expect(await doneOn(session)).toEqual(ALL);
+  });
+
+  test("whose daemon is killed at the end of a step can be run again", async () => {
+    const killed: number[] = [];
+    const kill = async () => {
+      if (killed.length > 0) return;
+      killed.push(await own.daemonPid());
+      process.kill(killed[0] ?? 0, "SIGKILL");
+    };
+    const { graph } = linkedLine(memory, session, { works: { b: kill } });
+    // Whether the capture is the first to find no daemon is a matter of moments.
+    await graph.invoke(IN, T1).catch((error: unknown) => {
+      expect(error).toMatchObject({ code: "DAEMON_UNREACHABLE" });
+    });
+    await graph.invoke(null, T1);
+    expect(await own.daemonPid()).not.toBe(killed[0]);
+    expect(await doneOn(session)).toEqual(ALL);
+  });
+
+  test("whose session was removed says that its machine is gone", async () => {
+    const gone = await own.waypoint.new({ net: "none" });
+    const { graph } = linkedLine(memory, gone);
+    await graph.invoke(IN, T1);
+    await gone.remove({ force: true });
+    await expect(graph.invoke(null, await placeOf(graph, "b"))).rejects.toMatchObject({
+      code: "GRAPH_MACHINE_GONE",
+    });
+  });
+
+  test("whose session was renamed goes on", async () => {
+    const { graph } = linkedLine(memory, session);
+    await graph.invoke(IN, T1);
+    await session.rename("another-name");
+    await graph.invoke(null, await placeOf(graph, "c"));
+    expect(await doneOn(session)).toEqual(ALL);
+  });
+
   test("tells what each step changed on the machine", async () => {
     const works = { c: (it: Session) => it.exec("echo new > /srv/by-c") };
     const { linked, graph } = linkedLine(memory, session, { works });

@@ -46,6 +46,7 @@ export class FakeSession implements LinkableSession {
   values: Record<string, unknown> = {};
   head: string | null = null;
   runs: "running" | "ended" = "running";
+  pid = 1;
 
   constructor(world: FakeWorld, id: string) {
     this.#world = world;
@@ -74,7 +75,7 @@ export class FakeSession implements LinkableSession {
   };
 
   info() {
-    return Promise.resolve({ head: this.head, state: this.runs });
+    return Promise.resolve({ head: this.head, state: this.runs, pid: this.pid });
   }
 
   async checkpoint({ intent = "", ifChanged = false }: { intent?: string; ifChanged?: boolean }) {
@@ -100,6 +101,7 @@ export class FakeSession implements LinkableSession {
     if (options.only === undefined) this.values = moment.state;
     this.head = checkpoint;
     this.runs = "running";
+    this.pid += 1;
     await Promise.resolve();
   }
 

@@ -101,7 +101,10 @@ export const ERROR_REGISTRY = {
   ),
   GRAPH_CONFLICT: refused("Another run, or another thread, of a graph has the session."),
   GRAPH_MACHINE_GONE: refused(
-    "The checkpoint of the machine that a step of a graph has was removed.",
+    "The checkpoint of the machine that a step of a graph has was removed, or is another session's.",
+  ),
+  GRAPH_MACHINE_MOVED: refused(
+    "The session was restored or started again while a graph ran on it.",
   ),
   FILE_NOT_FOUND: notFound(
     "At that moment there is nothing at the path, or a link on the way leads to nothing.",

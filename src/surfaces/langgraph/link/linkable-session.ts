@@ -12,8 +12,15 @@ export interface LinkableSession {
   readonly name: string;
   /** What its agent has beside the machine; the thread that the session belongs to is kept there. */
   readonly state: LinkableState;
-  /** Returns where it stands, and whether it runs. */
-  info(): Promise<{ head: string | null; state: "running" | "stopped" | "ended" }>;
+  /**
+   * Returns where it stands, and whether it runs. `pid` stands for its processes: it is another one once
+   * they were restored or started again. Without it nobody notices that under a run.
+   */
+  info(): Promise<{
+    head: string | null;
+    state: "running" | "stopped" | "ended";
+    pid?: number | null;
+  }>;
   /** Captures it; with `ifChanged` only where something has changed since its head, which is the answer then. */
   checkpoint(options: {
     intent?: string;

@@ -63,6 +63,17 @@ describe("the policy", () => {
     expect(await links(linked)).toEqual(expected);
   });
 
+  test("tools knows what a tool has answered before that is kept", async () => {
+    const putWrites = memory.putWrites.bind(memory);
+    memory.putWrites = async (...args) => {
+      await new Promise((resolve) => setImmediate(resolve));
+      await putWrites(...args);
+    };
+    const linked = linkSession(memory, session, { policy: "tools" });
+    await agent(linked).invoke(IN, on("t1"));
+    expect(await links(linked)).toEqual(["c1*", "c1", "c1", "c2*", "c2"]);
+  });
+
   test("tools knows nodes by their names, too", async () => {
     const linked = linkSession(memory, session, { policy: "tools", toolNodes: ["work"] });
     await agent(linked, "work").invoke(IN, on("t1"));

@@ -8,7 +8,6 @@ import {
   type CheckpointTuple,
   type PendingWrite,
 } from "@langchain/langgraph-checkpoint";
-import { WaypointError } from "../../../shared/errors/index.ts";
 import { type LinkedStep, tellStep } from "./link-history.ts";
 import type { ChosenOptions } from "./link-options.ts";
 import {
@@ -22,35 +21,24 @@ import {
   withoutRest,
 } from "./link-record.ts";
 import type { LinkableSession } from "./linkable-session.ts";
+import { requireSameProcesses } from "./move-machine.ts";
+import { capture, linkOfStep, type Position } from "./position.ts";
 import { prepareRun } from "./prepare-run.ts";
 import {
   checkpointIdOf,
   configOf,
+  keeperOf,
   namespaceOf,
+  nestedElsewhere,
+  nodeRunOf,
   requireSync,
   runOf,
   threadOf,
 } from "./run-config.ts";
+import { listUnmarked, overtaken, RunMarks } from "./run-marks.ts";
 import { ThreadSessions } from "./thread-sessions.ts";
 import { hasToolResult, ranOf } from "./tool-results.ts";
 import { UpdateLinks } from "./update-links.ts";
-
-/** Where a thread's run is, in the graph and on the machine. */
-interface Position<S> {
-  /** Stands for the run. */
-  run: unknown;
-  checkpointId: string | undefined;
-  session: S;
-  link: Link;
-  /** A tool has answered since the link was taken. */
-  hasToolRun: boolean;
-  /** Which nodes had run when it was taken. */
-  ran: string;
-  /** A node was interrupted, so the step does not come to its end. */
-  isLeft: boolean;
-  /** Checkpoint of which it is noted that subgraphs of its step have checkpoints of their own. */
-  nestedIn: string | undefined;
-}
 
 /** What {@link linkSession} makes of a saver: the same one, each of whose checkpoints has its machine. */
 export class LinkedSaver<S extends LinkableSession = LinkableSession> extends BaseCheckpointSaver {
@@ -60,13 +48,15 @@ export class LinkedSaver<S extends LinkableSession = LinkableSession> extends Ba
   readonly #sessions: ThreadSessions<S>;
   readonly #positions = new Map<string, Position<S>>();
   readonly #updates: UpdateLinks;
+  readonly #marks: RunMarks;
 
   /** Not for callers: `linkSession` makes them. */
   constructor(saver: BaseCheckpointSaver, session: S, options: ChosenOptions<S>) {
     super(saver.serde);
     this.saver = saver;
     this.#options = options;
-    this.#sessions = new ThreadSessions(saver, session, options);
+    this.#marks = new RunMarks(saver);
+    this.#sessions = new ThreadSessions(saver, session, { options, marks: this.#marks });
     this.#updates = new UpdateLinks(saver, (link) => this.#sessions.of(link));
   }
 
@@ -92,10 +82,18 @@ export class LinkedSaver<S extends LinkableSession = LinkableSession> extends Ba
     return await this.#begin(config, undefined);
   }
 
-  /** Returns the session of a config's thread: what its tools have to work in. */
+  /**
+   * Returns the session of a config's thread: what its tools have to work in.
+   *
+   * @throws GRAPH_CONFLICT  a node asks whose run another one has overtaken.
+   * @throws USAGE_INVALID  a node asks whose graph keeps its checkpoints elsewhere.
+   */
   async sessionOf(config: RunnableConfig): Promise<S> {
     const thread = threadOf(config);
+    this.#requireOwnGraph(config);
     const position = this.#positions.get(thread);
+    const run = nodeRunOf(config);
+    if (run !== undefined && run !== position?.run) throw overtaken(thread);
     if (position !== undefined) return position.session;
     return await this.#sessions.of(linkOf(await this.saver.getTuple(configOf(thread))));
   }
@@ -105,16 +103,22 @@ export class LinkedSaver<S extends LinkableSession = LinkableSession> extends Ba
     config: RunnableConfig,
     options?: CheckpointListOptions,
   ): AsyncGenerator<CheckpointTuple> {
-    for await (const tuple of this.saver.list(config, options)) yield withoutRest(tuple);
+    for await (const tuple of listUnmarked(this.saver, config, options)) yield withoutRest(tuple);
   }
 
-  /** Returns checkpoints with what each step changed on the machine, newest first. */
+  /**
+   * Returns checkpoints with what each step changed on the machine, newest first: those of the graph
+   * itself, unless the config names a subgraph's namespace.
+   */
   async *history(
     config: RunnableConfig,
     options?: CheckpointListOptions,
   ): AsyncGenerator<LinkedStep<S>> {
     const sessionOf = (link: Link) => this.#sessions.of(link);
-    for await (const tuple of this.list(config, options)) yield await tellStep(tuple, sessionOf);
+    const configurable = { checkpoint_ns: "", ...config.configurable };
+    for await (const tuple of this.list({ ...config, configurable }, options)) {
+      yield await tellStep(tuple, sessionOf);
+    }
   }
 
   /**
@@ -122,6 +126,8 @@ export class LinkedSaver<S extends LinkableSession = LinkableSession> extends Ba
    * left of a step that ends in between is a checkpoint of the machine which no step has.
    *
    * @throws GRAPH_CONFLICT  another run has begun on the thread, and moved the machine.
+   * @throws GRAPH_MACHINE_MOVED  somebody else has moved it.
+   * @throws USAGE_INVALID  the graph runs inside a node of a graph whose checkpoints are kept elsewhere.
    */
   override async put(
     config: RunnableConfig,
@@ -131,11 +137,15 @@ export class LinkedSaver<S extends LinkableSession = LinkableSession> extends Ba
   ): Promise<RunnableConfig> {
     const run = metadata.source === "update" ? undefined : runOf(config);
     if (run === undefined) {
+      const isRun = metadata.source === "input" || metadata.source === "loop";
+      if (isRun) this.#requireOwnGraph(config);
       const link = await this.#linkOutsideRun(config, checkpoint, metadata);
       return await this.saver.put(config, checkpoint, withLink(metadata, link), newVersions);
     }
     const position = this.#positionOf(config, run);
-    const link = await this.#linkOfStep(position, checkpoint, metadata);
+    const link = await linkOfStep(position, { checkpoint, metadata }, this.#options);
+    await position.writing;
+    await this.#requireUndisturbed(config, position);
     const put = await this.saver.put(config, checkpoint, withLink(metadata, link), newVersions);
     Object.assign(position, {
       link,
@@ -156,17 +166,21 @@ export class LinkedSaver<S extends LinkableSession = LinkableSession> extends Ba
     writes: PendingWrite[],
     taskId: string,
   ): Promise<void> {
-    await this.saver.putWrites(config, writes, taskId);
-    if (namespaceOf(config) !== "") return;
     const run = runOf(config);
-    const position = this.#positions.get(threadOf(config));
-    if (run === undefined || position?.run !== run) {
-      this.#updates.note(config, taskId);
+    if (run === undefined) {
+      if (namespaceOf(config) === "") this.#updates.note(config, taskId);
+      await this.saver.putWrites(config, writes, taskId);
       return;
     }
+    const thread = threadOf(config);
+    const position = this.#positions.get(thread);
+    if (position?.run !== run) throw overtaken(thread);
+    // The end of the step does not wait for this: it is noted before anything is awaited.
     if (hasToolResult(writes)) position.hasToolRun = true;
     if (writes.some(([channel]) => channel === "__interrupt__")) position.isLeft = true;
-    if (position.isLeft) await this.#noteRest(config, position);
+    const kept = this.#keepWrites(config, position, { writes, taskId });
+    position.writing = Promise.allSettled([position.writing, kept]);
+    await kept;
   }
 
   /** Deletes a thread and lets its session go, which stays with all its checkpoints. */
@@ -191,10 +205,12 @@ export class LinkedSaver<S extends LinkableSession = LinkableSession> extends Ba
   async #begin(config: RunnableConfig, run: unknown): Promise<CheckpointTuple | undefined> {
     const { saver } = this;
     const parts = { saver, sessions: this.#sessions, options: this.#options };
+    const mark = await this.#marks.begin(threadOf(config));
     const { tuple, session, link } = await prepareRun(config, parts);
+    const { pid } = await session.info();
     this.#positions.set(threadOf(config), {
-      ...{ run, session, link, checkpointId: tuple?.checkpoint.id },
-      ...{ hasToolRun: false, isLeft: false, nestedIn: undefined },
+      ...{ run, mark, pid, session, link, checkpointId: tuple?.checkpoint.id },
+      ...{ hasToolRun: false, isLeft: false, nestedIn: undefined, writing: undefined },
       ran: ranOf(tuple?.checkpoint, this.#options.toolNodes),
     });
     return withoutRest(tuple);
@@ -205,41 +221,38 @@ export class LinkedSaver<S extends LinkableSession = LinkableSession> extends Ba
     const position = this.#positions.get(thread);
     const isOwn = position?.run === run && position?.checkpointId === checkpointIdOf(config);
     if (position !== undefined && isOwn) return position;
-    throw new WaypointError(
-      "GRAPH_CONFLICT",
-      `Another run of thread ${thread} has begun, and the machine is where that one is.`,
-      {
-        hint: "Run one after the other; what this one has done on the machine is in its checkpoints.",
-        detail: { thread, session: position?.session.id },
-      },
-    );
+    throw overtaken(thread);
   }
 
-  /** Nothing has run between a run's beginning and what it puts first: only a step's end is captured. */
-  async #linkOfStep(
+  /** Checks that what was captured is the run's own: whoever comes later finds it captured. */
+  async #requireUndisturbed(config: RunnableConfig, { session, mark, pid }: Position<S>) {
+    await this.#marks.requireNewest(threadOf(config), mark);
+    await requireSameProcesses(session, pid);
+  }
+
+  /** Checks that what runs inside a node runs in a graph, and a thread, that has its machine. */
+  #requireOwnGraph(config: RunnableConfig): void {
+    if (nodeRunOf(config) === undefined) return;
+    if (keeperOf(config) !== this || !this.#positions.has(threadOf(config)))
+      throw nestedElsewhere();
+  }
+
+  async #keepWrites(
+    config: RunnableConfig,
     position: Position<S>,
-    checkpoint: Checkpoint,
-    metadata: CheckpointMetadata,
-  ): Promise<Link> {
-    const { policy, toolNodes } = this.#options;
-    if (metadata.source !== "loop") return position.link;
-    const hasToolRun = position.hasToolRun || ranOf(checkpoint, toolNodes) !== position.ran;
-    if (policy === "tools" && !hasToolRun) return { ...position.link, taken: false };
-    return await this.#capture(position, `graph step ${metadata.step}`);
-  }
-
-  async #capture({ session, link }: Position<S>, intent: string): Promise<Link> {
-    const { policy, durable } = this.#options;
-    const ifChanged = policy === "changed";
-    const { id } = await session.checkpoint({ intent, ifChanged, durable });
-    return { session: session.id, checkpoint: id, taken: id !== link.checkpoint };
+    { writes, taskId }: { writes: PendingWrite[]; taskId: string },
+  ): Promise<void> {
+    await this.#marks.requireNewest(threadOf(config), position.mark);
+    await this.saver.putWrites(config, writes, taskId);
+    if (position.isLeft) await this.#noteRest(config, position);
   }
 
   /** What was done is read before the capture: whatever is over then, the machine has. */
   async #noteRest(config: RunnableConfig, position: Position<S>): Promise<void> {
     const tuple = await this.saver.getTuple(config);
     const tasks = tuple === undefined ? [] : doneTasks(tuple);
-    const link = await this.#capture(position, "graph interrupted");
+    const link = await capture(position, "graph interrupted", this.#options);
+    await this.#requireUndisturbed(config, position);
     const { task, writes } = restWrites(link, tasks);
     await this.saver.putWrites(config, writes, task);
     position.nestedIn = undefined;

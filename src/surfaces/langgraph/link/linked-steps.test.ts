@@ -198,12 +198,30 @@ describe("a subgraph", () => {
     expect(session.machine).toEqual(["a", "x", "y", "y", "!"]);
   });
 
+  test("has no steps in the history of the graph, and its own where they are asked for", async () => {
+    const linked = linkSession(memory, session);
+    await nested(linked, {}).invoke(IN, T1);
+    const namespaces = new Set<string>();
+    for await (const { config } of memory.list(T1)) {
+      namespaces.add(config.configurable?.["checkpoint_ns"] as string);
+    }
+    const inner = [...namespaces].find((each) => each.startsWith("in:"));
+    const found = [];
+    for (const checkpoint_ns of [undefined, inner]) {
+      const of = checkpoint_ns === undefined ? {} : { checkpoint_ns };
+      const steps = linked.history({ configurable: { ...T1.configurable, ...of } });
+      for await (const { tuple } of steps) found.push(tuple.metadata?.step);
+    }
+    expect(found).toEqual([2, 1, 0, -1, 2, 1, 0, -1]);
+  });
+
   test("has the link of the graph's step", async () => {
     const graph = nested(linkSession(memory, session), {});
     await graph.invoke(IN, T1);
     const links = [];
     for await (const tuple of memory.list({ configurable: { thread_id: "t1" } })) {
-      if (tuple.config.configurable?.["checkpoint_ns"] !== "") links.push(linkOf(tuple));
+      const { checkpoint_ns: namespace } = tuple.config.configurable ?? {};
+      if (String(namespace).startsWith("in:")) links.push(linkOf(tuple));
     }
     expect(links).toHaveLength(4);
     expect(links).toEqual(links.map(() => ({ session: "s1", checkpoint: "c3", taken: false })));

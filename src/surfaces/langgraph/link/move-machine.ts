@@ -20,6 +20,26 @@ export async function placeOf(session: LinkableSession, link: Link): Promise<Pla
   return now.id === link.checkpoint ? "there" : "elsewhere-and-kept";
 }
 
+/**
+ * Checks that a session has the processes with which a run began.
+ *
+ * @throws GRAPH_MACHINE_MOVED  it was restored, or started again, meanwhile.
+ */
+export async function requireSameProcesses(
+  session: LinkableSession,
+  pid: number | null | undefined,
+): Promise<void> {
+  if (pid === undefined || (await session.info()).pid === pid) return;
+  throw new WaypointError(
+    "GRAPH_MACHINE_MOVED",
+    `Session ${session.name} was restored, or started again, while the graph ran on it.`,
+    {
+      hint: "Run the graph again: it goes on from its last step, with the machine of that step.",
+      detail: { session: session.id },
+    },
+  );
+}
+
 /** Puts a session back to its link. @throws GRAPH_MACHINE_GONE, and as the session's `restore` */
 export async function moveBack(
   session: LinkableSession,
@@ -47,6 +67,18 @@ export async function forkFrom<S extends LinkableSession>(session: S, link: Link
   } catch (error) {
     throw goneOr(error, link);
   }
+}
+
+/** Says that a step has the machine of another session than the one at hand. */
+export function otherSession({ id, name }: LinkableSession, link: Link): WaypointError {
+  return new WaypointError(
+    "GRAPH_MACHINE_GONE",
+    `This step has the machine of session ${link.session}, and ${name} is linked, which has no such checkpoint.`,
+    {
+      hint: 'Link that session, or give { open }; { onMissing: "keep" } goes on with this one as it is.',
+      detail: { session: link.session, checkpoint: link.checkpoint, linked: id },
+    },
+  );
 }
 
 /** Tells of what was removed in the words of who continues a graph. */

@@ -75,6 +75,8 @@ async function goOn<S extends LinkableSession>(
   const left = isNewest ? await dropUnfinished(saver, thread, tuple, { link, rest }) : tuple;
   const to = left === tuple ? target : link;
   await moveBack(session, to, { place, only: options.only });
+  // The agent's state is that of then: a thread may have had the session that is gone by now.
+  await sessions.own(thread, to);
   return { tuple: left, session, link: { ...to, taken: false } };
 }
 

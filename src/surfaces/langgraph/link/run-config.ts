@@ -23,6 +23,28 @@ export function runOf(config: RunnableConfig): unknown {
   return namespaceOf(config) === "" ? writer : undefined;
 }
 
+/** Returns what stands for the run in which a node runs; undefined outside of nodes. */
+export function nodeRunOf(config: RunnableConfig): unknown {
+  const { writer, configurable } = config as RunConfig;
+  return configurable?.["__pregel_read"] === undefined ? undefined : writer;
+}
+
+/** Returns the saver that keeps the checkpoints of the graph in whose node something runs. */
+export function keeperOf({ configurable }: RunnableConfig): unknown {
+  return configurable?.["__pregel_checkpointer"];
+}
+
+/** Says that a run would go on without the machine of its steps, and nobody would notice. */
+export function nestedElsewhere(): WaypointError {
+  return new WaypointError(
+    "USAGE_INVALID",
+    "A linked graph runs inside a node of a graph that is not linked, or in another thread than it.",
+    {
+      hint: "Compile the outermost graph with the linked saver, and name no other thread inside.",
+    },
+  );
+}
+
 /** Returns the thread of a config. @throws USAGE_INVALID  it names none. */
 export function threadOf({ configurable }: RunnableConfig): string {
   const thread: unknown = configurable?.["thread_id"];

@@ -2,8 +2,9 @@ import type { BaseCheckpointSaver } from "@langchain/langgraph-checkpoint";
 import type { ChosenOptions } from "./link-options.ts";
 import type { Link } from "./link-record.ts";
 import type { LinkableSession } from "./linkable-session.ts";
-import { forkFrom, goneOr } from "./move-machine.ts";
+import { forkFrom, goneOr, otherSession } from "./move-machine.ts";
 import { configOf } from "./run-config.ts";
+import type { RunMarks } from "./run-marks.ts";
 import { claim, conflictOf, holderOf, release } from "./session-claims.ts";
 
 /** A session that a thread has got, and where it stands if it was just forked. */
@@ -17,12 +18,18 @@ export class ThreadSessions<S extends LinkableSession> {
   readonly #saver: BaseCheckpointSaver;
   readonly #linked: S;
   readonly #options: ChosenOptions<S>;
+  readonly #marks: RunMarks;
   readonly #known: Map<string, S>;
 
-  constructor(saver: BaseCheckpointSaver, linked: S, options: ChosenOptions<S>) {
+  constructor(
+    saver: BaseCheckpointSaver,
+    linked: S,
+    { options, marks }: { options: ChosenOptions<S>; marks: RunMarks },
+  ) {
     this.#saver = saver;
     this.#linked = linked;
     this.#options = options;
+    this.#marks = marks;
     this.#known = new Map([[linked.id, linked]]);
   }
 
@@ -48,12 +55,17 @@ export class ThreadSessions<S extends LinkableSession> {
    */
   async own(thread: string, link: Link | undefined): Promise<OwnSession<S>> {
     const session = await this.of(link);
+    if (link !== undefined && link.session !== session.id) throw otherSession(session, link);
+    // A thread that has begun, and put nothing yet, has its mark.
     const isOver = async (holder: string) =>
-      (await this.#saver.getTuple(configOf(holder))) === undefined && !this.#begun.has(holder);
-    this.#begun.add(thread);
-    if (await claim(session, thread, isOver)) return { session, forkedFrom: undefined };
+      (await this.#saver.getTuple(configOf(holder))) === undefined &&
+      !(await this.#marks.isBegun(holder));
+    try {
+      if (await claim(session, thread, isOver)) return { session, forkedFrom: undefined };
+    } catch (error) {
+      throw link === undefined ? error : goneOr(error, link);
+    }
     if (this.#options.onConflict === "error") {
-      this.#begun.delete(thread);
       throw conflictOf(session, thread, await holderOf(session));
     }
     return await this.fork(session, thread, link);
@@ -74,12 +86,8 @@ export class ThreadSessions<S extends LinkableSession> {
 
   /** Lets the session of a thread that is gone go. */
   async release(thread: string, link: Link | undefined): Promise<void> {
-    this.#begun.delete(thread);
     await release(await this.of(link), thread);
   }
-
-  /** Threads that have begun in this process, and may have no checkpoint yet. */
-  readonly #begun = new Set<string>();
 
   #know(session: S): S {
     this.#known.set(session.id, session);
