@@ -140,6 +140,14 @@ describe("a session", () => {
     expect((await world.open("s2")).machine).toEqual(["tool", "tool"]);
   });
 
+  test("is forked once for a thread that was prepared before it ran", async () => {
+    const linked = linkSession(memory, session, { onConflict: "fork", open: world.open });
+    await agent(linked).invoke(IN, on("t1"));
+    await linked.prepare(on("t2"));
+    await agent(linked).invoke(IN, on("t2"));
+    expect([...world.sessions.keys()]).toEqual(["s1", "s2"]);
+  });
+
   test("that is gone is told", async () => {
     const options = { onConflict: "fork", open: world.open } as const;
     const linked = linkSession(memory, session, options);

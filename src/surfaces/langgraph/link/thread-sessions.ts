@@ -20,6 +20,8 @@ export class ThreadSessions<S extends LinkableSession> {
   readonly #options: ChosenOptions<S>;
   readonly #marks: RunMarks;
   readonly #known: Map<string, S>;
+  /** Forks by threads: a thread that has put nothing yet names its session nowhere else. */
+  readonly #forks = new Map<string, S>();
 
   constructor(
     saver: BaseCheckpointSaver,
@@ -54,7 +56,9 @@ export class ThreadSessions<S extends LinkableSession> {
    * @throws GRAPH_CONFLICT | GRAPH_MACHINE_GONE
    */
   async own(thread: string, link: Link | undefined): Promise<OwnSession<S>> {
-    const session = await this.of(link);
+    const session = await (link === undefined
+      ? (this.#forks.get(thread) ?? this.#linked)
+      : this.of(link));
     if (link !== undefined && link.session !== session.id) throw otherSession(session, link);
     // A thread that has begun, and put nothing yet, has its mark.
     const isOver = async (holder: string) =>
@@ -81,11 +85,13 @@ export class ThreadSessions<S extends LinkableSession> {
     const fork = this.#know(await forkFrom(session, from));
     // Nobody else knows it yet.
     await claim(fork, thread, () => Promise.resolve(true));
+    this.#forks.set(thread, fork);
     return { session: fork, forkedFrom: { ...from, session: fork.id } };
   }
 
   /** Lets the session of a thread that is gone go. */
   async release(thread: string, link: Link | undefined): Promise<void> {
+    this.#forks.delete(thread);
     await release(await this.of(link), thread);
   }
 
