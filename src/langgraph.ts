@@ -31,21 +31,4 @@ export {
   RedisRecords,
 } from "./portable/records/redis/index.ts";
 export { type ErrorCode, hasCode, WaypointError } from "./shared/errors/index.ts";
-export {
-  type EncryptionOptions,
-  type ExpiryOptions,
-  type Link,
-  type LinkableSession,
-  type LinkableState,
-  type LinkableStory,
-  type LinkedSaver,
-  type LinkedStep,
-  type LinkOptions,
-  type LinkPolicy,
-  linkSession,
-  type Pruned,
-  type PruneOptions,
-  SafeSerializer,
-  type SaverOptions,
-  WaypointSaver,
-} from "./surfaces/langgraph/index.ts";
+export * from "./surfaces/langgraph/index.ts";
