@@ -22,5 +22,5 @@ try {
   await graph.invoke({ log: [] }, { configurable: { thread_id: "t1" } });
   process.stdout.write("done\n");
 } catch (error) {
-  process.stdout.write(hasCode(error, "GRAPH_CONFLICT") ? "overtaken\n" : `${error}\n`);
+  process.stdout.write(hasCode(error, "GRAPH_CONFLICT") ? "overtaken\n" : `${String(error)}\n`);
 }
