@@ -87,11 +87,14 @@ export async function restoreCheckpoint(
   const removeBuilt = () => removeInstance(instanceId, engine);
   // What is captured and what is built need nothing of each other, as a rule: both at once.
   const isBeside = old === null && options.only !== "processes";
-  const beside = isBeside ? build(checkpoint) : null;
-  if (beside !== null)
-    rollback.defer("remove the new instance", () => beside.then(removeBuilt, () => {}));
-  const { intent, movesHead } = beforeRestoreOf(checkpoint);
-  const before = await captureBefore(session, { intent, movesHead }, options, engine);
+  const choice = beforeRestoreOf(checkpoint);
+  const [captured, beside] = await Promise.allSettled([
+    captureBefore(session, choice, options, engine),
+    isBeside ? build(checkpoint) : null,
+  ]);
+  if (beside.status === "fulfilled" && beside.value !== null)
+    rollback.defer("remove the new instance", removeBuilt);
+  const before = settledValue(captured);
   rollback.defer("remove the checkpoint of what was there", () => forget(before, session, engine));
   engine.leases.throwIfCancelled(session.id);
   if (old !== null) {
@@ -103,8 +106,8 @@ export async function restoreCheckpoint(
   }
   // With processes alone it goes on from the files of now.
   const filesFrom = options.only === "processes" && before !== null ? before : checkpoint;
-  const { live, filesOf, readyMs } = await (beside ?? build(filesFrom));
-  if (beside === null) rollback.defer("remove the new instance", removeBuilt);
+  const { live, filesOf, readyMs } = settledValue(beside) ?? (await build(filesFrom));
+  if (!isBeside) rollback.defer("remove the new instance", removeBuilt);
   // The last moment for it: what runs has not been touched, unless it had to end.
   if (old === null) engine.leases.throwIfCancelled(session.id);
 
@@ -138,6 +141,11 @@ export async function restoreCheckpoint(
     bindsLeftOut,
     pid: live.pid,
   };
+}
+
+function settledValue<T>(settled: PromiseSettledResult<T>): T {
+  if (settled.status === "rejected") throw settled.reason;
+  return settled.value;
 }
 
 /** Returns what is answered of the checkpoint that a session is at. */
