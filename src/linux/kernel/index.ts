@@ -53,3 +53,4 @@ export {
   openWithoutMounts,
   readXattr,
 } from "./raw-files.ts";
+export { startChildByVfork } from "./start-child.ts";
