@@ -24,6 +24,7 @@ export {
   ioctlAside,
   keepOnExec,
   MS_BIND,
+  MS_MOVE,
   MS_NODEV,
   MS_NOEXEC,
   MS_NOSUID,

@@ -60,6 +60,7 @@ export const MS_NODEV = 4;
 export const MS_NOEXEC = 8;
 export const MS_REMOUNT = 32;
 export const MS_BIND = 4096;
+export const MS_MOVE = 8192;
 const MNT_DETACH = 2;
 const LOCK_EX = 2;
 const LOCK_NB = 4;
