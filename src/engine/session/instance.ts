@@ -153,7 +153,7 @@ export async function endInstance(instanceId: string, engine: Engine): Promise<v
 }
 
 async function releaseInstance(instanceId: string, engine: Engine): Promise<void> {
-  engine.sandbox.unmountRoot(instanceId);
+  await engine.sandbox.unmountRoot(instanceId);
   engine.forwards.closeAllIn(engine.network.netnsPath(instanceId));
   await engine.contacts.settle(instanceId, null);
   await engine.network.remove(instanceId);

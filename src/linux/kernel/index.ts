@@ -42,6 +42,7 @@ export {
   trimHeap,
   tryLockFile,
   unmount,
+  unmountAside,
 } from "./libc.ts";
 export { endWithParent, limitFurtherMemory } from "./own-process.ts";
 export { type FilterInstruction, openPacketSocket, receivePacket } from "./packet-socket.ts";

@@ -100,6 +100,24 @@ export function unmount(target: string, flags = MNT_DETACH): void {
   check(`umount ${target}`, native.umount2(target, flags));
 }
 
+/**
+ * As {@link unmount}, off the event loop: the kernel waits until every processor has passed a quiet
+ * point, which takes milliseconds where they are busy.
+ */
+export function unmountAside(target: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    native.umount2.async(target, MNT_DETACH, (_error: unknown, result: number) => {
+      try {
+        // The reason stayed in the other thread; it is told here, or has passed.
+        if (result !== 0) unmount(target);
+        resolve();
+      } catch (error) {
+        reject(error as Error);
+      }
+    });
+  });
+}
+
 /** ioctl(2) with a structure as argument. */
 export function ioctl(fd: number, request: number, argument: Uint8Array): number {
   return check(`ioctl 0x${request.toString(16)}`, native.ioctl(fd, request, argument));
