@@ -54,7 +54,7 @@ export async function openThrowawayFork(
       live.link.end(new WaypointError("SESSION_ENDED", "The fork was thrown away."));
       try {
         await removeInstance(instanceId, engine);
-        engine.store.shares.sweep();
+        engine.store.shares.sweepSoon();
       } catch (error) {
         // What came of the fork is no less true; the next daemon removes what is left of it.
         engine.logger.error("remove a throw-away fork", error, { instanceId });
