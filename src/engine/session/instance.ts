@@ -123,10 +123,17 @@ async function buildOnce(
  * Removes everything of an instance: processes, mount, network, files, row.
  *
  * Idempotent; finds its processes by their root filesystem when no row tells them.
+ *
+ * @param onEnded  is told when its processes have ended.
  */
-export async function removeInstance(instanceId: string, engine: Engine): Promise<void> {
+export async function removeInstance(
+  instanceId: string,
+  engine: Engine,
+  onEnded: () => void = () => {},
+): Promise<void> {
   await releaseWithRetry(instanceId, engine, async () => {
     await killInstance(instanceId, engine);
+    onEnded();
     await clearNow(instanceId, engine);
   });
 }
