@@ -29,6 +29,7 @@ export const WORKLOADS: readonly Workload[] = [
     changedFiles,
     deepLineage,
     forks,
+    verify,
     story,
     log,
     agentState,
