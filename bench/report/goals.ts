@@ -109,6 +109,10 @@ const GOALS: readonly Goal[] = [
   { what: "standby restore, likewise", atMost: 2, figure: ["standby", "waypoint", "restore"] },
   { what: "standby undo, likewise", atMost: 2, figure: ["standby", "waypoint", "undo"] },
   { what: "16 forks, all answering", atMost: 400, figure: ["forks", "waypoint", "16 forks"] },
+  {
+    ...{ what: "throw-away fork on two cores, of 40 a second", atMost: 25 },
+    figure: ["verify", "waypoint", "throw-away fork"],
+  },
   { what: "2 GiB: pause", atMost: 450, figure: ["memory", "waypoint", "pause"] },
   {
     ...{ what: "2 GiB: restored to the first answer", atMost: 100 },

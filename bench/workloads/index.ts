@@ -18,6 +18,7 @@ import { shell } from "./shell.ts";
 import { space } from "./space.ts";
 import { standby } from "./standby.ts";
 import { story } from "./story.ts";
+import { verify } from "./verify.ts";
 import type { Workload } from "./workload.ts";
 
 /** All workloads, in the order in which they run. */
@@ -28,6 +29,7 @@ export const WORKLOADS: readonly Workload[] = [
     changedFiles,
     deepLineage,
     forks,
+    verify,
     story,
     log,
     agentState,

@@ -1,4 +1,4 @@
-/** What native/build.sh makes: PID 1, CRIU's actions, what handles images, mounts, trees, memory, a preload. */
+/** What native/build.sh makes: PID 1, CRIU's actions, what handles images, mounts, trees, memory, links, a preload. */
 export const NATIVE_NAMES = [
   "waypoint-init",
   "snapshot-hook",
@@ -13,5 +13,6 @@ export const NATIVE_NAMES = [
   "warm-memory",
   "memory-tracker",
   "image-assemble",
+  "link-maker",
   "criu-preload.so",
 ];

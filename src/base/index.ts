@@ -43,6 +43,13 @@ export {
   tellStandstill,
   unresponsive,
 } from "./standstill.ts";
+export {
+  type Child,
+  type ChildDescriptor,
+  type ChildOptions,
+  startChild,
+  startChildrenWith,
+} from "./start-child.ts";
 export { type RunningProgram, startProgram } from "./start-program.ts";
 export { STATE_DIR_DEFAULT, type StateLayout, stateLayout } from "./state-dir.ts";
 export { knownStateDirs, noteStateDir } from "./state-dirs.ts";

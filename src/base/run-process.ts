@@ -1,7 +1,7 @@
-import { type ChildProcess, spawn } from "node:child_process";
 import type { Readable } from "node:stream";
 import { WaypointError } from "../shared/errors/index.ts";
 import { processesFull } from "./processes-full.ts";
+import { type Child, startChild } from "./start-child.ts";
 
 /** Output kept of each stream of a finished process; the rest is dropped, never buffered. */
 const OUTPUT_KEPT_BYTES_MAX = 1024 * 1024;
@@ -44,23 +44,21 @@ export async function runProcess(
   options: RunProcessOptions = {},
 ): Promise<ProcessResult> {
   const { input, okExitCodes = [0], timeoutMs = 60_000 } = options;
-  const child = spawn(argv[0], argv.slice(1), {
+  const child = startChild(argv, {
     stdio: [
       input === undefined ? "ignore" : "pipe",
       "pipe",
       "pipe",
       ...(options.descriptors ?? []),
     ],
-    timeout: timeoutMs,
-    killSignal: "SIGKILL",
     ...(options.env === undefined ? {} : { env: options.env }),
     ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
-    ...(options.signal === undefined ? {} : { signal: options.signal }),
   });
   // A program that ends without reading its input makes the pipe fail; its exit code tells more.
   child.stdin?.on("error", () => {});
   child.stdin?.end(input);
-  using _limit = endReadingAfter(child, timeoutMs + KILLED_GRACE_MS);
+  using _limit = endInTime(child, timeoutMs);
+  using _abort = endOnAbort(child, options.signal);
   const [stdout, stderr, end] = await Promise.all([
     collect(child.stdout),
     collect(child.stderr),
@@ -81,17 +79,34 @@ export async function runProcess(
 }
 
 /**
- * Gives up a process that has not ended although it was killed (it waits in the kernel), and the
- * pipes that a process of its own may hold open.
+ * Ends a process at its deadline, and gives up one that has not ended although it was killed (it
+ * waits in the kernel), and the pipes that a process of its own may hold open.
  */
-function endReadingAfter(child: ChildProcess, timeoutMs: number): Disposable {
-  const timer = setTimeout(() => {
+function endInTime(child: Child, timeoutMs: number): Disposable {
+  const killing = setTimeout(() => child.kill("SIGKILL"), timeoutMs);
+  const givingUp = setTimeout(() => {
     child.stdout?.destroy();
     child.stderr?.destroy();
     child.unref();
     child.emit("close", null, "SIGKILL");
-  }, timeoutMs);
-  return { [Symbol.dispose]: () => clearTimeout(timer) };
+  }, timeoutMs + KILLED_GRACE_MS);
+  return {
+    [Symbol.dispose]: () => {
+      clearTimeout(killing);
+      clearTimeout(givingUp);
+    },
+  };
+}
+
+/** Ends a process when its caller gives up, also one that did before it was started. */
+function endOnAbort(child: Child, signal: AbortSignal | undefined): Disposable {
+  const onAbort = () => {
+    child.kill("SIGKILL");
+    child.emit("error", new Error("The operation was aborted", { cause: signal?.reason }));
+  };
+  signal?.addEventListener("abort", onAbort, { once: true });
+  if (signal?.aborted === true) setImmediate(onAbort);
+  return { [Symbol.dispose]: () => signal?.removeEventListener("abort", onAbort) };
 }
 
 async function collect(stream: Readable | null): Promise<string> {
@@ -117,9 +132,11 @@ interface ProcessEnd {
   failure?: Error;
 }
 
-function ended(child: ChildProcess): Promise<ProcessEnd> {
+function ended(child: Child): Promise<ProcessEnd> {
   return new Promise((resolve) => {
     child.once("error", (error) => resolve({ exitCode: null, signal: null, failure: error }));
-    child.once("close", (exitCode, signal) => resolve({ exitCode, signal }));
+    child.once("close", (exitCode: number | null, signal: NodeJS.Signals | null) =>
+      resolve({ exitCode, signal }),
+    );
   });
 }

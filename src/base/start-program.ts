@@ -1,6 +1,6 @@
-import { spawn } from "node:child_process";
 import type { Readable, Writable } from "node:stream";
 import { deferred } from "./deferred.ts";
+import { startChild } from "./start-child.ts";
 
 /** A program that runs beside its starter, which writes to it and reads from it. */
 export interface RunningProgram {
@@ -13,11 +13,14 @@ export interface RunningProgram {
 }
 
 /** Starts a program; what it says of errors goes where its starter's goes. */
-export function startProgram([program, ...args]: readonly [string, ...string[]]): RunningProgram {
-  const child = spawn(program, args, { stdio: ["pipe", "pipe", "inherit"] });
+export function startProgram(argv: readonly [string, ...string[]]): RunningProgram {
+  const child = startChild(argv, { stdio: ["pipe", "pipe", "inherit"] });
   const { promise: ended, resolve } = deferred<{ how: string; failure?: Error }>();
-  child.once("error", (failure) => resolve({ how: String(failure), failure }));
-  child.once("close", (code, signal) => resolve({ how: signal ?? `exit code ${code}` }));
+  child.once("error", (failure: Error) => resolve({ how: String(failure), failure }));
+  child.once("close", (code: number | null, signal: NodeJS.Signals | null) =>
+    resolve({ how: signal ?? `exit code ${code}` }),
+  );
   const { stdin, stdout } = child;
+  if (stdin === null || stdout === null) throw new TypeError("a program was started without pipes");
   return { stdin, stdout, ended, kill: () => void child.kill("SIGKILL") };
 }

@@ -111,6 +111,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   const network = await NetworkHost.open({
     ownerKey: layout.key,
     netnsDir: "/run/netns",
+    makerPath: nativePath(options.packageRoot, "link-maker"),
     sparesMax: SPARE_NETWORKS,
   });
   const storySettings: ReadingSettings = { resolvConf: network.resolvConf, initBinaryPath };

@@ -8,6 +8,7 @@ import {
   askName,
   enter,
   HOST_NAMESPACE,
+  LINK_MAKER,
   NAME_SERVER,
   NETNS_DIR,
   run,
@@ -69,6 +70,7 @@ inPrivateNamespace(import.meta.filename, { title, network: true }, () => {
     const host = await NetworkHost.open({
       ownerKey: "a1",
       netnsDir: NETNS_DIR,
+      makerPath: LINK_MAKER,
       hostResolvConf: `nameserver ${nameServer}\n`,
     });
     hosts.push(host);

@@ -1,7 +1,15 @@
 import { afterEach, beforeAll, expect, test } from "vitest";
 import { pollUntil } from "../../src/base/index.ts";
 import { INNER_ADDRESS, NetworkHost } from "../../src/linux/network/index.ts";
-import { HOST_ADDRESS, HOST_NAMESPACE, hostState, NETNS_DIR, run, sh } from "./network-world.ts";
+import {
+  HOST_ADDRESS,
+  HOST_NAMESPACE,
+  hostState,
+  LINK_MAKER,
+  NETNS_DIR,
+  run,
+  sh,
+} from "./network-world.ts";
 import { inPrivateNamespace } from "./private-namespace.ts";
 
 const SPARES_MAX = 2;
@@ -23,6 +31,7 @@ inPrivateNamespace(import.meta.filename, { title, network: true }, () => {
     NetworkHost.open({
       ownerKey: "a1",
       netnsDir: NETNS_DIR,
+      makerPath: LINK_MAKER,
       hostResolvConf: `nameserver ${HOST_ADDRESS}\n`,
       sparesMax: SPARES_MAX,
     });

@@ -1,7 +1,10 @@
 import { spawn, spawnSync } from "node:child_process";
+import path from "node:path";
+import { nativePath } from "../../src/linux/host/index.ts";
 import type { SessionNetwork } from "../../src/linux/network/index.ts";
 
 export const NETNS_DIR = "/run/netns";
+export const LINK_MAKER = nativePath(path.resolve(import.meta.dirname, "../.."), "link-maker");
 export const FORWARD = "/proc/sys/net/ipv4/ip_forward";
 /** The world has no route back to the sessions: only translated packets get an answer. */
 export const WORLD_ADDRESS = "198.51.100.2";

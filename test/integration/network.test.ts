@@ -14,6 +14,7 @@ import {
   HOST_ADDRESS,
   HOST_NAMESPACE,
   hostState,
+  LINK_MAKER,
   NAME_SERVER,
   NETNS_DIR,
   reach,
@@ -60,7 +61,12 @@ inPrivateNamespace(import.meta.filename, { title, network: true }, () => {
 
   async function open(ownerKey = "a1", nameServer = WORLD_ADDRESS): Promise<NetworkHost> {
     const hostResolvConf = `nameserver ${nameServer}\n`;
-    const host = await NetworkHost.open({ ownerKey, netnsDir: NETNS_DIR, hostResolvConf });
+    const host = await NetworkHost.open({
+      ownerKey,
+      netnsDir: NETNS_DIR,
+      makerPath: LINK_MAKER,
+      hostResolvConf,
+    });
     hosts.push(host);
     return host;
   }

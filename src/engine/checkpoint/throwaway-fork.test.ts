@@ -21,6 +21,7 @@ test("a throw-away fork is in no catalog of sessions, writes to no bind, and not
   expect(fake.engine.catalog.sessions().map(({ id }) => id)).toEqual(["s1"]);
   expect(fake.engine.live.all()).toEqual([]);
   await fork[Symbol.asyncDispose]();
+  await fork.cleared;
 
   expect(fake.steps.left()).toEqual([]);
   expect(fake.engine.catalog.instances()).toEqual([]);
@@ -54,8 +55,24 @@ test("what came of a throw-away fork that cannot be removed is no less true; tha
   fake.steps.fail("sandbox.unmountRoot");
 
   await fork[Symbol.asyncDispose]();
+  await fork.cleared;
 
   expect(fake.logged).toEqual(["remove a throw-away fork"]);
   // The next daemon finds it by its row.
   expect(fake.engine.catalog.instances()).toHaveLength(1);
+});
+
+test("whoever throws a fork away waits for the end of its processes, not for what is removed then", async () => {
+  const fake = engineWithCheckpoint();
+  const fork = await openThrowawayFork(checkpointRow(), { eagerMemory: true }, fake.engine);
+  const unmounting = Promise.withResolvers<void>();
+  fake.steps.answer("sandbox.unmountRoot", () => unmounting.promise);
+
+  await fork[Symbol.asyncDispose]();
+  expect(fake.steps.left()).not.toContain("tree 101");
+  expect(fake.engine.catalog.instances()).toHaveLength(1);
+
+  unmounting.resolve();
+  await fork.cleared;
+  expect(fake.engine.catalog.instances()).toEqual([]);
 });

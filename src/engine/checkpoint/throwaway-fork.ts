@@ -7,7 +7,7 @@ import { buildFrom } from "./build-from.ts";
 import { refuseSharedPorts, sessionFrom } from "./fork-checkpoint.ts";
 import { requireCaptured } from "./held-checkpoints.ts";
 
-/** A fork that no session refers to. Disposing of it removes it with everything that runs in it. */
+/** A fork that no session refers to. Disposing of it ends everything that runs in it. */
 export interface ThrowawayFork extends AsyncDisposable {
   live: LiveInstance;
   /** What a session made of it would be; it is in no catalog, and its name is its origin's. */
@@ -16,6 +16,8 @@ export interface ThrowawayFork extends AsyncDisposable {
   filled: Promise<void>;
   /** Tells, once its first process has ended, whether that was for memory that did not come. */
   hasLostMemory: () => Promise<boolean>;
+  /** Resolves when nothing of it is left, some time after its end; never rejects. */
+  cleared: Promise<void>;
 }
 
 /**
@@ -45,20 +47,32 @@ export async function openThrowawayFork(
   const from = { checkpoint, withoutBinds: false, copyBinds: true, eagerMemory };
   const live = await buildFrom(from, session, instanceId, engine);
   chargeInstance(live, engine, session.diskLimitBytes);
+  const cleared = Promise.withResolvers<void>();
   return {
     live,
     session,
     filled: untilFilled(instanceId, engine),
     hasLostMemory: () => hasLostMemory(instanceId, engine),
+    cleared: cleared.promise,
     [Symbol.asyncDispose]: async () => {
       live.link.end(new WaypointError("SESSION_ENDED", "The fork was thrown away."));
-      try {
-        await removeInstance(instanceId, engine);
-        engine.store.shares.sweep();
-      } catch (error) {
-        // What came of the fork is no less true; the next daemon removes what is left of it.
-        engine.logger.error("remove a throw-away fork", error, { instanceId });
-      }
+      const ended = Promise.withResolvers<void>();
+      // The rest waits in the kernel most of the time, and nobody needs to wait with it.
+      cleared.resolve(remove(instanceId, ended.resolve, engine));
+      await ended.promise;
     },
   };
+}
+
+/** Removes a fork; tells when its processes have ended, or do not. */
+async function remove(instanceId: string, onEnded: () => void, engine: Engine): Promise<void> {
+  try {
+    await removeInstance(instanceId, engine, onEnded);
+    engine.store.shares.sweepSoon();
+  } catch (error) {
+    // What came of the fork is no less true; the next daemon removes what is left of it.
+    engine.logger.error("remove a throw-away fork", error, { instanceId });
+  } finally {
+    onEnded();
+  }
 }

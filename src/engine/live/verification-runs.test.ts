@@ -112,3 +112,18 @@ test("a caller who gives up while waiting leaves the turn to the next one", asyn
   expect(await third).toBe("done");
   await first;
 });
+
+test("an outcome does not wait for what its fork leaves, and the end of all runs does", async () => {
+  const runs = runsWith(100);
+  const cleared = Promise.withResolvers<void>();
+  const events: string[] = [];
+
+  await runs.run(checkpoint("a", 60), signal, async ({ leaves }) => leaves(cleared.promise));
+  const cancelled = runs.cancel("a").then(() => events.push("nothing of it is left"));
+  // Its memory is there for others already.
+  await runs.run(checkpoint("b", 90), signal, async () => void events.push("b ran"));
+  cleared.resolve();
+  await cancelled;
+
+  expect(events).toEqual(["b ran", "nothing of it is left"]);
+});

@@ -19,6 +19,8 @@ interface Run {
   checkpointId: string;
   neededBytes: number;
   controller: AbortController;
+  /** The removal of its forks, until whose end it counts. */
+  clearing: Promise<unknown>;
   done: PromiseWithResolvers<void>;
 }
 
@@ -28,6 +30,8 @@ export interface RunHandle {
   signal: AbortSignal;
   /** Says that the fork has its memory, which the machine counts by itself from now on. */
   hasMemory: () => void;
+  /** Names a fork whose removal its caller does not wait for, but the end of all runs. */
+  leaves: (cleared: Promise<unknown>) => void;
 }
 
 /**
@@ -46,7 +50,8 @@ export class VerificationRuns {
   }
 
   /**
-   * Runs `task` when there is room for a fork of the checkpoint, and resolves with its outcome.
+   * Runs `task` when there is room for a fork of the checkpoint, and resolves with its outcome. What it
+   * leaves to be cleared away counts as one of those that run.
    *
    * @throws CANCELLED             `signal` was aborted, or the daemon ends.
    * @throws CHECKPOINT_NOT_FOUND  the checkpoint was removed meanwhile.
@@ -61,6 +66,7 @@ export class VerificationRuns {
       checkpointId: checkpoint.id,
       neededBytes: checkpoint.memoryBytes + OVERHEAD_BYTES,
       controller: new AbortController(),
+      clearing: Promise.resolve(),
       done: Promise.withResolvers(),
     };
     const onAbort = () => run.controller.abort(cancelled());
@@ -77,13 +83,22 @@ export class VerificationRuns {
           run.neededBytes = 0;
           this.#startMore();
         },
+        leaves: (cleared: Promise<unknown>) => {
+          run.clearing = Promise.allSettled([run.clearing, cleared]);
+        },
       };
       return await task(handle);
     } finally {
       signal.removeEventListener("abort", onAbort);
-      this.#running.delete(run);
-      run.done.resolve();
+      // Its processes have ended.
+      run.neededBytes = 0;
       this.#startMore();
+      const over = () => {
+        this.#running.delete(run);
+        run.done.resolve();
+        this.#startMore();
+      };
+      void run.clearing.then(over, over);
     }
   }
 

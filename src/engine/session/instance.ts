@@ -123,10 +123,17 @@ async function buildOnce(
  * Removes everything of an instance: processes, mount, network, files, row.
  *
  * Idempotent; finds its processes by their root filesystem when no row tells them.
+ *
+ * @param onEnded  is told when its processes have ended.
  */
-export async function removeInstance(instanceId: string, engine: Engine): Promise<void> {
+export async function removeInstance(
+  instanceId: string,
+  engine: Engine,
+  onEnded: () => void = () => {},
+): Promise<void> {
   await releaseWithRetry(instanceId, engine, async () => {
     await killInstance(instanceId, engine);
+    onEnded();
     await clearNow(instanceId, engine);
   });
 }
@@ -153,7 +160,7 @@ export async function endInstance(instanceId: string, engine: Engine): Promise<v
 }
 
 async function releaseInstance(instanceId: string, engine: Engine): Promise<void> {
-  engine.sandbox.unmountRoot(instanceId);
+  await engine.sandbox.unmountRoot(instanceId);
   engine.forwards.closeAllIn(engine.network.netnsPath(instanceId));
   await engine.contacts.settle(instanceId, null);
   await engine.network.remove(instanceId);

@@ -74,6 +74,7 @@ async function runOnce(
 ): Promise<FullVerification> {
   const { handle, eagerMemory, timeoutMs, command } = request;
   await using fork = await openThrowawayFork(checkpoint, { eagerMemory }, engine);
+  handle.leaves(fork.cleared);
   handle.signal.throwIfAborted();
   void fork.filled.then(handle.hasMemory, handle.hasMemory);
   const at = new Date().toISOString();

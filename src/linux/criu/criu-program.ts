@@ -1,8 +1,13 @@
-import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
-import type { Readable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
-import { findStandstill, killProcess, processesFull, withDeadline } from "../../base/index.ts";
+import {
+  type Child,
+  findStandstill,
+  killProcess,
+  processesFull,
+  startChild,
+  withDeadline,
+} from "../../base/index.ts";
 import { parseChildren } from "../../formats/proc/index.ts";
 import { WaypointError } from "../../shared/errors/index.ts";
 import { findRunningCriu } from "./running-criu.ts";
@@ -16,8 +21,6 @@ export interface CriuProgram {
   /** native/criu-enter/criu-enter.c, built: takes CRIU into a network namespace and control groups. */
   enterPath: string;
 }
-
-type CriuProcess = ChildProcessByStdio<null, Readable, Readable>;
 
 /** What one run of CRIU left. */
 export interface CriuRun {
@@ -117,16 +120,16 @@ export async function runCriu(options: CriuRunOptions): Promise<CriuRun> {
   } finally {
     clearTimeout(timer);
     clearInterval(watch);
-    child.stdout.destroy();
-    child.stderr.destroy();
+    child.stdout?.destroy();
+    child.stderr?.destroy();
   }
 }
 
-function startCriu(options: CriuRunOptions): { child: CriuProcess; output: () => string } {
+function startCriu(options: CriuRunOptions): { child: Child; output: () => string } {
   const { criu, netnsPath, criuArguments } = options;
   const [program, ...rest] = buildCriuCommand(criu, netnsPath, criuArguments, options.cgroupFiles);
   if (program === undefined) throw new TypeError("the CRIU program has no argv");
-  const child = spawn(program, rest, {
+  const child = startChild([program, ...rest], {
     cwd: "/",
     env: { ...FIXED_ENV, ...criu.env, ...options.env },
     stdio: ["ignore", "pipe", "pipe"],
@@ -135,13 +138,13 @@ function startCriu(options: CriuRunOptions): { child: CriuProcess; output: () =>
   const keep = (chunk: Buffer) => {
     if (output.length < OUTPUT_KEPT_BYTES_MAX) output += chunk.toString("utf8");
   };
-  child.stdout.on("data", keep);
-  child.stderr.on("data", keep);
+  child.stdout?.on("data", keep);
+  child.stderr?.on("data", keep);
   return { child, output: () => output };
 }
 
 /** Resolves when CRIU has ended, to `null` if a signal ended it. */
-function exitOf(child: CriuProcess): Promise<number | null> {
+function exitOf(child: Child): Promise<number | null> {
   return new Promise((resolve, reject) => {
     child.once("error", (cause) => reject(cannotStart(child.spawnfile, cause)));
     child.once("exit", resolve);
@@ -149,7 +152,7 @@ function exitOf(child: CriuProcess): Promise<number | null> {
 }
 
 /** @throws DEADLINE_EXCEEDED  it has not even ended when it was killed. */
-async function exitInTime(child: CriuProcess, timeoutMs: number): Promise<number | null> {
+async function exitInTime(child: Child, timeoutMs: number): Promise<number | null> {
   try {
     return await withDeadline("CRIU to end", timeoutMs, exitOf(child));
   } catch (error) {

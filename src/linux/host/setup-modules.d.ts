@@ -45,6 +45,7 @@ declare module "*/scripts/setup/native-names.mjs" {
     | "warm-memory"
     | "memory-tracker"
     | "image-assemble"
+    | "link-maker"
     | "criu-preload.so";
   export const NATIVE_NAMES: readonly NativeName[];
 }

@@ -24,6 +24,7 @@ export {
   ioctlAside,
   keepOnExec,
   MS_BIND,
+  MS_MOVE,
   MS_NODEV,
   MS_NOEXEC,
   MS_NOSUID,
@@ -41,6 +42,7 @@ export {
   trimHeap,
   tryLockFile,
   unmount,
+  unmountAside,
 } from "./libc.ts";
 export { endWithParent, limitFurtherMemory } from "./own-process.ts";
 export { type FilterInstruction, openPacketSocket, receivePacket } from "./packet-socket.ts";
@@ -53,3 +55,4 @@ export {
   openWithoutMounts,
   readXattr,
 } from "./raw-files.ts";
+export { startChildByVfork } from "./start-child.ts";

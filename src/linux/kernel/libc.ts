@@ -60,6 +60,7 @@ export const MS_NODEV = 4;
 export const MS_NOEXEC = 8;
 export const MS_REMOUNT = 32;
 export const MS_BIND = 4096;
+export const MS_MOVE = 8192;
 const MNT_DETACH = 2;
 const LOCK_EX = 2;
 const LOCK_NB = 4;
@@ -97,6 +98,24 @@ export function mount(
 /** umount2(2); `MNT_DETACH` unless said otherwise, so that a busy mount goes when it is free. */
 export function unmount(target: string, flags = MNT_DETACH): void {
   check(`umount ${target}`, native.umount2(target, flags));
+}
+
+/**
+ * As {@link unmount}, off the event loop: the kernel waits until every processor has passed a quiet
+ * point, which takes milliseconds where they are busy.
+ */
+export function unmountAside(target: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    native.umount2.async(target, MNT_DETACH, (_error: unknown, result: number) => {
+      try {
+        // The reason stayed in the other thread; it is told here, or has passed.
+        if (result !== 0) unmount(target);
+        resolve();
+      } catch (error) {
+        reject(error as Error);
+      }
+    });
+  });
 }
 
 /** ioctl(2) with a structure as argument. */

@@ -20,6 +20,7 @@ export class EnteringSoon {
   #waiting = 0;
   #endsAtMs = 0;
   #isBusy = false;
+  #own: OwnGroup | null = null;
 
   /** Begins; the result is to be disposed of when the process is in its group. */
   begin(mounts: CgroupMounts, controller: Controller): Disposable {
@@ -40,9 +41,9 @@ export class EnteringSoon {
     this.#isBusy = true;
     try {
       while (this.#waiting > 0 && performance.now() < this.#endsAtMs) {
-        const file = findOwnGroup(mounts, controller);
-        if (file === null) return;
-        await writeFile(file, String(process.pid));
+        this.#own = findOwnGroup(mounts, controller, this.#own);
+        if (this.#own === null) return;
+        await writeFile(this.#own.file, String(process.pid));
         await delay(MOVE_INTERVAL_MS);
       }
     } finally {
@@ -51,19 +52,33 @@ export class EnteringSoon {
   }
 }
 
-/** Returns the file that takes processes into the group of this one; `null` where it is not seen. */
+/** The group of this process in one hierarchy, and the file that takes processes in. */
+interface OwnGroup {
+  controller: Controller;
+  group: string;
+  file: string;
+}
+
+/**
+ * Returns the group of this process; `null` where it is not seen.
+ *
+ * @param known  what was found before: its members need no second look, which reads the numbers of all
+ * processes of the machine.
+ */
 function findOwnGroup(
   { version, directories }: CgroupMounts,
   controller: Controller,
-): string | null {
+  known: OwnGroup | null,
+): OwnGroup | null {
   const own = readFileSync("/proc/self/cgroup", "utf8");
   const line =
     version === 2 ? /^0::(.*)$/m : new RegExp(`^\\d+:(?:\\S+,)?${controller}[,:](.*)$`, "m");
   const [, group] = line.exec(own) ?? [];
   const mountPoint = directories[controller];
   if (group === undefined || mountPoint === undefined) return null;
+  if (known?.controller === controller && known.group === group) return known;
   const file = path.join(mountPoint, group, "cgroup.procs");
   // A mount may show a part of the hierarchy, where the same path is another group.
   const members = readFileSync(file, "utf8").split("\n");
-  return members.includes(String(process.pid)) ? file : null;
+  return members.includes(String(process.pid)) ? { controller, group, file } : null;
 }

@@ -12,6 +12,7 @@ import {
   counterSets,
 } from "./contact-rules.ts";
 import type { LinkAddresses } from "./link-addresses.ts";
+import type { LinkMaker } from "./link-maker.ts";
 import { NameForwarder } from "./name-forwarder.ts";
 import { type LearnedNames, NameWatch } from "./name-watch.ts";
 import { type LinkCounters, parseCounters } from "./parse-counters.ts";
@@ -48,6 +49,7 @@ export class LinkContacts {
   readonly #hasIpv6: boolean;
   readonly #linkOf: (instanceId: string) => Link | null;
   readonly #indexOf: (sessionAddress: string) => number | null;
+  readonly #maker: LinkMaker;
   readonly #names = new NameWatch();
   readonly #allowLists = new Map<string, AllowList>();
 
@@ -59,12 +61,14 @@ export class LinkContacts {
     linkOf: (instanceId: string) => Link | null;
     /** Returns the number of the link that had an address. */
     indexOf: (sessionAddress: string) => number | null;
+    maker: LinkMaker;
   }) {
     this.#ownerKey = options.ownerKey;
     this.#servers = options.servers;
     this.#hasIpv6 = options.hasIpv6;
     this.#linkOf = options.linkOf;
     this.#indexOf = options.indexOf;
+    this.#maker = options.maker;
   }
 
   /** Begins to learn the names that an instance with a link asks for; idempotent. */
@@ -107,7 +111,7 @@ export class LinkContacts {
     this.#allowLists.get(instanceId)?.forwarder.close();
     this.#allowLists.set(instanceId, { forwarder, openUntilMs });
     const options = { ownerKey: this.#ownerKey, linkIndex, entries, forwarderPort: port };
-    await runProcess(["nft", "-f", "-"], { input: buildAllowList(options) });
+    await this.#maker.run([{ kind: "nft", place: null, text: buildAllowList(options) }]);
   }
 
   /** Returns how many packets an instance has sent, which is cheap; `null` without a link. */
@@ -146,9 +150,13 @@ export class LinkContacts {
     list?.forwarder.close();
     if (link === null) return;
     const { linkIndex } = link;
-    const run = (input: string) => runProcess(["nft", "-f", "-"], { input, okExitCodes: [0, 1] });
-    if (list !== undefined) await run(buildAllowListRemoval(this.#ownerKey, linkIndex));
-    await run(buildCountersRemoval(this.#ownerKey, linkIndex));
+    const texts = [
+      ...(list === undefined ? [] : [buildAllowListRemoval(this.#ownerKey, linkIndex)]),
+      buildCountersRemoval(this.#ownerKey, linkIndex),
+    ];
+    await this.#maker.run(
+      texts.map((text) => ({ kind: "nft", place: null, text, mayFail: true }) as const),
+    );
   }
 
   /** Listens for nothing any more; what is counted stays. */
@@ -177,7 +185,7 @@ export class LinkContacts {
       });
     if (wanted.length === 0) return;
     const options = { ownerKey: this.#ownerKey, linkIndex, addresses: wanted, ports };
-    await runProcess(["nft", "-f", "-"], { input: buildOpening(options) });
+    await this.#maker.run([{ kind: "nft", place: null, text: buildOpening(options) }]);
     if (openUntilMs.size > OPENED_MAX) openUntilMs.clear();
     for (const { address, openS } of wanted) {
       openUntilMs.set(keyOf(address, ports), nowMs + openS * 1000);

@@ -1,7 +1,8 @@
 import { closeSync, openSync, rmSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { MS_BIND, mount, unmount } from "../kernel/index.ts";
+import { isSystemError } from "../../base/index.ts";
+import { MS_BIND, MS_MOVE, mount, unmount } from "../kernel/index.ts";
 import { requireWord } from "./refusals.ts";
 
 /** The files that keep one daemon's network namespaces alive. */
@@ -31,8 +32,20 @@ export class NamespaceFiles {
     const from = this.pathOf(fromId);
     const to = this.pathOf(toId);
     closeSync(openSync(to, "wx"));
-    mount(from, to, null, MS_BIND, null);
-    unmount(from);
+    try {
+      // Without the wait for all processors that the end of a mount is.
+      mount(from, to, null, MS_MOVE, null);
+    } catch (error) {
+      // What lies below may be shared with others, which a move is not.
+      if (!isSystemError(error, "EINVAL")) throw error;
+      mount(from, to, null, MS_BIND, null);
+      unmount(from);
+    }
     rmSync(from);
+  }
+
+  /** Removes the file of a namespace that was let go of; idempotent. */
+  remove(instanceId: string): void {
+    rmSync(this.pathOf(instanceId), { force: true });
   }
 }

@@ -1,4 +1,4 @@
-import { mkdir, open as openFile, rm } from "node:fs/promises";
+import { mkdir, open as openFile } from "node:fs/promises";
 import { Rollback, runProcess } from "../../base/index.ts";
 import { buildEgressHold, egressHoldTableName, removeStaleEgressHolds } from "./hold-egress.ts";
 import { HostSetup } from "./host-setup.ts";
@@ -6,16 +6,13 @@ import { switchForwardingOn } from "./ip-forwarding.ts";
 import { canForwardIpv6 } from "./ipv6.ts";
 import { chooseLinkRange, linkIndexOf, parseRoutes } from "./link-addresses.ts";
 import { LinkContacts } from "./link-contacts.ts";
+import { LinkMaker } from "./link-maker.ts";
 import { readLinks, type SessionLink } from "./links.ts";
 import { NamespaceFiles } from "./namespace-files.ts";
 import { readHostResolvConf } from "./read-host-resolv-conf.ts";
 import { noRange, requireWord } from "./refusals.ts";
 import { loopbackServerOf, nameServersOf, RESOLVER_ADDRESS, resolvConfFor } from "./resolv-conf.ts";
-import {
-  buildNamespaceBatch,
-  buildNamespaceCommand,
-  buildReleaseScript,
-} from "./session-commands.ts";
+import { buildNamespaceSteps, buildReleaseScript } from "./session-commands.ts";
 import { SessionLinks } from "./session-links.ts";
 import { planSockets, planSocketsOnHost, type SocketPlan } from "./socket-plan.ts";
 import { isSpareId, SpareNetworks } from "./spare-networks.ts";
@@ -50,6 +47,7 @@ export class NetworkHost {
   readonly #files: NamespaceFiles;
   readonly #hasIpv6: boolean;
   readonly #setup: HostSetup;
+  readonly #maker: LinkMaker;
   readonly #links: SessionLinks;
   readonly #heldOnHost = new Set<string>();
   readonly #spares: SpareNetworks;
@@ -62,10 +60,13 @@ export class NetworkHost {
     hasIpv6: boolean;
     sparesMax: number;
     existing: readonly SessionLink[];
+    makerPath: string;
   }) {
     this.#ownerKey = options.ownerKey;
+    this.#maker = new LinkMaker(options.makerPath);
+    const maker = this.#maker;
     this.#files = new NamespaceFiles(options);
-    this.#links = new SessionLinks(options);
+    this.#links = new SessionLinks({ ...options, maker });
     this.#hasIpv6 = options.hasIpv6;
     this.resolvConf = resolvConfFor(options.hostResolvConf, RESOLVER_ADDRESS, options.hasIpv6);
     const { ownerKey, range, hasIpv6 } = options;
@@ -73,7 +74,7 @@ export class NetworkHost {
     const servers = nameServersOf(options.hostResolvConf);
     const linkOf = (id: string) => this.#links.find(id);
     const indexOf = (address: string) => linkIndexOf(range, address);
-    this.contacts = new LinkContacts({ ownerKey, servers, hasIpv6, linkOf, indexOf });
+    this.contacts = new LinkContacts({ ownerKey, servers, hasIpv6, linkOf, indexOf, maker });
     for (const id of this.#links.ids()) this.contacts.watch(id);
     this.#setup = new HostSetup({ ownerKey, range, forwardDnsTo, hasIpv6 });
     this.#spares = new SpareNetworks({
@@ -89,15 +90,17 @@ export class NetworkHost {
    * @param options.ownerKey  1 to 32 letters and digits that stand for the state directory.
    * @param options.netnsDir  directory for the namespace files, in the daemon's mount namespace.
    * @param options.hostResolvConf  @defaultValue the host's
+   * @param options.makerPath  native/link-maker, built.
    * @param options.sparesMax  networks to make in advance while a session has one. @defaultValue 0
    */
   static async open(options: {
     ownerKey: string;
     netnsDir: string;
+    makerPath: string;
     hostResolvConf?: string;
     sparesMax?: number;
   }): Promise<NetworkHost> {
-    const { ownerKey, netnsDir, sparesMax = 0 } = options;
+    const { ownerKey, netnsDir, makerPath, sparesMax = 0 } = options;
     requireWord("ownerKey", ownerKey, /^[A-Za-z0-9]{1,32}$/);
     await mkdir(netnsDir, { recursive: true });
     const [links, routes, hostResolvConf, hasIpv6] = await Promise.all([
@@ -109,7 +112,7 @@ export class NetworkHost {
     ]);
     const range = chooseLinkRange(parseRoutes(routes.stdout));
     if (range === undefined) throw noRange();
-    const place = { ownerKey, netnsDir, range };
+    const place = { ownerKey, netnsDir, range, makerPath };
     return new NetworkHost({ ...place, hostResolvConf, hasIpv6, sparesMax, existing: links });
   }
 
@@ -171,14 +174,12 @@ export class NetworkHost {
     // From here on: a second creation under this id must not take the first one away.
     await using rollback = new Rollback();
     rollback.defer("remove the namespace", () => this.remove(instanceId));
-    await runProcess(buildNamespaceCommand(netnsPath), {
-      input: buildNamespaceBatch(plan, this.#hasIpv6),
-    });
+    const steps = buildNamespaceSteps(netnsPath, plan, this.#hasIpv6);
     if (plan !== null && plan.senders.length > 0) {
-      await runProcess(["nsenter", `--net=${netnsPath}`, "--", "nft", "-f", "-"], {
-        input: buildEgressHold(this.#egressHoldOf(instanceId), plan.senders),
-      });
+      const text = buildEgressHold(this.#egressHoldOf(instanceId), plan.senders);
+      steps.push({ kind: "nft", place: netnsPath, text });
     }
+    await this.#maker.run(steps);
     rollback.keep();
     return { netnsPath, address: null, linkIndex: null };
   }
@@ -250,10 +251,8 @@ export class NetworkHost {
       const table = ["inet", this.#egressHoldOf(instanceId)];
       await runProcess(["nft", "delete", "table", ...table], { okExitCodes: [0, 1] });
     }
-    const netnsPath = this.netnsPath(instanceId);
-    // 32: it is not mounted, or not there.
-    await runProcess(["umount", "--lazy", netnsPath], { okExitCodes: [0, 1, 32] });
-    await rm(netnsPath, { force: true });
+    await this.#maker.run([{ kind: "release", place: this.netnsPath(instanceId), text: "" }]);
+    this.#files.remove(instanceId);
     // Nobody is there who would need one soon.
     if (!isSpareId(instanceId) && this.#links.ids().every(isSpareId)) {
       await this.#spares.discard();
@@ -274,6 +273,7 @@ export class NetworkHost {
   async releaseHost(): Promise<void> {
     await this.#spares.discard();
     await this.#setup.release();
+    await this.#maker.close();
   }
 
   /** Returns the file of an instance's network namespace. */

@@ -5,10 +5,10 @@ export function requireWord(what: string, word: string, form: RegExp): void {
   if (!form.test(word)) throw new WaypointError("INTERNAL", `"${word}" cannot be used as ${what}.`);
 }
 
-/** The first command of the script made nothing, because another daemon has the name. */
+/** The first step made nothing, because another daemon has the name. */
 export function isNumberTaken(error: unknown): boolean {
   if (!hasCode(error, "TOOL_FAILED")) return false;
-  return /File exists[\s\S]*failed -:1\b/.test(String(error.detail["stderr"]));
+  return /^link add\b.*: File exists$/.test(String(error.detail["stderr"]));
 }
 
 export function noRange(): WaypointError {

@@ -1,5 +1,6 @@
 import { INNER_ADDRESS_IPV6 } from "./ipv6.ts";
 import type { LinkAddresses } from "./link-addresses.ts";
+import type { LinkStep } from "./link-maker.ts";
 import type { SocketPlan } from "./socket-plan.ts";
 
 /**
@@ -19,9 +20,16 @@ const IPV6_ROUTE_TO_NOWHERE = "::/0 dev lo metric 4294967294";
 /** The kernel's program for a filter has at most 64 KiB. */
 const FILTERS_AT_ONCE = 200;
 
-/** Returns the command that makes a namespace at `netnsPath`, reading `ip` commands. */
-export function buildNamespaceCommand(netnsPath: string): [string, ...string[]] {
-  return ["unshare", `--net=${netnsPath}`, "--", "ip", "-batch", "-"];
+/** Returns the steps that make a namespace at `netnsPath`, with what it needs before a restore. */
+export function buildNamespaceSteps(
+  netnsPath: string,
+  plan: SocketPlan | null,
+  hasIpv6: boolean,
+): LinkStep[] {
+  return [
+    { kind: "namespace", place: netnsPath, text: "" },
+    { kind: "ip", place: netnsPath, text: buildNamespaceBatch(plan, hasIpv6) },
+  ];
 }
 
 /**
@@ -49,7 +57,7 @@ export function buildNamespaceBatch(plan: SocketPlan | null, hasIpv6 = false): s
  * The programs read ECONNABORTED. What the kernel sends to the peers goes nowhere, since this runs
  * before there is a way out: at the other end the original's connection lives on.
  *
- * @param options.link  made by {@link buildConnectScript} with `isHeld`, opened then.
+ * @param options.link  made by {@link buildConnectSteps} with `isHeld`, opened then.
  */
 export function buildReleaseScript(options: {
   /** Null for the host's own network. */
@@ -96,14 +104,13 @@ function endpoint({ address, port }: { address: string; port: number }): string 
 }
 
 /**
- * Returns the shell script that links a namespace to the host.
+ * Returns the steps that link a namespace to the host.
  *
- * The first command reserves the link's number: it fails with "File exists" if another daemon has
- * it. The namespace gets its translation meanwhile, which names no address and needs no link, so
- * that another attempt with the next number may repeat it. No IPv6 address is generated, so the
- * link has no neighbour discovery to wait for.
+ * The first one reserves the link's number: it fails with "File exists" if another daemon has it, and
+ * nothing was done then. No IPv6 address is generated, so the link has no neighbour discovery to wait
+ * for.
  */
-export function buildConnectScript(options: {
+export function buildConnectSteps(options: {
   netnsPath: string;
   link: LinkAddresses;
   alias: string;
@@ -111,26 +118,25 @@ export function buildConnectScript(options: {
   counters: string;
   /** Leaves the session's end down, for {@link buildReleaseScript}. */
   isHeld: boolean;
-}): string {
+}): LinkStep[] {
   const { netnsPath, link, alias, counters, isHeld } = options;
-  const wayOut = `${enter(netnsPath)} ip -batch - <<'END'\n${buildWayOut(link).join("\n")}\nEND`;
-  return `
-${enter(netnsPath)} nft -f - <<'END' &
-${["ip", ...(link.ipv6 === null ? [] : ["ip6"])].map(buildTranslation).join("")}END
-translation=$!
-ip -batch - <<'END'
-link add name ${link.linkName} type veth peer name ${INNER_LINK_NAME} netns ${netnsPath}
-link set dev ${link.linkName} alias ${alias} addrgenmode none up
-address add ${link.hostAddress}/31 dev ${link.linkName}
-${link.ipv6 === null ? "" : buildIpv6Addresses(link.linkName, 1, link.ipv6.hostAddress).join("\n")}
-END
-nft -f - <<'END' &
-${counters}END
-counters=$!
-${isHeld ? "" : wayOut}
-wait $translation
-wait $counters
-`;
+  const onHost = [
+    `link add name ${link.linkName} type veth peer name ${INNER_LINK_NAME} netns ${netnsPath}`,
+    `link set dev ${link.linkName} alias ${alias} addrgenmode none up`,
+    `address add ${link.hostAddress}/31 dev ${link.linkName}`,
+    ...(link.ipv6 === null ? [] : buildIpv6Addresses(link.linkName, 1, link.ipv6.hostAddress)),
+  ];
+  const families = ["ip", ...(link.ipv6 === null ? [] : ["ip6"])];
+  return [
+    { kind: "ip", place: null, text: asText(onHost) },
+    { kind: "nft", place: netnsPath, text: families.map(buildTranslation).join("") },
+    { kind: "nft", place: null, text: counters },
+    ...(isHeld ? [] : [{ kind: "ip", place: netnsPath, text: asText(buildWayOut(link)) } as const]),
+  ];
+}
+
+function asText(lines: readonly string[]): string {
+  return lines.map((line) => `${line}\n`).join("");
 }
 
 function buildTranslation(family: string): string {

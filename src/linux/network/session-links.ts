@@ -4,9 +4,10 @@ import { runProcess } from "../../base/index.ts";
 import { WaypointError } from "../../shared/errors/index.ts";
 import { buildLinkCounters } from "./contact-rules.ts";
 import { LINKS_MAX, type LinkAddresses, linkAddresses } from "./link-addresses.ts";
+import type { LinkMaker } from "./link-maker.ts";
 import { linkAlias, type SessionLink } from "./links.ts";
 import { isNumberTaken } from "./refusals.ts";
-import { buildConnectScript } from "./session-commands.ts";
+import { buildConnectSteps } from "./session-commands.ts";
 
 const LINK_ATTEMPTS_MAX = 64;
 
@@ -15,6 +16,7 @@ export class SessionLinks {
   readonly #ownerKey: string;
   readonly #range: string;
   readonly #hasIpv6: boolean;
+  readonly #maker: LinkMaker;
   readonly #numbers = new Map<string, number>();
   #next: number;
 
@@ -24,7 +26,9 @@ export class SessionLinks {
     range: string;
     hasIpv6: boolean;
     existing: readonly SessionLink[];
+    maker: LinkMaker;
   }) {
+    this.#maker = options.maker;
     this.#ownerKey = options.ownerKey;
     this.#range = options.range;
     this.#hasIpv6 = options.hasIpv6;
@@ -67,8 +71,7 @@ export class SessionLinks {
       const link = this.#addresses(linkIndex);
       try {
         const counters = buildLinkCounters(this.#ownerKey, linkIndex);
-        const script = buildConnectScript({ ...options, alias, counters, link });
-        await runProcess(["sh", "-ec", script]);
+        await this.#maker.run(buildConnectSteps({ ...options, alias, counters, link }));
         this.#numbers.set(instanceId, linkIndex);
         return { link, linkIndex };
       } catch (error) {
@@ -94,7 +97,8 @@ export class SessionLinks {
   async remove(id: string): Promise<void> {
     const linkIndex = this.#numbers.get(id);
     if (linkIndex === undefined) return;
-    await runProcess(["ip", "link", "delete", `wp${linkIndex}`], { okExitCodes: [0, 1] });
+    const text = `link delete wp${linkIndex}\n`;
+    await this.#maker.run([{ kind: "ip", place: null, text, mayFail: true }]);
     this.#numbers.delete(id);
   }
 

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readFileSync, rmdirSync } from "node:fs";
 import path from "node:path";
 import { isSystemError } from "../../base/index.ts";
 import { WaypointError } from "../../shared/errors/index.ts";
-import { explainDiskError, mount, unmount } from "../kernel/index.ts";
+import { explainDiskError, mount, unmountAside } from "../kernel/index.ts";
 
 /** Where the merged roots are mounted, on the tmpfs of the daemon's own mount namespace. */
 const MERGED_DIR = "/run/waypoint/roots";
@@ -62,11 +62,11 @@ export function mountOverlay(
 }
 
 /** Unmounts an instance's root filesystem and what is mounted in it; succeeds when it is not mounted. */
-export function unmountRoot(instanceId: string): void {
+export async function unmountRoot(instanceId: string): Promise<void> {
   const target = mergedDir(instanceId);
   if (!existsSync(target)) return;
   try {
-    unmount(target);
+    await unmountAside(target);
   } catch (error) {
     if (!isSystemError(error, "EINVAL", "ENOENT")) throw error;
   }

@@ -1,6 +1,6 @@
 import { closeSync, openSync, statSync } from "node:fs";
 import path from "node:path";
-import { ioctl } from "../kernel/index.ts";
+import { ioctl, ioctlAside } from "../kernel/index.ts";
 
 // Numbers and layouts from <linux/btrfs.h>; docs/notes/btrfs has the source.
 const BTRFS_IOC_SYNC = 0x9408;
@@ -40,6 +40,30 @@ export function createSnapshot(
     const argument = argumentsV2({ sourceFd, name: path.basename(targetPath), flags });
     inDirectory(path.dirname(targetPath), (fd) => ioctl(fd, BTRFS_IOC_SNAP_CREATE_V2, argument));
   });
+}
+
+/**
+ * Snapshots `sourcePath` for writing, off the event loop: the kernel commits what was changed first, and
+ * whoever asks waits for that.
+ */
+export async function createSnapshotAside(sourcePath: string, targetPath: string): Promise<void> {
+  const opened: number[] = [];
+  const open = (directory: string) => {
+    const fd = openSync(directory, "r");
+    opened.push(fd);
+    return fd;
+  };
+  try {
+    const name = path.basename(targetPath);
+    const argument = argumentsV2({ sourceFd: open(sourcePath), name, flags: 0n });
+    const fd = open(path.dirname(targetPath));
+    await ioctlAside(fd, BTRFS_IOC_SNAP_CREATE_V2, argument).catch(() => {
+      // The reason stayed in the other thread; it is told here, or has passed.
+      ioctl(fd, BTRFS_IOC_SNAP_CREATE_V2, argument);
+    });
+  } finally {
+    for (const fd of opened) closeSync(fd);
+  }
 }
 
 /** Makes a subvolume read-only, as a comparison needs it. */

@@ -21,6 +21,9 @@ const RESERVE_BYTES_MAX = 8192 * MEBIBYTE;
 /** With less left to all sessions together none is begun. */
 const NEW_BYTES_MIN = 16 * MEBIBYTE;
 
+/** Groups of forks that were thrown away are looked for together: a look reads one file of each group. */
+const SWEEP_DELAY_MS = 1_000;
+
 const LEVEL_SESSION = 1n << 48n;
 /** The one group that all sessions are members of. */
 const ALL_SESSIONS = (2n << 48n) | 1n;
@@ -54,6 +57,7 @@ export class SessionShares {
   readonly #groupsDir: string;
   /** Whose share each instance counts for, of those that this daemon has charged. */
   readonly #chargedTo = new Map<string, bigint>();
+  #sweeping: NodeJS.Timeout | null = null;
 
   constructor({ storeDir, storeImagePath }: StateLayout, health: StoreHealth) {
     this.#storeDir = storeDir;
@@ -129,6 +133,15 @@ export class SessionShares {
       // One that has a subvolume or members is kept by the kernel.
       attempt(null, () => this.#groups.remove((BigInt(level) << 48n) | BigInt(id)));
     }
+  }
+
+  /** Does {@link sweep} within a second, once for all who ask meanwhile. */
+  sweepSoon(): void {
+    if (!this.isEnforced || this.#sweeping !== null) return;
+    this.#sweeping = setTimeout(() => {
+      this.#sweeping = null;
+      attempt(null, () => this.sweep());
+    }, SWEEP_DELAY_MS).unref();
   }
 
   #enable(): boolean {

@@ -5,6 +5,7 @@ import { requireKnownManifest, type StateLayout } from "../../base/index.ts";
 import { explainDiskError } from "../kernel/index.ts";
 import {
   createSnapshot,
+  createSnapshotAside,
   createSubvolume,
   deleteSubvolume,
   type FilesState,
@@ -127,10 +128,8 @@ export class Store {
     this.requireKnown(checkpointId);
     const paths = this.instancePaths(instanceId);
     const { snapshotPath } = this.checkpointPaths(checkpointId);
-    this.#orFull("restore a checkpoint", () =>
-      createSnapshot(snapshotPath, paths.subvolumePath, { readOnly: false }),
-    );
     try {
+      await createSnapshotAside(snapshotPath, paths.subvolumePath);
       await renewWorkDirs(paths);
       return paths;
     } catch (error) {

@@ -91,6 +91,8 @@ export class SqliteFile implements Disposable {
    * next transaction, or {@link sync}, brings it to the disk.
    */
   quickTransaction<T>(change: () => T): T {
+    // Part of another one, it reaches the disk with that.
+    if (this.#db.isTransaction) return change();
     this.#setSynchronous("NORMAL");
     return this.#transaction(change);
   }

@@ -3,10 +3,16 @@ import os from "node:os";
 import path from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
-import { closeToOthers, createLogger, STATE_DIR_DEFAULT, stateLayout } from "../../base/index.ts";
+import {
+  closeToOthers,
+  createLogger,
+  STATE_DIR_DEFAULT,
+  startChildrenWith,
+  stateLayout,
+} from "../../base/index.ts";
 import { hasSessionsLeft, openEngine } from "../../engine/open-engine.ts";
 import { nativePath, readPidsDefault, requireHost } from "../../linux/host/index.ts";
-import { closeInheritedOnExec } from "../../linux/kernel/index.ts";
+import { closeInheritedOnExec, startChildByVfork } from "../../linux/kernel/index.ts";
 import { toWaypointError } from "../../shared/errors/index.ts";
 import { autoFromEnvironment } from "./auto-settings.ts";
 import { Daemon } from "./daemon.ts";
@@ -38,6 +44,7 @@ async function main(): Promise<void> {
     await enterNamespace(layout, READY_FD);
   }
   closeInheritedOnExec();
+  startChildrenWith(startChildByVfork);
   mkdirSync(layout.stateDir, { recursive: true, mode: 0o700 });
   const logFd = openSync(layout.logPath, "a", 0o600);
   const logger = createLogger((line) => writeLog(logFd, line));

@@ -165,17 +165,20 @@ export class SqliteCatalog implements Catalog {
     return this.#file.get<InstanceRow>("SELECT * FROM instances WHERE id = ?", id);
   }
 
+  // Quick: what a loss of power leaves of an instance is its files, and the store lists those.
   insertInstance(row: Pick<InstanceRow, "id" | "session"> & Partial<InstanceRow>): void {
-    this.#file.insert("instances", { ...row });
+    this.#file.quickTransaction(() => this.#file.insert("instances", { ...row }));
   }
 
   updateInstance(id: string, change: Partial<Omit<InstanceRow, "id">>): void {
-    this.#file.update("instances", id, change);
+    this.#file.quickTransaction(() => this.#file.update("instances", id, change));
   }
 
   deleteInstance(id: string): void {
-    this.#file.run("DELETE FROM instances WHERE id = ?", id);
-    this.commands.deleteForgotten();
+    this.#file.quickTransaction(() => {
+      this.#file.run("DELETE FROM instances WHERE id = ?", id);
+      this.commands.deleteForgotten();
+    });
   }
 
   checkpoints(session?: string): CheckpointRow[] {
