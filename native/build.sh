@@ -56,6 +56,6 @@ static attach-mount attach-mount/*
 static share-tree share-tree/*
 static warm-memory warm-memory/*
 static memory-tracker memory-tracker/*
-static image-assemble image-assemble/* image-copy/image-copy.h image-copy/image-pagemap.c image-copy/image-clone.c
+static image-assemble image-assemble/* memory-tracker/page-scan.h image-copy/image-copy.h image-copy/image-pagemap.c image-copy/image-clone.c
 is_fresh criu-preload.so criu-preload/* memory-tracker/page-scan.h ||
   compile "$cc" criu-preload.so -shared -fPIC criu-preload/*.c

@@ -10,12 +10,13 @@
  * At the end of the dump, when nothing of it can change any more, what was copied is protected anew, for
  * the checkpoint $WAYPOINT_TRACKED_FOR. A process of which the tracker has no descriptor, and which has
  * $WAYPOINT_TRACKED_BYTES_MIN, makes one there, as CRIU lets it make other calls.
+ *
+ * With $WAYPOINT_PROTECT_ALONE CRIU gets to see no memory: the dump is there for that protection, and its
+ * images are no use. What was protected is copied while the programs run on.
  */
 #define _GNU_SOURCE
 #include "memory-preload.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,13 +32,6 @@
 
 static struct scanned scanned[PROCESSES_MAX];
 static size_t scanned_count;
-/* Not a FILE: CRIU forks meanwhile, and a child that ends would write out what is buffered once more. */
-static struct {
-  int fd;
-  bool is_open, is_broken;
-  size_t length;
-  char text[64 * 1024];
-} clean_list;
 /* Of the process that was asked for last. */
 static struct {
   int pid, inside;
@@ -84,37 +78,6 @@ static bool is_clean(uint64_t categories) {
   return (categories & PAGE_TRACKABLE) && !(categories & (PAGE_WRITTEN | PAGE_GUARD));
 }
 
-static void write_out(void) {
-  for (size_t done = 0; done < clean_list.length && !clean_list.is_broken;) {
-    ssize_t part = write(clean_list.fd, clean_list.text + done, clean_list.length - done);
-    if (part > 0) done += (size_t)part;
-    else if (part == 0 || errno != EINTR) clean_list.is_broken = true;
-  }
-  clean_list.length = 0;
-}
-
-static void add_line(const char *line) {
-  size_t length = strlen(line);
-  if (clean_list.length + length > sizeof clean_list.text) write_out();
-  memcpy(clean_list.text + clean_list.length, line, length);
-  clean_list.length += length;
-}
-
-/* Notes a range that CRIU does not copy; what cannot be noted it copies. */
-static bool note_clean(const struct page_region *region) {
-  char line[64];
-  if (!clean_list.is_open) {
-    const char *path = getenv("WAYPOINT_CLEAN_PAGES");
-    clean_list.fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    clean_list.is_open = clean_list.fd >= 0;
-  }
-  if (!clean_list.is_open || clean_list.is_broken) return false;
-  snprintf(line, sizeof line, "%d %llx %llx\n", current.inside, (unsigned long long)region->start,
-           (unsigned long long)region->end);
-  add_line(line);
-  return true;
-}
-
 /* A part of an answer, and from where to where the rest of the question goes. */
 struct part {
   uint64_t start, end;
@@ -150,7 +113,7 @@ static uint64_t show_written(struct shown *shown, const struct page_region *regi
   for (; part.start < region->end; part.start = part.end) {
     int is_known;
     part.end = known_until(part.start, region->end, &is_known);
-    if (is_known && note_clean(&part)) continue;
+    if (is_known && note_clean(current.inside, &part)) continue;
     /* It is protected already, and will be in the reference the next time. */
     if (!show(shown, &part)) return part.start;
   }
@@ -228,8 +191,20 @@ static int scan_written(int pagemap, struct page_scan *asked) {
   return (int)shown.count;
 }
 
+/* Notes that a process has memory, and how much is its own, without a look at each page. */
+static int scan_nothing(int pid, struct page_scan *asked) {
+  if (current.pid != pid) {
+    struct page_region own = {.end = own_bytes(pid)};
+    note_bytes(pid, &own, 1);
+    current.pid = pid;
+  }
+  asked->walk_end = asked->end;
+  return 0;
+}
+
 int scan_pages(int pagemap, struct page_scan *asked) {
   int pid = getenv("WAYPOINT_TRACKER") == NULL ? 0 : owner_of(pagemap);
+  if (pid != 0 && getenv("WAYPOINT_PROTECT_ALONE") != NULL) return scan_nothing(pid, asked);
   if (pid != 0 && pid != current.pid) {
     current.pid = pid;
     current.inside = number_inside(pid);
@@ -261,15 +236,6 @@ static void protect_one(int tracker, const struct scanned *process) {
   snprintf(request, sizeof request, "take %d", pid);
   ask_tracker(tracker, request, uffd);
   syscall(SYS_close, uffd);
-}
-
-/* The last line says that the list is whole: where it cannot be written, nobody takes the dump for one. */
-static void close_clean_list(void) {
-  if (!clean_list.is_open) return;
-  add_line("end\n");
-  write_out();
-  syscall(SYS_close, clean_list.fd);
-  clean_list.is_open = false;
 }
 
 void protect_memory(void) {

@@ -7,6 +7,7 @@ import type { Engine } from "../ports/index.ts";
 import { requireRestorableBinds, untilWhole } from "../session/index.ts";
 import { scheduleStory } from "../story/index.ts";
 import { type CheckpointOptions, checkpointRow, roundMs } from "./checkpoint-row.ts";
+import { copyAhead } from "./copy-ahead.ts";
 import { dumpInstance } from "./dump-instance.ts";
 import { noteBaseline, parentIfUnchanged, watchForChange } from "./exact-change-check.ts";
 import { scheduleDurable } from "./make-durable.ts";
@@ -120,6 +121,8 @@ async function captureAll(
   await untilWhole(live, engine);
   engine.leases.throwIfCancelled(session.id);
   requireRestorableBinds(session, live.pid, engine);
+  await using _copied = await copyAhead(session, live, id, engine);
+  engine.leases.throwIfCancelled(session.id);
   // What ends from here on is not in the capture: the daemon learns of it only afterwards.
   const commands = engine.journal.soFar(live.instanceId);
   const watch = watchForChange(session, live, engine);

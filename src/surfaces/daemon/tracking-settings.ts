@@ -5,6 +5,8 @@ import process from "node:process";
  * that come with it.
  */
 const BYTES_MIN_DEFAULT = 8 * 1024 ** 2;
+/** Below it the copy in the pause is shorter than a pause of its own. */
+const AHEAD_BYTES_MIN = 128 * 1024 ** 2;
 
 /**
  * Reads WAYPOINT_TRACK_MEMORY: `on`, or the bytes of memory from which the writes of sessions are
@@ -15,5 +17,6 @@ export function trackingFromEnvironment() {
   const bytesMin = wanted === "on" ? BYTES_MIN_DEFAULT : Number(wanted);
   if (!Number.isSafeInteger(bytesMin) || bytesMin < 0) return {};
   const compares = process.env["WAYPOINT_COMPARE_MEMORY"] === "on";
-  return { trackMemory: { bytesMin, compares } };
+  const aheadBytesMin = compares ? bytesMin : Math.max(bytesMin, AHEAD_BYTES_MIN);
+  return { trackMemory: { bytesMin, aheadBytesMin, compares } };
 }
