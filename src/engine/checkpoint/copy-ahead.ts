@@ -10,16 +10,16 @@ import { aheadIdOf, planTracked } from "./tracked-dump.ts";
  *
  * Whatever is wrong with it costs a full copy in the pause, and is no reason for a checkpoint to fail.
  *
- * @returns the copy, removed when it is disposed of.
+ * @returns the copy, removed when it is disposed of, and how long that pause was.
  */
 export async function copyAhead(
   session: SessionRow,
   live: LiveInstance,
   id: string,
   engine: Engine,
-): Promise<AsyncDisposable> {
+): Promise<AsyncDisposable & { pauseMs: number }> {
   const { trackMemory } = engine.settings;
-  const nothing = { [Symbol.asyncDispose]: async () => {} };
+  const nothing = { pauseMs: 0, [Symbol.asyncDispose]: async () => {} };
   if (trackMemory === null) return nothing;
   const memoryBytes = engine.sandbox.treeMemoryBytes(live.pid);
   if (memoryBytes < trackMemory.aheadBytesMin) return nothing;
@@ -33,6 +33,7 @@ export async function copyAhead(
   if (!images.hasRoomFor(expectedBytes)) return nothing;
   const paths = engine.store.checkpointPaths(id);
   const remove = () => images.ahead.remove(paths);
+  const copied = { pauseMs: 0, [Symbol.asyncDispose]: remove };
   try {
     const { copyDir, scratchDir } = await images.ahead.prepare(paths);
     const options = {
@@ -41,13 +42,14 @@ export async function copyAhead(
       memoryBytes,
     };
     const { pauseMs } = await withoutConnections(live, () => engine.criu.protectAhead(options));
+    copied.pauseMs = pauseMs;
     const { copiedBytes } = await engine.criu.copyAhead(options, copyDir);
     engine.logger.info("memory copied before the pause", { id, copiedBytes, pauseMs });
   } catch (error) {
     engine.logger.warn("memory is not copied before the pause", { id, reason: String(error) });
     await remove();
   }
-  return { [Symbol.asyncDispose]: remove };
+  return copied;
 }
 
 /** CRIU cannot dump one end of a connection, so the daemon lets go of the session's init meanwhile. */

@@ -89,7 +89,8 @@ async function captureFiles(session: SessionRow, id: string, engine: Engine) {
   await engine.store.prepareCheckpoint(id, 0);
   const commands = engine.journal.soFar(session.instance ?? "");
   engine.store.snapshotInstance(session.instance ?? "", id);
-  return { pauseMs: 0, memoryBytes: 0, unchangedSince: null, imagesSums: null, commands };
+  const nothing = { pauseMs: 0, memoryBytes: 0, pauseBytes: null };
+  return { ...nothing, unchangedSince: null, imagesSums: null, commands };
 }
 
 /** Captures nothing anew where the parent's captures are still what is there. */
@@ -108,7 +109,8 @@ async function shareCaptures(session: SessionRow, live: LiveInstance, id: string
   }
   noteBaseline(live, id);
   const { memoryBytes, imagesSums } = parent;
-  return { pauseMs: 0, memoryBytes, unchangedSince: parent.id, imagesSums, commands };
+  const captured = { pauseMs: 0, memoryBytes, pauseBytes: 0 };
+  return { ...captured, unchangedSince: parent.id, imagesSums, commands };
 }
 
 async function captureAll(
@@ -121,7 +123,7 @@ async function captureAll(
   await untilWhole(live, engine);
   engine.leases.throwIfCancelled(session.id);
   requireRestorableBinds(session, live.pid, engine);
-  await using _copied = await copyAhead(session, live, id, engine);
+  await using copied = await copyAhead(session, live, id, engine);
   engine.leases.throwIfCancelled(session.id);
   // What ends from here on is not in the capture: the daemon learns of it only afterwards.
   const commands = engine.journal.soFar(live.instanceId);
@@ -131,10 +133,11 @@ async function captureAll(
   await live.link.quiesce();
   try {
     await beforePause;
-    const { pauseMs, memoryBytes } = await dumpInstance(session, live, id, engine);
+    const dumped = await dumpInstance(session, live, id, engine);
     quickState.take(id);
-    engine.warmMemory.note(session.id, memoryBytes);
-    return { pauseMs, memoryBytes, unchangedSince: null, imagesSums: null, commands };
+    engine.warmMemory.note(session.id, dumped.memoryBytes);
+    const pauseMs = roundMs(dumped.pauseMs + copied.pauseMs);
+    return { ...dumped, pauseMs, unchangedSince: null, imagesSums: null, commands };
   } finally {
     await live.link.resume();
     watch.settle(id);

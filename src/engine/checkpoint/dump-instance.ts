@@ -1,4 +1,5 @@
 import type { TrackedDump } from "../../linux/criu/index.ts";
+import type { CheckpointRow } from "../../portable/model/index.ts";
 import { hasCode } from "../../shared/errors/index.ts";
 import type { LiveInstance } from "../live/index.ts";
 import type { Engine } from "../ports/index.ts";
@@ -25,7 +26,7 @@ export async function dumpInstance(
   id: string,
   engine: Engine,
   frozenIn?: string,
-): Promise<{ pauseMs: number; memoryBytes: number }> {
+): Promise<Pick<CheckpointRow, "pauseMs" | "memoryBytes" | "pauseBytes">> {
   const { store, sandbox, criu } = engine;
   const memoryBytes = sandbox.treeMemoryBytes(live.pid);
   // A tree that stands already is on its way out.
@@ -66,12 +67,15 @@ export async function dumpInstance(
         store.deleteSnapshot(id);
         return await dumpInto(await store.images.prepareInStore(paths), everything);
       });
-    if (tracked !== undefined) {
-      await criu.noteWhole(tracked.socketPath, id);
-      const copiedBytes = dumped.pagesWritten * PAGE_BYTES;
-      engine.logger.info("memory copied in the pause", { id, copiedBytes, of: dumped.memoryBytes });
+    const pauseMs = roundMs(dumped.pauseMs);
+    if (tracked === undefined) {
+      return { pauseMs, memoryBytes: dumped.memoryBytes, pauseBytes: null };
     }
-    return { pauseMs: roundMs(dumped.pauseMs), memoryBytes: dumped.memoryBytes };
+    await criu.noteWhole(tracked.socketPath, id);
+    const pauseBytes = dumped.pagesWritten * PAGE_BYTES;
+    const of = dumped.memoryBytes;
+    engine.logger.info("memory copied in the pause", { id, copiedBytes: pauseBytes, of });
+    return { pauseMs, memoryBytes: of, pauseBytes };
   } finally {
     engine.warmMemory.fill();
     store.images.settle(paths);
