@@ -41,7 +41,10 @@ export async function copyAhead(
       tracked: { ...planned, checkpointId: aheadIdOf(id) },
       memoryBytes,
     };
-    const { pauseMs } = await withoutConnections(live, () => engine.criu.protectAhead(options));
+    const { pauseMs } = await withoutConnections(live, async () => {
+      using _lifted = engine.limits.liftCpu(live.instanceId, session);
+      return await engine.criu.protectAhead(options);
+    });
     copied.pauseMs = pauseMs;
     const { copiedBytes } = await engine.criu.copyAhead(options, copyDir);
     engine.logger.info("memory copied before the pause", { id, copiedBytes, pauseMs });
