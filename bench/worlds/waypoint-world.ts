@@ -25,7 +25,7 @@ export class WaypointWorld implements AsyncDisposable {
     process.env["WAYPOINT_STANDBY"] = "off";
     const world = new WaypointWorld();
     const tracking = process.env[TRACKING];
-    if (tracksMemory) process.env[TRACKING] = "on";
+    if (tracksMemory) process.env[TRACKING] = process.env["WAYPOINT_TRACK_AHEAD"] = "on";
     try {
       world.#waypoint = await Waypoint.open({ stateDir: world.stateDir });
     } finally {

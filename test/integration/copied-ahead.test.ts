@@ -28,12 +28,14 @@ beforeAll(async () => {
   // The images are compared with a second copy of all memory, and nothing is too small to be copied before.
   process.env["WAYPOINT_TRACK_MEMORY"] = String(8 * MEBIBYTE);
   process.env["WAYPOINT_COMPARE_MEMORY"] = "on";
+  process.env["WAYPOINT_TRACK_AHEAD"] = "on";
   own = await openTestWaypoint();
 });
 
 afterAll(async () => {
   delete process.env["WAYPOINT_TRACK_MEMORY"];
   delete process.env["WAYPOINT_COMPARE_MEMORY"];
+  delete process.env["WAYPOINT_TRACK_AHEAD"];
   await own?.[Symbol.asyncDispose]();
 });
 

@@ -53,7 +53,15 @@ export type CheckpointRow = Omit<z.infer<typeof checkpointRecordSchema>, keyof E
 export const TIMELINE_COLUMNS = [
   ...(["id", "session", "sessionName", "parent", "name", "intent", "trigger", "content"] as const),
   "autoCause",
-  ...(["createdAt", "unchangedSince", "pauseMs", "totalMs", "memoryBytes", "pauseBytes", "stage"] as const),
+  ...([
+    "createdAt",
+    "unchangedSince",
+    "pauseMs",
+    "totalMs",
+    "memoryBytes",
+    "pauseBytes",
+    "stage",
+  ] as const),
   ...(["heldWhy", "tags", "task"] as const),
 ] satisfies (keyof CheckpointRow)[];
 export type TimelineRow = Pick<CheckpointRow, (typeof TIMELINE_COLUMNS)[number]>;

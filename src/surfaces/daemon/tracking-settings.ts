@@ -10,13 +10,20 @@ const AHEAD_BYTES_MIN = 128 * 1024 ** 2;
 
 /**
  * Reads WAYPOINT_TRACK_MEMORY: `on`, or the bytes of memory from which the writes of sessions are
- * followed. Anything else, and nothing: none is followed.
+ * followed. Anything else, and nothing: none is followed. WAYPOINT_TRACK_AHEAD=on has the memory of large
+ * ones copied before their first pause.
  */
 export function trackingFromEnvironment() {
   const wanted = process.env["WAYPOINT_TRACK_MEMORY"] || "off";
   const bytesMin = wanted === "on" ? BYTES_MIN_DEFAULT : Number(wanted);
   if (!Number.isSafeInteger(bytesMin) || bytesMin < 0) return {};
   const compares = process.env["WAYPOINT_COMPARE_MEMORY"] === "on";
-  const aheadBytesMin = compares ? bytesMin : Math.max(bytesMin, AHEAD_BYTES_MIN);
+  const aheadBytesMin = isAhead()
+    ? Math.max(bytesMin, compares ? 0 : AHEAD_BYTES_MIN)
+    : Number.POSITIVE_INFINITY;
   return { trackMemory: { bytesMin, aheadBytesMin, compares } };
+}
+
+function isAhead(): boolean {
+  return process.env["WAYPOINT_TRACK_AHEAD"] === "on";
 }
