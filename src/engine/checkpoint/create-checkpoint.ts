@@ -52,7 +52,9 @@ export async function createCheckpoint(
     live === undefined
       ? await captureFiles(session, id, engine)
       : ((await shareCaptures(session, live, id, engine)) ??
-        (await captureAll(session, live, id, engine, contacts)));
+        (await (engine.settings.trackMemory === null
+          ? captureAll(session, live, id, engine, contacts)
+          : captureAfterCopy(session, live, id, engine, contacts))));
   const { commands, ...facts } = captured;
   // A dump is let come to its end, for the sake of the processes: but nobody needs it.
   leases.throwIfCancelled(session.id);
@@ -113,18 +115,27 @@ async function shareCaptures(session: SessionRow, live: LiveInstance, id: string
   return { ...captured, unchangedSince: parent.id, imagesSums, commands };
 }
 
+/** Copies much memory first, while the programs run, where that is asked for. */
+async function captureAfterCopy(...[session, live, id, engine, beforePause]: CaptureParameters) {
+  await untilWhole(live, engine);
+  engine.leases.throwIfCancelled(session.id);
+  await using copied = await copyAhead(session, live, id, engine);
+  return await captureAll(session, live, id, engine, beforePause, copied.pauseMs);
+}
+
+type CaptureParameters = [SessionRow, LiveInstance, string, Engine, Promise<unknown>];
+
 async function captureAll(
   session: SessionRow,
   live: LiveInstance,
   id: string,
   engine: Engine,
   beforePause: Promise<unknown>,
+  pausedMs = 0,
 ) {
   await untilWhole(live, engine);
   engine.leases.throwIfCancelled(session.id);
   requireRestorableBinds(session, live.pid, engine);
-  await using copied = await copyAhead(session, live, id, engine);
-  engine.leases.throwIfCancelled(session.id);
   // What ends from here on is not in the capture: the daemon learns of it only afterwards.
   const commands = engine.journal.soFar(live.instanceId);
   const watch = watchForChange(session, live, engine);
@@ -136,7 +147,7 @@ async function captureAll(
     const dumped = await dumpInstance(session, live, id, engine);
     quickState.take(id);
     engine.warmMemory.note(session.id, dumped.memoryBytes);
-    const pauseMs = roundMs(dumped.pauseMs + copied.pauseMs);
+    const pauseMs = roundMs(dumped.pauseMs + pausedMs);
     return { ...dumped, pauseMs, unchangedSince: null, imagesSums: null, commands };
   } finally {
     await live.link.resume();
