@@ -56,7 +56,7 @@ static attach-mount attach-mount/*
 static share-tree share-tree/*
 static warm-memory warm-memory/*
 static memory-tracker memory-tracker/*
-static image-assemble image-assemble/* image-copy/image-copy.h image-copy/image-pagemap.c image-copy/image-clone.c
+static image-assemble image-assemble/* memory-tracker/page-scan.h image-copy/image-copy.h image-copy/image-pagemap.c image-copy/image-clone.c
 # With the machine's own C library, because it loads a library of the machine.
 is_fresh link-maker link-maker/* || compile "$cc" link-maker link-maker/*.c -ldl
 is_fresh criu-preload.so criu-preload/* memory-tracker/page-scan.h ||

@@ -97,6 +97,35 @@ const AGED_GOALS: readonly Goal[] = [
   ),
 ];
 
+const WRITTEN: Figure = ["tracked", "waypoint", "pause"];
+
+/** Where the writes of sessions are followed. */
+const TRACKED_GOALS: readonly Goal[] = [
+  { what: "10 MiB written since: pause", atMost: 50, figure: WRITTEN },
+  {
+    ...{ what: "10 MiB written since: pause against bare criu dump", atMost: 0.08 },
+    ...{ figure: WRITTEN, against: ["tracked", "bare criu", "pause"] },
+  },
+  {
+    ...{ what: "10 MiB written since: checkpoint against bare criu dump", atMost: 0.3 },
+    figure: ["tracked", "waypoint", "checkpoint"],
+    against: ["tracked", "bare criu", "checkpoint"],
+  },
+  {
+    ...{ what: "first checkpoint of much memory: pause", atMost: 100 },
+    figure: ["tracked", "waypoint, first", "pause"],
+  },
+  {
+    ...{ what: "first checkpoint: how much slower the program is meanwhile", atMost: 1.43 },
+    ...{ figure: ["tracked", "waypoint, first", "times slower meanwhile"], unit: "×" },
+  },
+  {
+    ...{ what: "all memory written all the time: pause against not followed", atMost: 1.1 },
+    figure: ["tracked", "waypoint, all written", "pause"],
+    against: ["tracked", "not followed, all written", "pause"],
+  },
+];
+
 /** The goals, for medians where nothing else is said. */
 const GOALS: readonly Goal[] = [
   { what: "pause of a shell's checkpoint", atMost: 10, figure: SHELL_PAUSE },
@@ -199,6 +228,7 @@ const GOALS: readonly Goal[] = [
     figure: ["commands", "command line", "exec true"],
     against: ["commands", "sdk", "exec true"],
   },
+  ...TRACKED_GOALS,
   ...PACE_GOALS,
   ...AUTOMATIC_GOALS,
   ...AGED_GOALS,

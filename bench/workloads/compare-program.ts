@@ -42,7 +42,8 @@ async function withBareCriu(program: Program, context: WorkloadContext, isWithRe
   return [bareDump(dumped, new Gaps(async () => dumped.pid)), ...restores];
 }
 
-async function bareCriu(program: Program, context: WorkloadContext): Promise<BareCriu> {
+/** Starts a program in a session that has no daemon, for CRIU by hand. */
+export async function bareCriu(program: Program, context: WorkloadContext): Promise<BareCriu> {
   const world = context.stack.use(await WaypointWorld.open());
   const session = await startIn(world, program, context);
   const pid = await initOf(session);
@@ -62,8 +63,14 @@ async function withPodman(program: Program, context: WorkloadContext): Promise<C
   return [podmanCheckpoint(world, CONTAINER, new Gaps(() => world.initOf(CONTAINER)))];
 }
 
-async function startIn(world: WaypointWorld, program: Program, context: WorkloadContext) {
-  const session = await world.waypoint.new({ name: "program", ...PLAIN_SHELL });
+/** Starts a program in a session of its own, with the ticker beside it. */
+export async function startIn(
+  world: WaypointWorld,
+  program: Program,
+  context: WorkloadContext,
+  name = "program",
+) {
+  const session = await world.waypoint.new({ name, ...PLAIN_SHELL });
   const computer = sessionComputer(session);
   await startProgram(computer, tickerProgram(context.ticker));
   await startProgram(computer, program);

@@ -18,12 +18,13 @@ import { shell } from "./shell.ts";
 import { space } from "./space.ts";
 import { standby } from "./standby.ts";
 import { story } from "./story.ts";
+import { tracked } from "./tracked.ts";
 import { verify } from "./verify.ts";
 import type { Workload } from "./workload.ts";
 
 /** All workloads, in the order in which they run. */
 export const WORKLOADS: readonly Workload[] = [
-  ...[shell, standby, commands, nodeServer, redis, postgresql, memory, lazy],
+  ...[shell, standby, commands, nodeServer, redis, postgresql, memory, tracked, lazy],
   ...[
     manyFiles,
     changedFiles,

@@ -7,6 +7,7 @@ import { callOperation } from "../../src/surfaces/client/index.ts";
 import type { Computer } from "../programs/program.ts";
 
 const STORE_BYTES = 32 * 1024 ** 3;
+const TRACKING = "WAYPOINT_TRACK_MEMORY";
 const END_TIMEOUT_MS = 60_000;
 
 /** A shell without the start-up files of this machine's user, which take what they take. */
@@ -17,12 +18,19 @@ export class WaypointWorld implements AsyncDisposable {
   readonly stateDir = mkdtempSync(path.join(os.tmpdir(), "waypoint-bench-"));
   #waypoint: Waypoint | undefined;
 
-  static async open(): Promise<WaypointWorld> {
+  /** @param options.tracksMemory  the writes of its sessions are followed. @defaultValue false */
+  static async open({ tracksMemory = false } = {}): Promise<WaypointWorld> {
     process.env["WAYPOINT_STORE_BYTES"] = String(STORE_BYTES);
     // Only what is measured for it has standbys: making them would disturb the others.
     process.env["WAYPOINT_STANDBY"] = "off";
     const world = new WaypointWorld();
-    world.#waypoint = await Waypoint.open({ stateDir: world.stateDir });
+    const tracking = process.env[TRACKING];
+    if (tracksMemory) process.env[TRACKING] = process.env["WAYPOINT_TRACK_AHEAD"] = "on";
+    try {
+      world.#waypoint = await Waypoint.open({ stateDir: world.stateDir });
+    } finally {
+      if (tracksMemory && tracking === undefined) delete process.env[TRACKING];
+    }
     return world;
   }
 

@@ -25,16 +25,25 @@
 #define IS_OF_FILE (1ull << 61)
 #define WINDOW_PAGES 512
 
-int number_inside(int pid) {
+/* Returns the last number of a line of a process's status, or 0. */
+static unsigned long long status_of(int pid, const char *name) {
   char path[64], line[256];
-  int inside = 0;
+  unsigned long long value = 0;
+  bool is_found = false;
   snprintf(path, sizeof path, "/proc/%d/status", pid);
   FILE *status = fopen(path, "re");
-  while (status != NULL && inside == 0 && fgets(line, sizeof line, status) != NULL) {
-    if (strncmp(line, "NSpid:", 6) == 0) inside = atoi(strrchr(line, '\t'));
+  while (status != NULL && !is_found && fgets(line, sizeof line, status) != NULL) {
+    is_found = strncmp(line, name, strlen(name)) == 0;
+    if (is_found) value = strtoull(strrchr(line, '\t'), NULL, 10);
   }
   if (status != NULL) fclose(status);
-  return inside;
+  return value;
+}
+
+int number_inside(int pid) { return (int)status_of(pid, "NSpid:"); }
+
+unsigned long long own_bytes(int pid) {
+  return (status_of(pid, "RssAnon:") + status_of(pid, "VmSwap:")) * 1024;
 }
 
 void note_processor_area(unsigned long long address) {

@@ -4,19 +4,19 @@
  * A tracker (native/memory-tracker) follows the writes of large processes. Of their pages CRIU is shown
  * those that were written; the others, which are the same in the images of the last checkpoint, are noted
  * in $WAYPOINT_CLEAN_PAGES, one range a line: the process by its number inside, and two addresses; the last
- * line is "end". What
- * nobody follows is shown as it is: a mapping that is new, a process that is, and all where there is no
- * tracker at $WAYPOINT_TRACKER, or no $WAYPOINT_CLEAN_PAGES.
+ * line is "end". What nobody follows is shown as it is: a mapping that is new, a process that is, and all
+ * where there is no tracker at $WAYPOINT_TRACKER, or no $WAYPOINT_CLEAN_PAGES.
  *
  * At the end of the dump, when nothing of it can change any more, what was copied is protected anew, for
  * the checkpoint $WAYPOINT_TRACKED_FOR. A process of which the tracker has no descriptor, and which has
  * $WAYPOINT_TRACKED_BYTES_MIN, makes one there, as CRIU lets it make other calls.
+ *
+ * With $WAYPOINT_PROTECT_ALONE CRIU gets to see no memory: the dump is there for that protection, and its
+ * images are no use. What was protected is copied while the programs run on.
  */
 #define _GNU_SOURCE
 #include "memory-preload.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,13 +32,6 @@
 
 static struct scanned scanned[PROCESSES_MAX];
 static size_t scanned_count;
-/* Not a FILE: CRIU forks meanwhile, and a child that ends would write out what is buffered once more. */
-static struct {
-  int fd;
-  bool is_open, is_broken;
-  size_t length;
-  char text[64 * 1024];
-} clean_list;
 /* Of the process that was asked for last. */
 static struct {
   int pid, inside;
@@ -85,36 +78,12 @@ static bool is_clean(uint64_t categories) {
   return (categories & PAGE_TRACKABLE) && !(categories & (PAGE_WRITTEN | PAGE_GUARD));
 }
 
-static void write_out(void) {
-  for (size_t done = 0; done < clean_list.length && !clean_list.is_broken;) {
-    ssize_t part = write(clean_list.fd, clean_list.text + done, clean_list.length - done);
-    if (part > 0) done += (size_t)part;
-    else if (part == 0 || errno != EINTR) clean_list.is_broken = true;
-  }
-  clean_list.length = 0;
-}
-
-static void add_line(const char *line) {
-  size_t length = strlen(line);
-  if (clean_list.length + length > sizeof clean_list.text) write_out();
-  memcpy(clean_list.text + clean_list.length, line, length);
-  clean_list.length += length;
-}
-
-/* Notes a range that CRIU does not copy; what cannot be noted it copies. */
-static bool note_clean(const struct page_region *region) {
-  char line[64];
-  if (!clean_list.is_open) {
-    const char *path = getenv("WAYPOINT_CLEAN_PAGES");
-    clean_list.fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    clean_list.is_open = clean_list.fd >= 0;
-  }
-  if (!clean_list.is_open || clean_list.is_broken) return false;
-  snprintf(line, sizeof line, "%d %llx %llx\n", current.inside, (unsigned long long)region->start,
-           (unsigned long long)region->end);
-  add_line(line);
-  return true;
-}
+/* A part of an answer, and from where to where the rest of the question goes. */
+struct part {
+  uint64_t start, end;
+  struct page_region *regions;
+  int count;
+};
 
 /* What CRIU gets to see: as many regions as it has room for. */
 struct shown {
@@ -144,42 +113,98 @@ static uint64_t show_written(struct shown *shown, const struct page_region *regi
   for (; part.start < region->end; part.start = part.end) {
     int is_known;
     part.end = known_until(part.start, region->end, &is_known);
-    if (is_known && note_clean(&part)) continue;
+    if (is_known && note_clean(current.inside, &part)) continue;
     /* It is protected already, and will be in the reference the next time. */
     if (!show(shown, &part)) return part.start;
   }
   return region->end;
 }
 
+/*
+ * Asks in place of CRIU, from `from` on; returns how far the answer goes, or 0 where there is none.
+ *
+ * Whether a page is of a file the kernel only knows from what it keeps of the page itself: that is nine
+ * tenths of the time. Where writes are followed no page is, so `is_quick` leaves that out of the question.
+ */
+static uint64_t ask_part(int pagemap, const struct page_scan *asked, struct part *part, bool is_quick) {
+  struct page_scan scan = *asked;
+  scan.start = part->start;
+  scan.end = part->end;
+  scan.vec = (uint64_t)(uintptr_t)part->regions;
+  scan.vec_len = REGIONS_MAX;
+  scan.max_pages = 0;
+  scan.return_mask |= PAGE_TRACKABLE | PAGE_WRITTEN;
+  if (is_quick) {
+    scan.category_mask &= ~PAGE_OF_FILE;
+    scan.category_inverted &= ~PAGE_OF_FILE;
+    scan.return_mask &= ~PAGE_OF_FILE;
+  }
+  part->count = call_scan(pagemap, &scan);
+  if (part->count < 0 || scan.walk_end <= part->start) return 0;
+  part->start = scan.walk_end;
+  return scan.walk_end;
+}
+
+/* Shows a region about which CRIU's whole question is asked; returns as show_written does, or 0. */
+static uint64_t show_untracked(int pagemap, const struct page_scan *asked, struct shown *shown,
+                               const struct page_region *region) {
+  static struct page_region regions[REGIONS_MAX];
+  struct part part = {region->start, region->end, regions, 0};
+  while (part.start < part.end) {
+    if (ask_part(pagemap, asked, &part, false) == 0) return 0;
+    note_bytes(current.pid, part.regions, part.count);
+    for (int i = 0; i < part.count; i++) {
+      uint64_t shown_until = show_written(shown, &part.regions[i]);
+      if (shown_until != part.regions[i].end) return shown_until;
+    }
+  }
+  return region->end;
+}
+
+/* Not file pages only, of which CRIU wants none. */
+static bool asks_for_no_files(const struct page_scan *asked) {
+  return !(asked->category_anyof_mask & PAGE_OF_FILE) &&
+         (!(asked->category_mask & PAGE_OF_FILE) || (asked->category_inverted & PAGE_OF_FILE));
+}
+
 /* The same question in parts, of which the clean pages are taken out. */
 static int scan_written(int pagemap, struct page_scan *asked) {
   static struct page_region regions[REGIONS_MAX];
   struct shown shown = {(struct page_region *)(uintptr_t)asked->vec, 0, asked->vec_len, asked->return_mask};
-  for (uint64_t from = asked->start; from < asked->end;) {
-    struct page_scan scan = *asked;
-    scan.start = from;
-    scan.vec = (uint64_t)(uintptr_t)regions;
-    scan.vec_len = REGIONS_MAX;
-    scan.max_pages = 0;
-    scan.return_mask |= PAGE_TRACKABLE | PAGE_WRITTEN;
-    int count = call_scan(pagemap, &scan);
-    if (count < 0) return count;
-    note_bytes(current.pid, regions, count);
-    for (int i = 0; i < count; i++) {
-      uint64_t shown_until = show_written(&shown, &regions[i]);
-      if (shown_until == regions[i].end) continue;
+  struct part part = {asked->start, asked->end, regions, 0};
+  bool is_quick = asks_for_no_files(asked);
+  while (part.start < part.end) {
+    if (ask_part(pagemap, asked, &part, is_quick) == 0) return -1;
+    for (int i = 0; i < part.count; i++) {
+      const struct page_region *region = &part.regions[i];
+      bool is_whole = !is_quick || (region->categories & PAGE_TRACKABLE);
+      if (is_whole) note_bytes(current.pid, region, 1);
+      uint64_t shown_until =
+          is_whole ? show_written(&shown, region) : show_untracked(pagemap, asked, &shown, region);
+      if (shown_until == 0) return -1;
+      if (shown_until == region->end) continue;
       asked->walk_end = shown_until;
       return (int)shown.count;
     }
-    if (scan.walk_end <= from) break;
-    from = scan.walk_end;
   }
   asked->walk_end = asked->end;
   return (int)shown.count;
 }
 
+/* Notes that a process has memory, and how much is its own, without a look at each page. */
+static int scan_nothing(int pid, struct page_scan *asked) {
+  if (current.pid != pid) {
+    struct page_region own = {.end = own_bytes(pid)};
+    note_bytes(pid, &own, 1);
+    current.pid = pid;
+  }
+  asked->walk_end = asked->end;
+  return 0;
+}
+
 int scan_pages(int pagemap, struct page_scan *asked) {
   int pid = getenv("WAYPOINT_TRACKER") == NULL ? 0 : owner_of(pagemap);
+  if (pid != 0 && getenv("WAYPOINT_PROTECT_ALONE") != NULL) return scan_nothing(pid, asked);
   if (pid != 0 && pid != current.pid) {
     current.pid = pid;
     current.inside = number_inside(pid);
@@ -211,15 +236,6 @@ static void protect_one(int tracker, const struct scanned *process) {
   snprintf(request, sizeof request, "take %d", pid);
   ask_tracker(tracker, request, uffd);
   syscall(SYS_close, uffd);
-}
-
-/* The last line says that the list is whole: where it cannot be written, nobody takes the dump for one. */
-static void close_clean_list(void) {
-  if (!clean_list.is_open) return;
-  add_line("end\n");
-  write_out();
-  syscall(SYS_close, clean_list.fd);
-  clean_list.is_open = false;
 }
 
 void protect_memory(void) {

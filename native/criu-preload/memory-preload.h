@@ -21,6 +21,12 @@ int read_reference(int inside);
 /* Returns how far after `start` it stays the same whether the last checkpoint has the pages. */
 uint64_t known_until(uint64_t start, uint64_t end, int *is_known);
 
+/* Notes a range of a process that CRIU does not copy; 0 where it cannot be noted, and is to be copied. */
+int note_clean(int inside, const struct page_region *region);
+
+/* The last line says that the list is whole: where it cannot be written, nobody takes the dump for one. */
+void close_clean_list(void);
+
 /* Notes what CRIU gets to see of a process whose writes are followed. */
 void note_written(int pid, const struct page_region *region);
 
@@ -41,6 +47,9 @@ void copy_again(int pid);
 
 /* A thread has an area at that address, in which the kernel writes on which processor it is. */
 void note_processor_area(unsigned long long address);
+
+/* Returns how much memory a process has that is not of files, as the kernel counts it. */
+unsigned long long own_bytes(int pid);
 
 /* Returns the number that a process has in the innermost of its pid namespaces, or 0. */
 int number_inside(int pid);

@@ -68,8 +68,8 @@ static int protect_range(int pagemap, uint64_t start, uint64_t end) {
                              .end = end,
                              .vec = (uint64_t)(uintptr_t)regions,
                              .vec_len = REGIONS_MAX,
-                             .category_mask = PAGE_PRESENT | PAGE_WRITTEN | PAGE_ZERO | PAGE_OF_FILE,
-                             .category_inverted = PAGE_ZERO | PAGE_OF_FILE,
+                             .category_mask = PAGE_PRESENT | PAGE_WRITTEN | PAGE_ZERO,
+                             .category_inverted = PAGE_ZERO,
                              .return_mask = PAGE_PRESENT};
     if (syscall(SYS_ioctl, pagemap, PAGE_SCAN, &scan) < 0 || scan.walk_end <= start) return -1;
     start = scan.walk_end;

@@ -2,6 +2,7 @@
  * Puts the complete images of a checkpoint together from what was written since another one.
  *
  *     image-assemble TARGET WRITTEN CLEAN REFERENCE [READING]
+ *     image-assemble ahead TARGET PID...
  *     image-assemble compare IMAGES COPIES
  *
  * WRITTEN has CRIU's images, in which the pages are missing that the list CLEAN names; these are taken
@@ -11,6 +12,7 @@
  * they are read faster. The result needs nothing of the others.
  *
  * Exits with 125 where a page is clean that the reference does not have: nothing is to be made of it.
+ * `ahead` copies the protected memory of processes into images, while they run: a reference for a dump.
  * `compare` compares images with the second copy that tests have CRIU's preload make, page by page.
  */
 #define _GNU_SOURCE
@@ -238,6 +240,10 @@ int main(int argc, char **argv) {
   /* What a daemon that died has begun, nobody waits for. */
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (argc == 4 && strcmp(argv[1], "compare") == 0) return compare_images(open_dir(argv[2]), argv[3]) > 0;
+  if (argc > 3 && strcmp(argv[1], "ahead") == 0) {
+    uint64_t copied_bytes = copy_ahead(open_dir(argv[2]), argv + 3, argc - 3);
+    return printf("{\"copiedBytes\":%llu}\n", (unsigned long long)copied_bytes) < 0;
+  }
   if (argc < 5 || argc > 6) fail("read", "the arguments");
   dirs.in_place = strcmp(argv[1], argv[2]) == 0;
   dirs.target = open_dir(argv[1]);

@@ -59,6 +59,9 @@ struct pieces merge(const struct layout *written, const struct layout *reference
 /* Writes the pagemap of pieces. */
 void write_pagemap(int dir_fd, const char *name, uint32_t pages_id, const struct pieces *pieces);
 
+/* assemble-ahead.c: copies protected memory of processes into images; returns how much. */
+uint64_t copy_ahead(int dir_fd, char *const *pids, int count);
+
 /* assemble-compare.c: compares images with a second copy; returns the number of pages that differ. */
 unsigned long compare_images(int dir_fd, const char *copies);
 

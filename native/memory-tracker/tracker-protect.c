@@ -139,8 +139,8 @@ static bool protect_pages(pid_t pid, int uffd, int pagemap) {
   /* What is swapped out and was not protected stays written: nobody could tell it from a mark. */
   struct page_scan scan = {.flags = SCAN_PROTECT,
                            .end = end,
-                           .category_mask = PAGE_PRESENT | PAGE_WRITTEN | PAGE_ZERO | PAGE_OF_FILE,
-                           .category_inverted = PAGE_ZERO | PAGE_OF_FILE,
+                           .category_mask = PAGE_PRESENT | PAGE_WRITTEN | PAGE_ZERO,
+                           .category_inverted = PAGE_ZERO,
                            .return_mask = PAGE_PRESENT};
   return scan_all(pagemap, scan, NULL, NULL);
 }

@@ -63,7 +63,7 @@ export interface EngineOptions {
   limits: StoreLimits;
   /** Memory from which a checkpoint is restored lazily; `Infinity` for never. */
   lazyBytesMin?: number;
-  trackMemory?: Pick<TrackMemorySettings, "bytesMin" | "compares"> | undefined;
+  trackMemory?: Pick<TrackMemorySettings, "bytesMin" | "aheadBytesMin" | "compares"> | undefined;
   standby: StandbySettings;
   /** When sessions are captured by themselves that say nothing else. */
   autoDefault: string;

@@ -3,9 +3,12 @@ import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { killProcess, pollUntil } from "../../src/base/index.ts";
 import {
+  type AheadOptions,
   type CriuProgram,
+  copyAhead,
   type DumpResult,
   dump,
+  protectAhead,
   restore,
   startPagesServer,
   type TrackedDump,
@@ -130,6 +133,29 @@ export class CriuTrees {
       snapshotTarget: `${this.directory}/store/${checkpoint}`,
       namesOf: () => [],
     });
+  }
+
+  /** Has its memory protected and copies it while it runs on, for the next dump to refer to. */
+  async copyAhead(
+    tree: Tree,
+    tracked: AheadOptions["tracked"],
+  ): Promise<{ imagesDir: string; copiedBytes: number }> {
+    const imagesDir = `${this.directory}/images/${tracked.checkpointId}`;
+    const workDir = `${this.directory}/work/${tracked.checkpointId}`;
+    mkdirSync(`${imagesDir}/scratch`, { recursive: true });
+    mkdirSync(workDir, { recursive: true });
+    await protectAhead({
+      criu: this.#criu,
+      netnsPath: `/run/netns/${tree.name}`,
+      pid: tree.pid,
+      rootDir: tree.rootDir,
+      imagesDir: `${imagesDir}/scratch`,
+      workDir,
+      snapshotHookPath: `${this.directory}/snapshot-hook`,
+      namesOf: () => [],
+      tracked,
+    });
+    return { imagesDir, ...(await copyAhead({ tracked }, imagesDir)) };
   }
 
   /** Restores a checkpoint beside what runs, after `change`, a shell script among its own files. */

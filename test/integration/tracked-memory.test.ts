@@ -99,6 +99,40 @@ inPrivateNamespace(import.meta.filename, { title, network: false }, () => {
     expect(second.memoryBytes).toBeGreaterThan(HELD_MIB * MEBIBYTE);
   });
 
+  test("the first dump copies what was written since memory was copied before it", async () => {
+    const tree = await trees.start(...WRITER);
+    await trackedSince(trackerOf(tree));
+    const ahead = { socketPath: socketOf(tree), bytesMin: 0, assembleProgramPath };
+    const copy = await trees.copyAhead(tree, { ...ahead, checkpointId: "h0" });
+    await write(tree, 2);
+
+    const first = await dump(tree, "h1");
+    await write(tree, 3);
+    const second = await dump(tree, "h2");
+    const restored = await trees.restore("h2");
+    await write(restored, 4);
+
+    expect(copy.copiedBytes).toBeGreaterThan(HELD_MIB * MEBIBYTE);
+    expect(copiedBytes(first)).toBeLessThan((HELD_MIB / 8) * MEBIBYTE);
+    expect(first.memoryBytes).toBeGreaterThan(HELD_MIB * MEBIBYTE);
+    expect(copiedBytes(second)).toBeLessThan((HELD_MIB / 8) * MEBIBYTE);
+  });
+
+  test("a copy before the first dump that came to no end costs a full copy", async () => {
+    const tree = await trees.start(...WRITER);
+    await trackedSince(trackerOf(tree));
+    const ahead = { socketPath: socketOf(tree), bytesMin: 0, assembleProgramPath };
+    const copying = trees.copyAhead(tree, {
+      ...{ ...ahead, assembleProgramPath: "/bin/false", checkpointId: "i0" },
+    });
+    await expect(copying).rejects.toThrow();
+    await write(tree, 2);
+
+    const first = await dump(tree, "i1");
+
+    expect(copiedBytes(first)).toBeGreaterThan(HELD_MIB * MEBIBYTE);
+  });
+
   test("a process that was restored from them has its memory, and is followed anew", async () => {
     const tree = await trees.start(...WRITER);
     await dump(tree, "b1");

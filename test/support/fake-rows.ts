@@ -21,7 +21,14 @@ export function checkpointRow(change: Partial<CheckpointRow> = {}): CheckpointRo
   return checkpointRecordSchema.parse({
     ...{ id: "c1", session: "s1", sessionName: "web", parent: null, name: null, intent: null },
     ...{ trigger: "manual", content: "full", createdAt: AT, pauseMs: 5, totalMs: 9 },
-    ...{ memoryBytes: 4096, stage: "durable", base: "/base", net: "none", user: "root" },
+    ...{
+      memoryBytes: 4096,
+      pauseBytes: null,
+      stage: "durable",
+      base: "/base",
+      net: "none",
+      user: "root",
+    },
     ...{ cwd: "/root", terminal: 1, kernel: "6.18", criu: "4.2.1", arch: "x64" },
     ...{ imagesSums: "sums", ...change },
   }) as CheckpointRow;

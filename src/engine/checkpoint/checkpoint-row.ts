@@ -25,7 +25,7 @@ export function checkpointRow(
   engine: Pick<Engine, "settings" | "agentStates" | "redact" | "logger">,
   facts: Pick<
     CheckpointRow,
-    "id" | "pauseMs" | "totalMs" | "memoryBytes" | "unchangedSince" | "imagesSums"
+    "id" | "pauseMs" | "totalMs" | "memoryBytes" | "pauseBytes" | "unchangedSince" | "imagesSums"
   >,
 ): CheckpointRow {
   const { settings } = engine;

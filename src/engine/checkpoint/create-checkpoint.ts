@@ -7,6 +7,7 @@ import type { Engine } from "../ports/index.ts";
 import { requireRestorableBinds, untilWhole } from "../session/index.ts";
 import { scheduleStory } from "../story/index.ts";
 import { type CheckpointOptions, checkpointRow, roundMs } from "./checkpoint-row.ts";
+import { copyAhead } from "./copy-ahead.ts";
 import { dumpInstance } from "./dump-instance.ts";
 import { noteBaseline, parentIfUnchanged, watchForChange } from "./exact-change-check.ts";
 import { scheduleDurable } from "./make-durable.ts";
@@ -51,7 +52,9 @@ export async function createCheckpoint(
     live === undefined
       ? await captureFiles(session, id, engine)
       : ((await shareCaptures(session, live, id, engine)) ??
-        (await captureAll(session, live, id, engine, contacts)));
+        (await (engine.settings.trackMemory === null
+          ? captureAll(session, live, id, engine, contacts)
+          : captureAfterCopy(session, live, id, engine, contacts))));
   const { commands, ...facts } = captured;
   // A dump is let come to its end, for the sake of the processes: but nobody needs it.
   leases.throwIfCancelled(session.id);
@@ -88,7 +91,8 @@ async function captureFiles(session: SessionRow, id: string, engine: Engine) {
   await engine.store.prepareCheckpoint(id, 0);
   const commands = engine.journal.soFar(session.instance ?? "");
   engine.store.snapshotInstance(session.instance ?? "", id);
-  return { pauseMs: 0, memoryBytes: 0, unchangedSince: null, imagesSums: null, commands };
+  const nothing = { pauseMs: 0, memoryBytes: 0, pauseBytes: null };
+  return { ...nothing, unchangedSince: null, imagesSums: null, commands };
 }
 
 /** Captures nothing anew where the parent's captures are still what is there. */
@@ -107,8 +111,19 @@ async function shareCaptures(session: SessionRow, live: LiveInstance, id: string
   }
   noteBaseline(live, id);
   const { memoryBytes, imagesSums } = parent;
-  return { pauseMs: 0, memoryBytes, unchangedSince: parent.id, imagesSums, commands };
+  const captured = { pauseMs: 0, memoryBytes, pauseBytes: 0 };
+  return { ...captured, unchangedSince: parent.id, imagesSums, commands };
 }
+
+/** Copies much memory first, while the programs run, where that is asked for. */
+async function captureAfterCopy(...[session, live, id, engine, beforePause]: CaptureParameters) {
+  await untilWhole(live, engine);
+  engine.leases.throwIfCancelled(session.id);
+  await using copied = await copyAhead(session, live, id, engine);
+  return await captureAll(session, live, id, engine, beforePause, copied.pauseMs);
+}
+
+type CaptureParameters = [SessionRow, LiveInstance, string, Engine, Promise<unknown>];
 
 async function captureAll(
   session: SessionRow,
@@ -116,6 +131,7 @@ async function captureAll(
   id: string,
   engine: Engine,
   beforePause: Promise<unknown>,
+  pausedMs = 0,
 ) {
   await untilWhole(live, engine);
   engine.leases.throwIfCancelled(session.id);
@@ -128,10 +144,11 @@ async function captureAll(
   await live.link.quiesce();
   try {
     await beforePause;
-    const { pauseMs, memoryBytes } = await dumpInstance(session, live, id, engine);
+    const dumped = await dumpInstance(session, live, id, engine);
     quickState.take(id);
-    engine.warmMemory.note(session.id, memoryBytes);
-    return { pauseMs, memoryBytes, unchangedSince: null, imagesSums: null, commands };
+    engine.warmMemory.note(session.id, dumped.memoryBytes);
+    const pauseMs = roundMs(dumped.pauseMs + pausedMs);
+    return { ...dumped, pauseMs, unchangedSince: null, imagesSums: null, commands };
   } finally {
     await live.link.resume();
     watch.settle(id);

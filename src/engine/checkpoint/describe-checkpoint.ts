@@ -39,10 +39,10 @@ export function describeCheckpoint(
   { story, verification, contacts }: CheckpointFacts,
 ): Checkpoint {
   const { id, session, sessionName, parent, name, intent, trigger, content, autoCause } = row;
-  const { createdAt, unchangedSince, pauseMs, totalMs, memoryBytes, stage } = row;
+  const { createdAt, unchangedSince, pauseMs, totalMs, memoryBytes, pauseBytes, stage } = row;
   return {
     ...{ id, session, sessionName, parent, name, intent, trigger, content, autoCause },
-    ...{ createdAt, unchangedSince, pauseMs, totalMs, memoryBytes, stage },
+    ...{ createdAt, unchangedSince, pauseMs, totalMs, memoryBytes, pauseBytes, stage },
     tags: tagsOf(row),
     task: row.task,
     derivedIntent: derivedIntentOf(row, story),

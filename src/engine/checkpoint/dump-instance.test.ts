@@ -17,7 +17,7 @@ test("a dump for which memory has no room in the middle begins again in the stor
 
   const dumped = await dump(fake);
 
-  expect(dumped).toEqual({ pauseMs: 5, memoryBytes: 4096 });
+  expect(dumped).toEqual({ pauseMs: 5, memoryBytes: 4096, pauseBytes: null });
   expect(fake.steps.all.slice(4)).toEqual([
     "criu.dump s1-1 fails",
     "store.deleteSnapshot id1",

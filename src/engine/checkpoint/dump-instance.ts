@@ -1,22 +1,15 @@
 import type { TrackedDump } from "../../linux/criu/index.ts";
-import type { SessionRow } from "../../portable/model/index.ts";
+import type { CheckpointRow } from "../../portable/model/index.ts";
 import { hasCode } from "../../shared/errors/index.ts";
 import type { LiveInstance } from "../live/index.ts";
 import type { Engine } from "../ports/index.ts";
-import { externalMounts, workDirOf } from "../session/index.ts";
 import { roundMs } from "./checkpoint-row.ts";
+import { type Dumped, dumpOptions, IMAGES_OVERHEAD_BYTES } from "./dump-options.ts";
 import { planTracked } from "./tracked-dump.ts";
 
 const PAGE_BYTES = 4096;
-/** Room that CRIU's images take beside the memory pages themselves. */
-const IMAGES_OVERHEAD_BYTES = 16 * 1024 * 1024;
-
-/** What a dump needs to know of the session: its row, or that of the checkpoint which it makes. */
-type Dumped = Pick<
-  SessionRow,
-  "net" | "binds" | "hostMounts" | "memoryLimitBytes" | "cpuLimit" | "pidsLimit"
->;
-
+/** What was written of large memory is less, but for programs that write all of it. */
+const WRITTEN_SHARE_MAX = 1 / 4;
 /**
  * Dumps an instance's processes and snapshots its files, as parts of a checkpoint.
  *
@@ -33,28 +26,32 @@ export async function dumpInstance(
   id: string,
   engine: Engine,
   frozenIn?: string,
-): Promise<{ pauseMs: number; memoryBytes: number }> {
+): Promise<Pick<CheckpointRow, "pauseMs" | "memoryBytes" | "pauseBytes">> {
   const { store, sandbox, criu } = engine;
-  const expectedBytes = sandbox.treeMemoryBytes(live.pid) + IMAGES_OVERHEAD_BYTES;
+  const memoryBytes = sandbox.treeMemoryBytes(live.pid);
+  // A tree that stands already is on its way out.
+  const planned =
+    frozenIn === undefined ? await planTracked(live, id, memoryBytes, engine) : undefined;
+  // What was not written comes from the store to the store, without a way through memory.
+  const isShared = planned?.reference != null && planned.reference.makeTarget !== null;
+  const copiedBytesMax = isShared ? memoryBytes * WRITTEN_SHARE_MAX : memoryBytes;
+  const expectedBytes = copiedBytesMax + IMAGES_OVERHEAD_BYTES;
   await engine.memoryImages.makeRoom(expectedBytes);
   const imagesDir = await store.prepareCheckpoint(id, expectedBytes);
   const paths = store.checkpointPaths(id);
   const frozen = frozenIn === undefined ? {} : { frozenIn };
   const isIntoMemory = imagesDir === paths.memoryImagesDir;
-  const memoryBytes = expectedBytes - IMAGES_OVERHEAD_BYTES;
-  // A tree that stands already is on its way out.
-  const isTracked = isIntoMemory && frozenIn === undefined;
-  const tracked = isTracked ? await planTracked(live, id, memoryBytes, engine) : undefined;
+  const tracked = isIntoMemory ? planned : undefined;
   const everything = tracked === undefined ? undefined : { ...tracked, reference: null };
   const dumpInto = (directory: string, followed?: TrackedDump) =>
     criu.dump({
       ...dumpOptions(session, live, { id, imagesDir: directory }, engine),
       ...frozen,
       ...(followed === undefined ? {} : { tracked: followed }),
-      memoryBytes: expectedBytes,
+      memoryBytes: memoryBytes + IMAGES_OVERHEAD_BYTES,
     });
   // While CRIU starts, so that nothing waits for it.
-  engine.warmMemory.makeWay(isIntoMemory ? memoryBytes : 0);
+  engine.warmMemory.makeWay(isIntoMemory ? copiedBytesMax : 0);
   try {
     using _lifted = engine.limits.liftCpu(live.instanceId, session);
     const dumped = await dumpInto(imagesDir, tracked)
@@ -70,38 +67,17 @@ export async function dumpInstance(
         store.deleteSnapshot(id);
         return await dumpInto(await store.images.prepareInStore(paths), everything);
       });
-    if (tracked !== undefined) {
-      await criu.noteWhole(tracked.socketPath, id);
-      const copiedBytes = dumped.pagesWritten * PAGE_BYTES;
-      engine.logger.info("memory copied in the pause", { id, copiedBytes, of: dumped.memoryBytes });
+    const pauseMs = roundMs(dumped.pauseMs);
+    if (tracked === undefined) {
+      return { pauseMs, memoryBytes: dumped.memoryBytes, pauseBytes: null };
     }
-    return { pauseMs: roundMs(dumped.pauseMs), memoryBytes: dumped.memoryBytes };
+    await criu.noteWhole(tracked.socketPath, id);
+    const pauseBytes = dumped.pagesWritten * PAGE_BYTES;
+    const of = dumped.memoryBytes;
+    engine.logger.info("memory copied in the pause", { id, copiedBytes: pauseBytes, of });
+    return { pauseMs, memoryBytes: of, pauseBytes };
   } finally {
     engine.warmMemory.fill();
     store.images.settle(paths);
   }
-}
-
-function dumpOptions(
-  session: Dumped,
-  { instanceId, pid }: Pick<LiveInstance, "instanceId" | "pid">,
-  { id, imagesDir }: { id: string; imagesDir: string },
-  { store, settings, network, sandbox }: Engine,
-) {
-  const { snapshotPath } = store.checkpointPaths(id);
-  const mountPoints = [...session.hostMounts, ...session.binds.map(({ target }) => target)];
-  return {
-    criu: settings.criu,
-    netnsPath: session.net === "host" ? null : network.netnsPath(instanceId),
-    pid,
-    rootDir: sandbox.mergedDir(instanceId),
-    externalMounts: externalMounts(session),
-    imagesDir,
-    workDir: workDirOf(instanceId),
-    failedLogsDir: settings.layout.failedLogsDir,
-    snapshotHookPath: settings.snapshotHookPath,
-    snapshotSource: store.instancePaths(instanceId).subvolumePath,
-    snapshotTarget: snapshotPath,
-    namesOf: (inode: number) => store.snapshots.socketNames(snapshotPath, inode, mountPoints),
-  };
 }

@@ -20,6 +20,7 @@ const ROW: CheckpointRow = {
   pauseMs: 12.34,
   totalMs: 23.45,
   memoryBytes: 4096,
+  pauseBytes: 1024,
   stage: "captured",
   base: "/",
   net: "nat",

@@ -2,7 +2,7 @@ import type { Engine, TrackMemorySettings } from "../ports/index.ts";
 
 /** Returns how writes are followed: not at all where the kernel cannot. */
 export async function trackMemoryOf(
-  wanted: Pick<TrackMemorySettings, "bytesMin" | "compares"> | undefined,
+  wanted: Pick<TrackMemorySettings, "bytesMin" | "aheadBytesMin" | "compares"> | undefined,
   programs: Pick<TrackMemorySettings, "trackerProgramPath" | "assembleProgramPath">,
   { criu, logger }: Pick<Engine, "criu" | "logger">,
 ): Promise<TrackMemorySettings | null> {

@@ -5,6 +5,11 @@ import { workDirOf } from "../session/index.ts";
 
 const SOCKET_NAME = "memory.sock";
 
+/** Names the copy of memory that is made before a checkpoint. */
+export function aheadIdOf(checkpointId: string): string {
+  return `${checkpointId}-ahead`;
+}
+
 /**
  * Returns how to follow the writes of an instance in its next dump; `undefined` for not at all.
  *
@@ -35,6 +40,10 @@ export async function planTracked(
 /** Images that were removed, or lost with the machine's memory, are nobody's reference. */
 function findReference(since: string, checkpointId: string, engine: Engine) {
   const { catalog, store } = engine;
+  if (since === aheadIdOf(checkpointId)) {
+    const imagesDir = store.images.ahead.find(store.checkpointPaths(checkpointId));
+    return imagesDir === null ? null : ({ imagesDir, makeTarget: null } satisfies TrackedReference);
+  }
   const row = catalog.checkpoint(since);
   if (row === undefined || row.content !== "full" || row.heldBy !== null) return null;
   const paths = store.checkpointPaths(since);

@@ -66,6 +66,8 @@ export interface TrackMemorySettings {
   assembleProgramPath: string;
   /** Neither sessions nor processes with less memory are followed. */
   bytesMin: number;
+  /** The memory of sessions that have less is not copied before their first pause. */
+  aheadBytesMin: number;
   /** Copies all memory a second time in each pause, and compares: for tests. */
   compares: boolean;
 }

@@ -169,7 +169,7 @@ function record(
   const { catalog } = engine;
   const totalMs = roundMs(performance.now() - startedAtMs);
   const facts = {
-    ...{ id: engine.newId(), pauseMs: 0, totalMs, memoryBytes: 0 },
+    ...{ id: engine.newId(), pauseMs: 0, totalMs, memoryBytes: 0, pauseBytes: null },
     unchangedSince: null,
     imagesSums: null,
   };

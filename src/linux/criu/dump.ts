@@ -86,7 +86,10 @@ export interface DumpResult {
 export async function dump(options: DumpOptions): Promise<DumpResult> {
   const startedAtMs = performance.now();
   for (let attempt = 0; ; attempt++) {
-    const run = await runDump(options);
+    const run = await runDump(options, {
+      WAYPOINT_SNAPSHOT_SOURCE: options.snapshotSource,
+      WAYPOINT_SNAPSHOT_TARGET: options.snapshotTarget,
+    });
     const hasSnapshot = await awaitSnapshot(options.snapshotTarget);
     if (run.exitCode === 0 && !run.timedOut) {
       if (!hasSnapshot) throw noSnapshot(options);
@@ -112,7 +115,11 @@ export async function dump(options: DumpOptions): Promise<DumpResult> {
   }
 }
 
-async function runDump(options: DumpOptions): Promise<CriuRun> {
+/** Runs CRIU once for a dump; `special` is for its preload and its hook. */
+export async function runDump(
+  options: Omit<DumpOptions, "snapshotSource" | "snapshotTarget"> & { logName?: string },
+  special: Record<string, string>,
+): Promise<CriuRun> {
   const socketsFound = await beginSocketNotes(options.workDir);
   const trackedEnv = await beginTracked(options);
   return await runCriu({
@@ -120,16 +127,15 @@ async function runDump(options: DumpOptions): Promise<CriuRun> {
     netnsPath: options.netnsPath,
     criuArguments: buildDumpArguments({
       ...options,
-      logName: LOG_NAME,
+      logName: options.logName ?? LOG_NAME,
       locksConnections: hasQueuedData(options.pid),
     }),
     env: {
-      WAYPOINT_SNAPSHOT_SOURCE: options.snapshotSource,
-      WAYPOINT_SNAPSHOT_TARGET: options.snapshotTarget,
       WAYPOINT_SOCKETS_FOUND: socketsFound,
       WAYPOINT_ROOT: options.rootDir,
       WAYPOINT_TREE_ROOT: treeRoot(options),
       ...trackedEnv,
+      ...special,
     },
     timeoutMs: options.timeoutMs ?? timeoutFor(options.memoryBytes),
     isLost: () => isTreeKilled(options.pid),
@@ -138,7 +144,7 @@ async function runDump(options: DumpOptions): Promise<CriuRun> {
 }
 
 /** The tree's own root, where its devices and what is mounted in it are seen. */
-function treeRoot({ pid }: DumpOptions): string {
+function treeRoot({ pid }: Pick<DumpOptions, "pid">): string {
   return `/proc/${pid}/root`;
 }
 

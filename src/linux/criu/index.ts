@@ -11,6 +11,7 @@ export {
   type DumpArgumentOptions,
   type RestoreArgumentOptions,
 } from "./build-arguments.ts";
+export { type AheadOptions, copyAhead, protectAhead } from "./copy-ahead.ts";
 export { type CriuProgram, endRuns } from "./criu-program.ts";
 export { type DumpOptions, type DumpResult, dump } from "./dump.ts";
 export { type MemoryStretch, readImageMemory } from "./image-memory.ts";

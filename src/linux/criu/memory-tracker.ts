@@ -43,6 +43,13 @@ export async function noteWhole(socketPath: string, checkpointId: string): Promi
   return answer === "ok";
 }
 
+/** Lists the processes of which the tracker knows what was written since its base. */
+export async function findFollowed(socketPath: string): Promise<number[]> {
+  const answer = await ask(socketPath, "clean");
+  const pids = answer.split("\n").map((line) => Number.parseInt(line, 10));
+  return pids.filter((pid) => pid > 0);
+}
+
 /** Tells what following writes lacks on this machine; `null` for nothing. @throws TOOL_FAILED */
 export async function findMissingTracking(programPath: string): Promise<string | null> {
   const { exitCode, stdout } = await runProcess([programPath, "probe"], { okExitCodes: [0, 1] });

@@ -2,6 +2,14 @@ import { link, mkdir, readdir } from "node:fs/promises";
 import path from "node:path";
 import { createSubvolume } from "./btrfs-ioctl.ts";
 
+/** Our own programs that handle images, built. */
+export interface ImagePrograms {
+  /** native/image-copy/image-copy.c */
+  copyProgramPath: string;
+  /** native/image-sums/image-sums.c */
+  sumsProgramPath: string;
+}
+
 /** Makes a directory with the files of another one: the same files under two names. */
 export async function linkFiles(sourceDir: string, targetDir: string): Promise<void> {
   await mkdir(targetDir, { mode: 0o700 });

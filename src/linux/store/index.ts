@@ -6,8 +6,9 @@
 
 export type { CheckpointPaths } from "./checkpoint-paths.ts";
 export type { ImagesPart } from "./image-sums.ts";
+export type { ImagePrograms } from "./images-dir.ts";
 export { openStore, openStoreForReading, type StoreLimits } from "./open-store.ts";
-export type { ImagePrograms, ProcessImages } from "./process-images.ts";
+export type { ProcessImages } from "./process-images.ts";
 export type { SubvolumeChanges } from "./send-difference.ts";
 export type { ScratchSubvolume } from "./snapshots.ts";
 export { Store } from "./store.ts";

@@ -4,23 +4,16 @@ import path from "node:path";
 import { isSystemError } from "../../base/index.ts";
 import { WaypointError } from "../../shared/errors/index.ts";
 import { explainDiskError } from "../kernel/index.ts";
+import { AheadCopies } from "./ahead-copies.ts";
 import { createSnapshot, isSubvolume } from "./btrfs-ioctl.ts";
 import type { CheckpointPaths } from "./checkpoint-paths.ts";
 import { copyImages } from "./copy-images.ts";
 import { findDamage, type ImagesPart, makeSums, type SumsPlace } from "./image-sums.ts";
-import { linkFiles, makeDirInStore } from "./images-dir.ts";
+import { type ImagePrograms, linkFiles, makeDirInStore } from "./images-dir.ts";
 import { spareMemoryBytes } from "./spare-memory.ts";
 
 /** The first file that CRIU writes, and the one without which nothing can be restored. */
 const INVENTORY = "inventory.img";
-
-/** Our own programs that handle images, built. */
-export interface ImagePrograms {
-  /** native/image-copy/image-copy.c */
-  copyProgramPath: string;
-  /** native/image-sums/image-sums.c */
-  sumsProgramPath: string;
-}
 
 /** Images of one checkpoint in memory. */
 export interface HeldImages {
@@ -35,6 +28,8 @@ const BLOCK_BYTES = 512;
 
 /** The process images of checkpoints, in memory first and in the store when there is time. */
 export class ProcessImages {
+  /** Copies of memory that come before a dump. */
+  readonly ahead = new AheadCopies();
   readonly #memoryDir: string;
   readonly #programs: ImagePrograms;
   /** Images that share another's blocks already. */

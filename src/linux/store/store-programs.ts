@@ -1,4 +1,4 @@
-import type { ImagePrograms } from "./process-images.ts";
+import type { ImagePrograms } from "./images-dir.ts";
 
 /** Our own programs that the store runs, built. */
 export interface StorePrograms extends ImagePrograms {

@@ -72,6 +72,7 @@ function checkpoint(id: string, of: string, parent: string | null, name: string 
     ...{ pauseMs: 0, totalMs: 0 },
     ...{
       memoryBytes: 0,
+      pauseBytes: null,
       stage: "durable",
       base: "/",
       net: "nat",

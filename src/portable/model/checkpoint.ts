@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { autoCauseSchema, checkpointSchema, netModeSchema } from "../../shared/protocol/index.ts";
 import { type ExtraMounts, extraMountsShape } from "./extra-mounts.ts";
-import { laterText, limitsShape } from "./kept.ts";
+import { laterNumber, laterText, limitsShape } from "./kept.ts";
 
 /** What of a checkpoint is kept as it is told. */
 const TOLD = {
@@ -15,6 +15,7 @@ export const checkpointRecordSchema = checkpointSchema.pick(TOLD).extend({
   ...extraMountsShape,
   ...limitsShape,
   autoCause: autoCauseSchema.nullable().default(null),
+  pauseBytes: laterNumber.describe("What was copied in its pause; null: all of its memory"),
   base: z.string(),
   net: netModeSchema,
   netAllow: laterText.describe("List of what it may reach, as `--net` takes it; null: everything"),
@@ -52,7 +53,15 @@ export type CheckpointRow = Omit<z.infer<typeof checkpointRecordSchema>, keyof E
 export const TIMELINE_COLUMNS = [
   ...(["id", "session", "sessionName", "parent", "name", "intent", "trigger", "content"] as const),
   "autoCause",
-  ...(["createdAt", "unchangedSince", "pauseMs", "totalMs", "memoryBytes", "stage"] as const),
+  ...([
+    "createdAt",
+    "unchangedSince",
+    "pauseMs",
+    "totalMs",
+    "memoryBytes",
+    "pauseBytes",
+    "stage",
+  ] as const),
   ...(["heldWhy", "tags", "task"] as const),
 ] satisfies (keyof CheckpointRow)[];
 export type TimelineRow = Pick<CheckpointRow, (typeof TIMELINE_COLUMNS)[number]>;

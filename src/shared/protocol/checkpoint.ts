@@ -46,6 +46,11 @@ export const checkpointSchema = z.object({
   pauseMs: z.number().describe("How long the session's processes stood still"),
   totalMs: z.number().describe("How long the whole capture took"),
   memoryBytes: z.number().int().describe("Size of the memory pages captured"),
+  pauseBytes: z
+    .number()
+    .int()
+    .nullable()
+    .describe("How much of the memory was copied in the pause; null: all of it"),
   stage: stageSchema.describe(
     "captured: survives the daemon's death; durable: also a loss of power",
   ),

@@ -5,15 +5,25 @@ import process from "node:process";
  * that come with it.
  */
 const BYTES_MIN_DEFAULT = 8 * 1024 ** 2;
+/** Below it the copy in the pause is shorter than a pause of its own. */
+const AHEAD_BYTES_MIN = 128 * 1024 ** 2;
 
 /**
  * Reads WAYPOINT_TRACK_MEMORY: `on`, or the bytes of memory from which the writes of sessions are
- * followed. Anything else, and nothing: none is followed.
+ * followed. Anything else, and nothing: none is followed. WAYPOINT_TRACK_AHEAD=on has the memory of large
+ * ones copied before their first pause.
  */
 export function trackingFromEnvironment() {
   const wanted = process.env["WAYPOINT_TRACK_MEMORY"] || "off";
   const bytesMin = wanted === "on" ? BYTES_MIN_DEFAULT : Number(wanted);
   if (!Number.isSafeInteger(bytesMin) || bytesMin < 0) return {};
   const compares = process.env["WAYPOINT_COMPARE_MEMORY"] === "on";
-  return { trackMemory: { bytesMin, compares } };
+  const aheadBytesMin = isAhead()
+    ? Math.max(bytesMin, compares ? 0 : AHEAD_BYTES_MIN)
+    : Number.POSITIVE_INFINITY;
+  return { trackMemory: { bytesMin, aheadBytesMin, compares } };
+}
+
+function isAhead(): boolean {
+  return process.env["WAYPOINT_TRACK_AHEAD"] === "on";
 }

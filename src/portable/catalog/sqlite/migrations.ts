@@ -123,4 +123,6 @@ export const MIGRATIONS: readonly string[] = [
   // What it may reach.
   `ALTER TABLE sessions ADD COLUMN netAllow TEXT;
    ALTER TABLE checkpoints ADD COLUMN netAllow TEXT;`,
+  // What was copied in the pause, where writes are followed.
+  "ALTER TABLE checkpoints ADD COLUMN pauseBytes INTEGER;",
 ];

@@ -6,7 +6,14 @@ import { renderCheckpoint } from "./show.ts";
 const SHOWN = {
   ...{ id: "bb", name: null, session: "s", sessionName: "web", parent: null, trigger: "manual" },
   ...{ createdAt: "2026-03-04T14:00:00.000Z", content: "full", stage: "durable" },
-  ...{ unchangedSince: null, pauseMs: 1, totalMs: 2, memoryBytes: 1, verification: null },
+  ...{
+    unchangedSince: null,
+    pauseMs: 1,
+    totalMs: 2,
+    memoryBytes: 1,
+    pauseBytes: null,
+    verification: null,
+  },
   ...{ task: null, agentState: null, decisions: [], effects: [], effectsCount: 0 },
   ...{ allow: ["api.example.com"] },
   contacts: { contacts: [], moreSentBytes: 0, moreReceivedBytes: 0, unknown: null },
@@ -34,4 +41,17 @@ test("the files of a checkpoint are told by the command that shows them, not by 
   expect(lines.find((line) => line.startsWith("Files"))).toMatch(/^Files: +waypoint browse bb$/);
   expect(lines.join("\n")).not.toContain("/state");
   expect(lines.find((line) => line.startsWith("Reaches"))).toMatch(/ api\.example\.com$/);
+});
+
+test("what was copied in the pause is told beside what was copied before it", () => {
+  const about = { nowMs: 0, isRemoved: false, isInMemory: false, isAll: false, paint: plain };
+  const memoryOf = (change: Partial<OperationOutput<"show">>) =>
+    renderCheckpoint({ ...SHOWN, ...change }, about).find((line) => line.startsWith("Memory"));
+
+  const memoryBytes = 2 * 1024 ** 3;
+
+  expect(memoryOf({ memoryBytes })).toMatch(/^Memory: +2\.0 GiB$/);
+  expect(memoryOf({ memoryBytes, pauseBytes: 1024 ** 3 / 2 })).toMatch(
+    /^Memory: +2\.0 GiB: 512(\.0)? MiB copied in the pause, 1\.5 GiB before$/,
+  );
 });

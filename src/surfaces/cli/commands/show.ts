@@ -81,7 +81,7 @@ export function renderCheckpoint(
     ["Stage", renderStage(shown, { isInMemory })],
     ["Shared", shown.unchangedSince === null ? "-" : `unchanged since ${shown.unchangedSince}`],
     ["Pause", `${formatDuration(shown.pauseMs)} of ${formatDuration(shown.totalMs)}`],
-    ["Memory", formatSize(shown.memoryBytes)],
+    ["Memory", renderMemory(shown)],
     ["Changes", shown.changes.summary === "" ? "-" : shownCommand(shown.changes.summary)],
     ["Verified", renderMark(shown, paint)],
     ["Host", `Linux ${printable(host.kernel)} ${host.arch}, CRIU ${printable(host.criu)}`],
@@ -124,6 +124,13 @@ function renderState({ agentState }: OperationOutput<"show">): [string, string][
     return `${printable(key)} (${size})`;
   });
   return keys.length === 0 ? [] : [["State", keys.join(", ")]];
+}
+
+/** Where writes are followed, most of it was copied earlier: before the pause, or for the parent. */
+function renderMemory({ memoryBytes, pauseBytes }: OperationOutput<"show">): string {
+  if (pauseBytes === null) return formatSize(memoryBytes);
+  const before = formatSize(Math.max(0, memoryBytes - pauseBytes));
+  return `${formatSize(memoryBytes)}: ${formatSize(pauseBytes)} copied in the pause, ${before} before`;
 }
 
 function renderLimits({ memoryBytes, cpus, pids }: SessionLimits): string {

@@ -44,6 +44,7 @@ function checkpoint(minute: number, id: string, facts: Partial<Checkpoint> = {})
     pauseMs: 12,
     totalMs: 40,
     memoryBytes: 1024,
+    pauseBytes: null,
     stage: "durable",
     verification: null,
     changes: { summary: "" },
