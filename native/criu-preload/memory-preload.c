@@ -8,6 +8,9 @@
  * nobody follows is shown as it is: a mapping that is new, a process that is, and all where there is no
  * tracker at $WAYPOINT_TRACKER, or no $WAYPOINT_CLEAN_PAGES.
  *
+ * Of a tree that was restored lazily and is not full, the pages server at $WAYPOINT_UNFILLED tells which pages
+ * are still to come: they are noted in the same way, and CRIU never sees them.
+ *
  * At the end of the dump, when nothing of it can change any more, what was copied is protected anew, for
  * the checkpoint $WAYPOINT_TRACKED_FOR. A process of which the tracker has no descriptor, and which has
  * $WAYPOINT_TRACKED_BYTES_MIN, makes one there, as CRIU lets it make other calls.
@@ -101,15 +104,28 @@ static void add_line(const char *line) {
   clean_list.length += length;
 }
 
-/* Notes a range that CRIU does not copy; what cannot be noted it copies. */
-static bool note_clean(const struct page_region *region) {
-  char line[64];
+static bool open_clean_list(void) {
   if (!clean_list.is_open) {
     const char *path = getenv("WAYPOINT_CLEAN_PAGES");
     clean_list.fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     clean_list.is_open = clean_list.fd >= 0;
   }
-  if (!clean_list.is_open || clean_list.is_broken) return false;
+  return clean_list.is_open && !clean_list.is_broken;
+}
+
+/* Once, before the first page is copied: what comes after that, CRIU copies too, and that goes before. */
+static void note_unfilled(void) {
+  static bool is_noted;
+  if (is_noted || getenv("WAYPOINT_UNFILLED") == NULL) return;
+  is_noted = true;
+  /* A list that is not whole has no last line: then nobody takes the dump for one. */
+  if (open_clean_list() && read_unfilled(add_line) < 0) clean_list.is_broken = true;
+}
+
+/* Notes a range that CRIU does not copy; what cannot be noted it copies. */
+static bool note_clean(const struct page_region *region) {
+  char line[64];
+  if (!open_clean_list()) return false;
   snprintf(line, sizeof line, "%d %llx %llx\n", current.inside, (unsigned long long)region->start,
            (unsigned long long)region->end);
   add_line(line);
@@ -179,7 +195,9 @@ static int scan_written(int pagemap, struct page_scan *asked) {
 }
 
 int scan_pages(int pagemap, struct page_scan *asked) {
-  int pid = getenv("WAYPOINT_TRACKER") == NULL ? 0 : owner_of(pagemap);
+  bool is_asked = getenv("WAYPOINT_TRACKER") != NULL || getenv("WAYPOINT_UNFILLED") != NULL;
+  int pid = is_asked ? owner_of(pagemap) : 0;
+  if (pid != 0) note_unfilled();
   if (pid != 0 && pid != current.pid) {
     current.pid = pid;
     current.inside = number_inside(pid);

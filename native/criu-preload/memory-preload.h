@@ -3,6 +3,12 @@
 /* Answers CRIU, which asks for the pages that it has to copy. */
 int scan_pages(int pagemap, struct page_scan *asked);
 
+/*
+ * Asks the pages server of a lazily restored tree, while that stands still, what it has not filled: each range
+ * is told to `add` as a line. -1 where it has not told all.
+ */
+int read_unfilled(void (*add)(const char *line));
+
 /* In a dump, at its end: all that CRIU has copied is protected from now on. Requires: CRIU traces it. */
 void protect_memory(void);
 

@@ -130,6 +130,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
       initBinaryPath,
       snapshotHookPath,
       pagesServerPath,
+      assembleProgramPath: native.assembleProgramPath,
       lazyBytesMin: options.lazyBytesMin ?? LAZY_BYTES_MIN_DEFAULT,
       trackMemory: await trackMemoryOf(options.trackMemory, native, { criu, logger }),
       resumeHookPath,

@@ -4,7 +4,7 @@ import { hasCode, WaypointError } from "../../shared/errors/index.ts";
 import { captureDecisions } from "../decisions/index.ts";
 import type { LiveInstance } from "../live/index.ts";
 import type { Engine } from "../ports/index.ts";
-import { requireRestorableBinds, untilWhole } from "../session/index.ts";
+import { requireRestorableBinds } from "../session/index.ts";
 import { scheduleStory } from "../story/index.ts";
 import { type CheckpointOptions, checkpointRow, roundMs } from "./checkpoint-row.ts";
 import { dumpInstance } from "./dump-instance.ts";
@@ -12,6 +12,7 @@ import { noteBaseline, parentIfUnchanged, watchForChange } from "./exact-change-
 import { scheduleDurable } from "./make-durable.ts";
 import { toManifest } from "./manifest.ts";
 import { noteQuickState } from "./quick-change-check.ts";
+import { noteServedFrom, planUnfilled } from "./unfilled-dump.ts";
 
 /**
  * Captures a session as an immutable checkpoint, without ending or disturbing what runs in it.
@@ -64,6 +65,7 @@ export async function createCheckpoint(
   engine.catalog.transaction(() => {
     engine.catalog.insertCheckpoint(row);
     if (options.movesHead) engine.catalog.updateSession(session.id, { head: id });
+    if (live !== undefined) noteServedFrom(live, id, engine);
   });
 
   rollback.keep();
@@ -117,7 +119,7 @@ async function captureAll(
   engine: Engine,
   beforePause: Promise<unknown>,
 ) {
-  await untilWhole(live, engine);
+  const unfilled = await planUnfilled(live, id, engine);
   engine.leases.throwIfCancelled(session.id);
   requireRestorableBinds(session, live.pid, engine);
   // What ends from here on is not in the capture: the daemon learns of it only afterwards.
@@ -128,7 +130,7 @@ async function captureAll(
   await live.link.quiesce();
   try {
     await beforePause;
-    const { pauseMs, memoryBytes } = await dumpInstance(session, live, id, engine);
+    const { pauseMs, memoryBytes } = await dumpInstance(session, live, id, engine, { unfilled });
     quickState.take(id);
     engine.warmMemory.note(session.id, memoryBytes);
     return { pauseMs, memoryBytes, unchangedSince: null, imagesSums: null, commands };

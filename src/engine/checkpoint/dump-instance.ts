@@ -6,6 +6,7 @@ import type { Engine } from "../ports/index.ts";
 import { externalMounts, workDirOf } from "../session/index.ts";
 import { roundMs } from "./checkpoint-row.ts";
 import { planTracked } from "./tracked-dump.ts";
+import type { UnfilledDump } from "./unfilled-dump.ts";
 
 const PAGE_BYTES = 4096;
 /** Room that CRIU's images take beside the memory pages themselves. */
@@ -17,6 +18,11 @@ type Dumped = Pick<
   "net" | "binds" | "hostMounts" | "memoryLimitBytes" | "cpuLimit" | "pidsLimit"
 >;
 
+interface DumpChoice {
+  frozenIn?: string | undefined;
+  unfilled?: UnfilledDump | null;
+}
+
 /**
  * Dumps an instance's processes and snapshots its files, as parts of a checkpoint.
  *
@@ -24,7 +30,8 @@ type Dumped = Pick<
  *
  * **Requires** the daemon has no connection into it.
  *
- * @param frozenIn  its control group, if it stands frozen in it and is to stay so.
+ * @param how.frozenIn  its control group, if it stands frozen in it and is to stay so.
+ * @param how.unfilled  what it has not got of its memory yet. @defaultValue it has all
  * @throws CRIU_DUMP_FAILED | STORE_FULL | STORE_FAILED
  */
 export async function dumpInstance(
@@ -32,10 +39,11 @@ export async function dumpInstance(
   live: Pick<LiveInstance, "instanceId" | "pid">,
   id: string,
   engine: Engine,
-  frozenIn?: string,
+  { frozenIn, unfilled = null }: DumpChoice = {},
 ): Promise<{ pauseMs: number; memoryBytes: number }> {
   const { store, sandbox, criu } = engine;
-  const expectedBytes = sandbox.treeMemoryBytes(live.pid) + IMAGES_OVERHEAD_BYTES;
+  const copiedBytes = unfilled?.copiedBytes ?? 0;
+  const expectedBytes = sandbox.treeMemoryBytes(live.pid) + copiedBytes + IMAGES_OVERHEAD_BYTES;
   await engine.memoryImages.makeRoom(expectedBytes);
   const imagesDir = await store.prepareCheckpoint(id, expectedBytes);
   const paths = store.checkpointPaths(id);
@@ -44,8 +52,15 @@ export async function dumpInstance(
   const memoryBytes = expectedBytes - IMAGES_OVERHEAD_BYTES;
   // A tree that stands already is on its way out.
   const isTracked = isIntoMemory && frozenIn === undefined;
-  const tracked = isTracked ? await planTracked(live, id, memoryBytes, engine) : undefined;
-  const everything = tracked === undefined ? undefined : { ...tracked, reference: null };
+  // A process has one follower of its memory, and this one has its pages server.
+  const planned =
+    unfilled === null && isTracked ? await planTracked(live, id, memoryBytes, engine) : undefined;
+  const tracked = unfilled === null ? planned : inPlaceUnless(isIntoMemory, unfilled.dump);
+  const dumpAll = async (directory: string) => {
+    await unfilled?.fill();
+    const isFollowed = tracked !== undefined && unfilled === null;
+    return await dumpInto(directory, isFollowed ? { ...tracked, reference: null } : undefined);
+  };
   const dumpInto = (directory: string, followed?: TrackedDump) =>
     criu.dump({
       ...dumpOptions(session, live, { id, imagesDir: directory }, engine),
@@ -62,16 +77,16 @@ export async function dumpInstance(
         if (!criu.isIncomplete(error)) throw error;
         engine.logger.warn("all memory is copied after all", { id, reason: String(error) });
         store.deleteSnapshot(id);
-        return await dumpInto(await store.images.beginAgain(paths), everything);
+        return await dumpAll(await store.images.beginAgain(paths));
       })
       .catch(async (error: unknown) => {
         if (!isIntoMemory || !hasCode(error, "STORE_FULL")) throw error;
         engine.logger.info("memory is full: images go to the store", { id });
         store.deleteSnapshot(id);
-        return await dumpInto(await store.images.prepareInStore(paths), everything);
+        return await dumpAll(await store.images.prepareInStore(paths));
       });
     if (tracked !== undefined) {
-      await criu.noteWhole(tracked.socketPath, id);
+      if (tracked.socketPath !== null) await criu.noteWhole(tracked.socketPath, id);
       const copiedBytes = dumped.pagesWritten * PAGE_BYTES;
       engine.logger.info("memory copied in the pause", { id, copiedBytes, of: dumped.memoryBytes });
     }
@@ -80,6 +95,13 @@ export async function dumpInstance(
     engine.warmMemory.fill();
     store.images.settle(paths);
   }
+}
+
+/** Where CRIU writes to the store, the images are put together there. */
+function inPlaceUnless(isIntoMemory: boolean, { reference, ...dump }: TrackedDump): TrackedDump {
+  const inPlace =
+    isIntoMemory || reference === null ? reference : { ...reference, makeTarget: null };
+  return { ...dump, reference: inPlace };
 }
 
 function dumpOptions(

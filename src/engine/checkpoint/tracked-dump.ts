@@ -33,7 +33,11 @@ export async function planTracked(
 }
 
 /** Images that were removed, or lost with the machine's memory, are nobody's reference. */
-function findReference(since: string, checkpointId: string, engine: Engine) {
+export function findReference(
+  since: string,
+  checkpointId: string,
+  engine: Engine,
+): TrackedReference | null {
   const { catalog, store } = engine;
   const row = catalog.checkpoint(since);
   if (row === undefined || row.content !== "full" || row.heldBy !== null) return null;

@@ -13,6 +13,13 @@ export {
 } from "./build-arguments.ts";
 export { type CriuProgram, endRuns } from "./criu-program.ts";
 export { type DumpOptions, type DumpResult, dump } from "./dump.ts";
+export {
+  fillPages,
+  type PagesLeft,
+  pagesLeft,
+  pagesSocketPath,
+  preparePages,
+} from "./fill-pages.ts";
 export { type MemoryStretch, readImageMemory } from "./image-memory.ts";
 export { type ImageMemory, measureMemory } from "./measure-memory.ts";
 export {
