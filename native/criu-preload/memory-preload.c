@@ -201,7 +201,8 @@ int scan_pages(int pagemap, struct page_scan *asked) {
   if (pid != 0 && pid != current.pid) {
     current.pid = pid;
     current.inside = number_inside(pid);
-    current.is_followed = current.inside != 0 && is_followed(pid) && read_reference(current.inside) == 0;
+    bool has_follower = current.inside != 0 && (is_followed_by_server(current.inside) || is_followed(pid));
+    current.is_followed = has_follower && read_reference(current.inside) == 0;
   }
   bool is_plain = asked->flags == 0 && asked->max_pages == 0 && asked->vec_len > 0;
   if (pid != 0 && current.is_followed && is_plain) {

@@ -1,13 +1,27 @@
 #include "../memory-tracker/page-scan.h"
 
+/* UFFDIO_API of linux/userfaultfd.h, which CRIU calls with a new descriptor. */
+struct uffd_api {
+  uint64_t api, features, ioctls;
+};
+#define UFFD_API_REQUEST _IOWR(0xAA, 0x3F, struct uffd_api)
+
+/* In a lazy restore, the kernel is to note which pages are written, too, where it can. */
+int open_uffd(int uffd, struct uffd_api *api);
+
 /* Answers CRIU, which asks for the pages that it has to copy. */
 int scan_pages(int pagemap, struct page_scan *asked);
 
 /*
  * Asks the pages server of a lazily restored tree, while that stands still, what it has not filled: each range
  * is told to `add` as a line. -1 where it has not told all.
+ *
+ * What it has filled it has protected: of a process that it follows the pages that still are count as clean.
  */
 int read_unfilled(void (*add)(const char *line));
+
+/* Tells whether the pages server follows what a process writes, by its number inside. Requires: it was read. */
+int is_followed_by_server(int inside);
 
 /* In a dump, at its end: all that CRIU has copied is protected from now on. Requires: CRIU traces it. */
 void protect_memory(void);

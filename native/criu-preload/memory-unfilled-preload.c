@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "memory-preload.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -14,6 +15,20 @@
 #define ANSWER_TIMEOUT_S 30
 #define PART_BYTES 4096
 #define LINE_BYTES 64
+/* UFFD_FEATURE_WP_ASYNC, of Linux 6.7 and newer. */
+#define UFFD_WRITES (1ull << 15)
+/* Those above are copied. */
+#define FOLLOWED_MAX 1024
+
+static int followed[FOLLOWED_MAX];
+static int followed_count;
+
+int is_followed_by_server(int inside) {
+  for (int i = 0; i < followed_count; i++) {
+    if (followed[i] == inside) return 1;
+  }
+  return 0;
+}
 
 static int connect_server(void) {
   const char *path = getenv("WAYPOINT_UNFILLED");
@@ -32,6 +47,7 @@ static int connect_server(void) {
 
 /* Hands on whole lines; returns 1 after the last one, -1 for what is none. */
 static int take_lines(char *line, size_t *length, const char *part, size_t size, void (*add)(const char *line)) {
+  int inside;
   for (size_t i = 0; i < size; i++) {
     if (*length == LINE_BYTES - 1) return -1;
     line[(*length)++] = part[i];
@@ -39,7 +55,8 @@ static int take_lines(char *line, size_t *length, const char *part, size_t size,
     line[*length] = 0;
     *length = 0;
     if (strcmp(line, "end\n") == 0) return 1;
-    add(line);
+    if (sscanf(line, "followed %d", &inside) != 1) add(line);
+    else if (followed_count < FOLLOWED_MAX) followed[followed_count++] = inside;
   }
   return 0;
 }
@@ -56,4 +73,15 @@ int read_unfilled(void (*add)(const char *line)) {
   }
   if (fd >= 0) syscall(SYS_close, fd);
   return result == 1 ? 0 : -1;
+}
+
+int open_uffd(int uffd, struct uffd_api *api) {
+  struct uffd_api wanted = *api;
+  wanted.features |= UFFD_WRITES;
+  /* The kernel refuses what it does not know. */
+  if (getenv("WAYPOINT_HIDE_TRACKING") == NULL && syscall(SYS_ioctl, uffd, UFFD_API_REQUEST, &wanted) == 0) {
+    *api = wanted;
+    return 0;
+  }
+  return (int)syscall(SYS_ioctl, uffd, UFFD_API_REQUEST, api);
 }

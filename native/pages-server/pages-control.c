@@ -6,7 +6,8 @@
  *     fill BYTES     brings about as much that nobody has touched; the same answer
  *     prepare        for a dump: compares all files of pages with their sums, and brings what a dump could
  *                    not leave out; the same answer
- *     unfilled       in a dump, while all stand still: lines of "PID START END" and at last "end"
+ *     unfilled       in a dump, while all stand still: lines of "PID START END"; "followed PID" for a process
+ *                    whose protected pages are those of the images; and at last "end"
  *
  * Who does not get the last line has no answer.
  */

@@ -53,14 +53,20 @@ static int fill(struct task *task, uint64_t start, uint64_t end, uint64_t offset
   /* No process ever reads a page that is not what was captured. */
   if (require_right(task->image->content, offset, end - start) < 0) return -1;
   uint64_t at = start, step_end = end;
-  int result = 0;
+  int result = 0, is_protected = task->is_followed && is_in_place(task->image, start, end, offset);
   while (at < end && !task->is_gone) {
     struct uffdio_copy copy = {
-        .dst = at, .src = (uint64_t)(uintptr_t)source + (at - start), .len = step_end - at};
+        .dst = at, .src = (uint64_t)(uintptr_t)source + (at - start), .len = step_end - at,
+        .mode = is_protected ? UFFDIO_COPY_MODE_WP : 0};
     int is_whole = ioctl(task->uffd, UFFDIO_COPY, &copy) == 0;
     if (is_whole || copy.copy > 0) {
       at += is_whole ? copy.len : (uint64_t)copy.copy;
       step_end = end;
+      continue;
+    }
+    if (errno == EINVAL && is_protected) {
+      /* Not followed there: a mapping that is new, for one. */
+      is_protected = 0;
       continue;
     }
     if (errno == ENOENT && step_end - at > PAGE_BYTES) {
@@ -73,6 +79,8 @@ static int fill(struct task *task, uint64_t start, uint64_t end, uint64_t offset
     at += PAGE_BYTES;
     step_end = end;
   }
+  /* It is the images' memory, of which one copy is enough. */
+  madvise((void *)source, end - start, MADV_DONTNEED);
   if (drop_addresses(&task->missing, start, at) < 0) return -1;
   return result;
 }

@@ -106,7 +106,9 @@ static int take_process(struct server *server, int pid, pid_t sender) {
 /* All processes are there: what is not worth waiting for is brought at once. */
 static void find_small(struct server *server) {
   for (size_t i = 0; i < server->count; i++) {
-    server->tasks[i].is_small = missing_bytes(server->tasks + i) <= SMALL_BYTES;
+    struct task *task = server->tasks + i;
+    task->is_small = missing_bytes(task) <= SMALL_BYTES;
+    if (!task->is_small) follow_writes(task);
   }
 }
 
@@ -182,6 +184,7 @@ static int on_message(struct server *server, size_t index, const struct uffd_msg
     case UFFD_EVENT_REMAP:
       result = move_addresses(missing, message->arg.remap.from, message->arg.remap.to,
                               message->arg.remap.len);
+      note_moved(server->tasks + index, message->arg.remap.to, message->arg.remap.len);
       break;
     case UFFD_EVENT_REMOVE:
     case UFFD_EVENT_UNMAP:

@@ -19,18 +19,12 @@
 #define TRIES_MAX 1000
 #define TRY_PAUSE_US 1000
 
-static int is_in_place(const struct image *image, const struct range *missing) {
-  if (missing->start >= missing->end) return 1;
-  const struct range *found = find_range(&image->ranges, missing->start);
-  return found != NULL && missing->end <= found->end &&
-         found->offset + (missing->start - found->start) == missing->offset;
-}
-
 static int is_displaced(const struct task *task) {
   if (task->is_gone || task->image == NULL) return 0;
   if (task->pid == 0) return missing_bytes(task) > 0;
   for (size_t i = 0; i < task->missing.count; i++) {
-    if (!is_in_place(task->image, task->missing.items + i)) return 1;
+    const struct range *missing = task->missing.items + i;
+    if (!is_in_place(task->image, missing->start, missing->end, missing->offset)) return 1;
   }
   return 0;
 }
@@ -92,6 +86,7 @@ int list_unfilled(struct server *server, FILE *file) {
       if (bring_all(server, i) != 0) return -1;
       continue;
     }
+    if (task->is_followed) fprintf(file, "followed %d\n", task->image->pid);
     for (size_t k = 0; k < task->missing.count; k++) {
       const struct range *range = task->missing.items + k;
       if (range->start >= range->end) continue;

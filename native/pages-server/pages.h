@@ -8,6 +8,7 @@
  * pages-fill.c      putting pages into a process
  * pages-serve.c     what processes and CRIU tell, and the order of work
  * pages-control.c   what the daemon, and CRIU's preload in a dump, ask for
+ * pages-follow.c    which pages were written since they were brought
  * pages-unfilled.c  what a dump may leave out, since the images have it
  *
  * docs/notes/criu tells how CRIU hands over, docs/notes/userfaultfd what the kernel promises.
@@ -61,6 +62,7 @@ struct task {
   pid_t pid;           /* as the server sees it; 0 for a child, of which nobody tells */
   struct image *image; /* NULL for a process without memory in the images */
   struct ranges missing;
+  int is_followed; /* the kernel notes which of its pages are written */
   int is_small; /* so little is missing that it is brought at once */
   /* Faults that could not be answered while the process changes its mappings. */
   uint64_t *deferred;
@@ -133,9 +135,19 @@ int has_work(void);
 /* One step of that. Returns 1 when a process changes its mappings, -1 when the server has to give up. */
 int work_some(struct server *server);
 
+/* Has the writes to the memory of a process followed whose pages are missing; where the kernel cannot, they are not. */
+void follow_writes(struct task *task);
+/* Notes that memory was moved: what is there now the images have elsewhere. */
+void note_moved(struct task *task, uint64_t start, uint64_t length);
+/* Tells whether pages lie in the images by the address that they are to have. */
+int is_in_place(const struct image *image, uint64_t start, uint64_t end, uint64_t offset);
+
 /* Brings all that a dump could not leave out: memory that was moved, and that of children. 1 where it does not come. */
 int bring_displaced(struct server *server);
-/* Writes, for a tree that stands still, what is missing and lies in the images by the same address. */
+/*
+ * Writes, for a tree that stands still, what is missing and lies in the images by the same address, and whose
+ * other pages are those of the images, too, where they are protected.
+ */
 int list_unfilled(struct server *server, FILE *file);
 
 /* Notes why the server has to give up, and returns -1. */

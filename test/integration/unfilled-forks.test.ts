@@ -7,6 +7,9 @@ import { eventually, openTestWaypoint, type TestWaypoint } from "../support/test
 
 const MEBIBYTE = 1024 ** 2;
 const MEBIBYTES = 160;
+const PAGE_BYTES = 4096;
+/** As many as 32 MiB. */
+const READ_PAGES = 8192;
 /** Of a fork that has touched little, with its shell and its Python. */
 const LITTLE_BYTES = 60 * MEBIBYTE;
 
@@ -35,6 +38,8 @@ def expected(n):
     return page(n, marks.get(n, 0))
 def write(a, b, mark):
     for n in range(a, b): ctypes.memmove(place(n), page(n, mark), 4096); marks[n] = mark
+def read(a, b):
+    for n in range(a, b): ctypes.string_at(place(n), 1)
 def drop(a, b):
     assert libc.madvise(place(a), (b - a) * 4096, 4) == 0
     dropped.append((a, b))
@@ -72,7 +77,7 @@ while True:
     if not os.path.exists("/root/ask"): continue
     words = open("/root/ask").read().split()
     os.unlink("/root/ask")
-    done = {"write": write, "drop": drop, "move": move, "cover": cover, "check": check, "child": have_child, "rerun": rerun}
+    done = {"read": read, "write": write, "drop": drop, "move": move, "cover": cover, "check": check, "child": have_child, "rerun": rerun}
     answer("answer", done[words[0]](*map(int, words[1:])) or "")`;
 
 let own: TestWaypoint;
@@ -124,6 +129,17 @@ async function forkOf(from: Checkpoint, throwaway = true): Promise<Session> {
 
 const isFilling = async (session: Session) => (await session.info()).filling;
 
+/** Returns how much CRIU copied in the pause of the last checkpoint of a session that was not full. */
+function copiedLast(): number {
+  const log = readFileSync(`${own.stateDir}/daemon.log`, "utf8");
+  return Number(
+    log
+      .matchAll(/"copiedBytes":(\d+)/g)
+      .toArray()
+      .at(-1)?.[1] ?? Number.NaN,
+  );
+}
+
 function serversOf(session: Session): PagesServer[] {
   return pagesServersOf(own.stateDir).filter(({ instance }) =>
     instance.startsWith(`${session.id}-`),
@@ -168,11 +184,13 @@ test.each(["in memory", "in the store"])(
     const from = await parent.checkpoint({ durable: where === "in the store" });
     const session = await forkOf(from);
     await ask(session, "write 2000 2300 5");
+    await ask(session, `read 10000 ${10_000 + READ_PAGES}`);
 
     const taken = await session.checkpoint();
 
     expect(await isFilling(session)).toBe(true);
     expect((await session.info()).memoryBytes).toBeLessThan(LITTLE_BYTES);
+    expect(copiedLast()).toBeLessThan(READ_PAGES * PAGE_BYTES);
     expect(taken.info.memoryBytes).toBeGreaterThan(MEBIBYTES * MEBIBYTE);
     const copy = await forkOf(taken);
     await session.remove({ force: true });
@@ -185,9 +203,9 @@ test.each([
     does: "drops and moves",
     // What is moved to where something else was is the image's page of neither.
     steps: [
-      ["cover 31000 32000 33000"],
+      ["read 31000 31500", "read 33000 33100", "cover 31000 32000 33000"],
       ["drop 100 4000", "write 3000 3100 1", "drop 20000 30000"],
-      ["move 5000 9000", "write 6000 6010 2", "drop 8000 8500"],
+      ["read 5000 5500", "move 5000 9000", "write 6000 6010 2", "drop 8000 8500"],
       ["move 5500 7000", "drop 30000 30010", "cover 34000 35000 36000"],
     ],
   },
@@ -196,7 +214,7 @@ test.each([
     // In a tree with two such processes all memory is there at once.
     steps: [
       ["drop 100 4000"],
-      ["move 5000 9000", "child", "write 10000 10500 3", "drop 12000 12100"],
+      ["read 9000 12000", "move 5000 9000", "child", "write 10000 10500 3", "drop 12000 12100"],
     ],
   },
   // Its memory is where that of the program before was, and empty.
