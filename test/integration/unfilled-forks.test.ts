@@ -8,7 +8,6 @@ import { eventually, openTestWaypoint, type TestWaypoint } from "../support/test
 const MEBIBYTE = 1024 ** 2;
 const MEBIBYTES = 160;
 const PAGE_BYTES = 4096;
-/** As many as 32 MiB. */
 const READ_PAGES = 8192;
 /** Of a fork that has touched little, with its shell and its Python. */
 const LITTLE_BYTES = 60 * MEBIBYTE;
@@ -132,12 +131,8 @@ const isFilling = async (session: Session) => (await session.info()).filling;
 /** Returns how much CRIU copied in the pause of the last checkpoint of a session that was not full. */
 function copiedLast(): number {
   const log = readFileSync(`${own.stateDir}/daemon.log`, "utf8");
-  return Number(
-    log
-      .matchAll(/"copiedBytes":(\d+)/g)
-      .toArray()
-      .at(-1)?.[1] ?? Number.NaN,
-  );
+  const [, bytes] = [...log.matchAll(/"copiedBytes":(\d+)/g)].at(-1) ?? [];
+  return Number(bytes);
 }
 
 function serversOf(session: Session): PagesServer[] {
