@@ -142,6 +142,20 @@ const GOALS: readonly Goal[] = [
     ...{ what: "throw-away fork on two cores, of 40 a second", atMost: 25 },
     figure: ["verify", "waypoint", "throw-away fork"],
   },
+  {
+    what: "16 throw-away forks of 500 MiB that touch 25 each: all answering",
+    ...{ atMost: 1000, figure: ["throwaway", "waypoint", "16 forks, all answering"] },
+  },
+  {
+    what: "the same: their memory, times what they touched",
+    ...{ atMost: 1.3, unit: "×" },
+    figure: ["throwaway", "waypoint", "memory, times what was touched"],
+  },
+  {
+    what: "the same: pause of a checkpoint of each against a shell's",
+    ...{ atMost: 1.5, figure: ["throwaway", "waypoint", "pause of a checkpoint of each"] },
+    against: ["throwaway", "waypoint", "pause of a shell's checkpoint, in turn with these"],
+  },
   { what: "2 GiB: pause", atMost: 450, figure: ["memory", "waypoint", "pause"] },
   {
     ...{ what: "2 GiB: restored to the first answer", atMost: 100 },

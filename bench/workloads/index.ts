@@ -18,6 +18,7 @@ import { shell } from "./shell.ts";
 import { space } from "./space.ts";
 import { standby } from "./standby.ts";
 import { story } from "./story.ts";
+import { throwaway } from "./throwaway.ts";
 import { tracked } from "./tracked.ts";
 import { verify } from "./verify.ts";
 import type { Workload } from "./workload.ts";
@@ -31,6 +32,7 @@ export const WORKLOADS: readonly Workload[] = [
     deepLineage,
     forks,
     verify,
+    throwaway,
     story,
     log,
     agentState,

@@ -35,14 +35,26 @@ static void add_line(const char *line) {
   clean_list.length += length;
 }
 
-int note_clean(int inside, const struct page_region *region) {
-  char line[64];
+static bool open_clean_list(void) {
   if (!clean_list.is_open) {
     const char *path = getenv("WAYPOINT_CLEAN_PAGES");
     clean_list.fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     clean_list.is_open = clean_list.fd >= 0;
   }
-  if (!clean_list.is_open || clean_list.is_broken) return false;
+  return clean_list.is_open && !clean_list.is_broken;
+}
+
+void note_unfilled(void) {
+  static bool is_noted;
+  if (is_noted || getenv("WAYPOINT_UNFILLED") == NULL) return;
+  is_noted = true;
+  /* A list that is not whole has no last line: then nobody takes the dump for one. */
+  if (open_clean_list() && read_unfilled(add_line) < 0) clean_list.is_broken = true;
+}
+
+int note_clean(int inside, const struct page_region *region) {
+  char line[64];
+  if (!open_clean_list()) return false;
   snprintf(line, sizeof line, "%d %llx %llx\n", inside, (unsigned long long)region->start,
            (unsigned long long)region->end);
   add_line(line);

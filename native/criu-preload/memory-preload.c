@@ -7,6 +7,9 @@
  * line is "end". What nobody follows is shown as it is: a mapping that is new, a process that is, and all
  * where there is no tracker at $WAYPOINT_TRACKER, or no $WAYPOINT_CLEAN_PAGES.
  *
+ * Of a tree that was restored lazily and is not full, the pages server at $WAYPOINT_UNFILLED tells which pages
+ * are still to come: they are noted in the same way, and CRIU never sees them.
+ *
  * At the end of the dump, when nothing of it can change any more, what was copied is protected anew, for
  * the checkpoint $WAYPOINT_TRACKED_FOR. A process of which the tracker has no descriptor, and which has
  * $WAYPOINT_TRACKED_BYTES_MIN, makes one there, as CRIU lets it make other calls.
@@ -203,12 +206,15 @@ static int scan_nothing(int pid, struct page_scan *asked) {
 }
 
 int scan_pages(int pagemap, struct page_scan *asked) {
-  int pid = getenv("WAYPOINT_TRACKER") == NULL ? 0 : owner_of(pagemap);
+  bool is_asked = getenv("WAYPOINT_TRACKER") != NULL || getenv("WAYPOINT_UNFILLED") != NULL;
+  int pid = is_asked ? owner_of(pagemap) : 0;
   if (pid != 0 && getenv("WAYPOINT_PROTECT_ALONE") != NULL) return scan_nothing(pid, asked);
+  if (pid != 0) note_unfilled();
   if (pid != 0 && pid != current.pid) {
     current.pid = pid;
     current.inside = number_inside(pid);
-    current.is_followed = current.inside != 0 && is_followed(pid) && read_reference(current.inside) == 0;
+    bool has_follower = current.inside != 0 && (is_followed_by_server(current.inside) || is_followed(pid));
+    current.is_followed = has_follower && read_reference(current.inside) == 0;
   }
   bool is_plain = asked->flags == 0 && asked->max_pages == 0 && asked->vec_len > 0;
   if (pid != 0 && current.is_followed && is_plain) {

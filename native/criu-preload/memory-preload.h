@@ -1,7 +1,27 @@
 #include "../memory-tracker/page-scan.h"
 
+/* UFFDIO_API of linux/userfaultfd.h, which CRIU calls with a new descriptor. */
+struct uffd_api {
+  uint64_t api, features, ioctls;
+};
+#define UFFD_API_REQUEST _IOWR(0xAA, 0x3F, struct uffd_api)
+
+/* In a lazy restore, the kernel is to note which pages are written, too, where it can. */
+int open_uffd(int uffd, struct uffd_api *api);
+
 /* Answers CRIU, which asks for the pages that it has to copy. */
 int scan_pages(int pagemap, struct page_scan *asked);
+
+/*
+ * Asks the pages server of a lazily restored tree, while that stands still, what it has not filled: each range
+ * is told to `add` as a line. -1 where it has not told all.
+ *
+ * What it has filled it has protected: of a process that it follows the pages that still are count as clean.
+ */
+int read_unfilled(void (*add)(const char *line));
+
+/* Tells whether the pages server follows what a process writes, by its number inside. Requires: it was read. */
+int is_followed_by_server(int inside);
 
 /* In a dump, at its end: all that CRIU has copied is protected from now on. Requires: CRIU traces it. */
 void protect_memory(void);
@@ -20,6 +40,12 @@ int read_reference(int inside);
 
 /* Returns how far after `start` it stays the same whether the last checkpoint has the pages. */
 uint64_t known_until(uint64_t start, uint64_t end, int *is_known);
+
+/*
+ * Notes what the pages server has not filled, once, before the first page is copied: what comes after that,
+ * CRIU copies too, and that goes before.
+ */
+void note_unfilled(void);
 
 /* Notes a range of a process that CRIU does not copy; 0 where it cannot be noted, and is to be copied. */
 int note_clean(int inside, const struct page_region *region);

@@ -186,6 +186,7 @@ int ioctl(int fd, unsigned long request, ...) {
   void *argument = va_arg(list, void *);
   va_end(list);
   if (request == PAGE_SCAN) return scan_pages(fd, argument);
+  if (request == UFFD_API_REQUEST) return open_uffd(fd, argument);
   int result = (int)syscall(SYS_ioctl, fd, request, argument);
   if (request == SIOCUNIXFILE && result >= 0) note_socket_file(fd, result);
   if (request == TIOCSPTLCK) note_taken(fd);

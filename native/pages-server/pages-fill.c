@@ -10,8 +10,6 @@
 
 /* What is brought along with a page that a process waits for; neighbours are often next. */
 #define FAULT_WINDOW_BYTES (64 * 1024ul)
-/* What is brought in one step while nobody waits; a fault then waits for the rest of the step. */
-#define STEP_BYTES (512 * 1024ul)
 #define OUT_OF_MEMORY_PAUSE_US 1000
 
 #ifndef MADV_POPULATE_READ
@@ -49,20 +47,26 @@ static int judge(struct task *task, uint64_t address) {
 
 /* Fills [start, end), which lies in one range of what is missing. */
 static int fill(struct task *task, uint64_t start, uint64_t end, uint64_t offset) {
-  const char *source = task->content->bytes + offset;
+  const char *source = task->image->content->bytes + offset;
   /* The kernel copies with faults off first, and takes a long way round where that fails. */
   madvise((void *)source, end - start, MADV_POPULATE_READ);
   /* No process ever reads a page that is not what was captured. */
-  if (require_right(task->content, offset, end - start) < 0) return -1;
+  if (require_right(task->image->content, offset, end - start) < 0) return -1;
   uint64_t at = start, step_end = end;
-  int result = 0;
+  int result = 0, is_protected = task->is_followed && is_in_place(task->image, start, end, offset);
   while (at < end && !task->is_gone) {
     struct uffdio_copy copy = {
-        .dst = at, .src = (uint64_t)(uintptr_t)source + (at - start), .len = step_end - at};
+        .dst = at, .src = (uint64_t)(uintptr_t)source + (at - start), .len = step_end - at,
+        .mode = is_protected ? UFFDIO_COPY_MODE_WP : 0};
     int is_whole = ioctl(task->uffd, UFFDIO_COPY, &copy) == 0;
     if (is_whole || copy.copy > 0) {
       at += is_whole ? copy.len : (uint64_t)copy.copy;
       step_end = end;
+      continue;
+    }
+    if (errno == EINVAL && is_protected) {
+      /* Not followed there: a mapping that is new, for one. */
+      is_protected = 0;
       continue;
     }
     if (errno == ENOENT && step_end - at > PAGE_BYTES) {
@@ -75,6 +79,8 @@ static int fill(struct task *task, uint64_t start, uint64_t end, uint64_t offset
     at += PAGE_BYTES;
     step_end = end;
   }
+  /* It is the images' memory, of which one copy is enough. */
+  madvise((void *)source, end - start, MADV_DONTNEED);
   if (drop_addresses(&task->missing, start, at) < 0) return -1;
   return result;
 }
@@ -92,6 +98,13 @@ int answer_fault(struct task *task, uint64_t address) {
   if (start < range->start) start = range->start;
   if (end > range->end) end = range->end;
   return fill(task, start, end, range->offset + (start - range->start));
+}
+
+int fill_page(struct task *task, uint64_t *address) {
+  const struct range *range = last_range(&task->missing);
+  if (range == NULL) return 0;
+  *address = range->end - PAGE_BYTES;
+  return fill(task, *address, range->end, range->offset + (*address - range->start));
 }
 
 int fill_some(struct task *task) {

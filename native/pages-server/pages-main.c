@@ -1,7 +1,8 @@
 /*
- * waypoint-pages IMAGES_DIR WORK_DIR [SUMS]: starts a pages server for one restore, and prints the
- * process id of its keeper when CRIU can connect to lazy-pages.socket in the work directory. No page
- * is brought that does not have the sum that the file SUMS tells.
+ * waypoint-pages IMAGES_DIR WORK_DIR SUMS [touched]: starts a pages server for one restore, and prints
+ * the process id of its keeper when CRIU can connect to lazy-pages.socket in the work directory. No page
+ * is brought that does not have the sum that the file SUMS tells, where it is not "-". With "touched"
+ * it says to whoever asks that nothing is to be brought that nobody touches.
  *
  * There are two processes with one table of descriptors. If the server dies, the kernel would take
  * its descriptors away, and the session's processes would find zeros where their memory should be.
@@ -9,7 +10,8 @@
  * program of the session ever runs on memory that it never had.
  *
  * The file "pages.state" in the work directory says how it stands; whoever is connected to
- * "pages.sock" learns of the end when the connection breaks.
+ * "pages.sock" learns of the end when the connection breaks. At "pages-control.sock" it is told when to
+ * bring what nobody has touched (pages-control.c); by itself it brings nothing.
  */
 #define _GNU_SOURCE
 #include "pages.h"
@@ -24,6 +26,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -33,6 +36,7 @@
 
 #define CRIU_SOCKET "lazy-pages.socket"
 #define STATUS_SOCKET "pages.sock"
+#define CONTROL_SOCKET "pages-control.sock"
 #define STATE_FILE "pages.state"
 #define BACKLOG 16
 /* How long CRIU may take to connect; the restore that it belongs to has failed long before. */
@@ -82,12 +86,13 @@ static int await_criu(int listener, struct shared *shared) {
   return ready == 1 ? 0 : fail(shared, "wait for CRIU");
 }
 
-static int run_server(int listener, struct images *images, struct shared *shared) {
+static int run_server(int listener, int control, struct server *server) {
+  struct shared *shared = server->shared;
   char processes[64];
   snprintf(processes, sizeof processes, "%d %d", getppid(), getpid());
   if (write_state("filling", processes) < 0) return 1;
   close(shared->started);
-  if (await_criu(listener, shared) < 0 || serve(listener, images, shared) < 0) return 1;
+  if (await_criu(listener, shared) < 0 || serve(listener, control, server) < 0) return 1;
   /* Said by the server itself, so that it is said when the keeper has died. */
   return write_state("whole", "") < 0 ? 1 : 0;
 }
@@ -114,32 +119,43 @@ static int keep(pid_t server, const struct shared *shared) {
   return 1;
 }
 
-static int run(int listener, int started, struct images *images) {
+static int run(int listener, int control, int started, struct server *served) {
   struct shared *shared =
       mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (shared == MAP_FAILED) return 1;
   *shared = (struct shared){.connection = -1, .first_pidfd = -1, .started = started};
+  served->shared = shared;
   pid_t server = (pid_t)syscall(SYS_clone, CLONE_FILES | SIGCHLD, 0, 0, 0, 0);
   if (server < 0) return 1;
-  if (server == 0) _exit(run_server(listener, images, shared));
+  if (server == 0) _exit(run_server(listener, control, served));
   return keep(server, shared);
 }
 
 int main(int count, char **words) {
   errno = EINVAL;
-  if (count != 3 && count != 4) return fail_start("usage: waypoint-pages IMAGES_DIR WORK_DIR [SUMS]");
+  int is_touched_only = count == 5 && strcmp(words[4], "touched") == 0;
+  if (count != 4 && !is_touched_only) return fail_start("usage: waypoint-pages IMAGES_DIR WORK_DIR SUMS [touched]");
   struct images images = {0};
+  struct server server = {.images = &images, .is_touched_only = is_touched_only};
   struct sums sums;
+  int has_sums = strcmp(words[3], "-") != 0;
+  /* A process that forks often has a descriptor for each child here, until that one is seen to have ended. */
+  struct rlimit files;
+  if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
+    files.rlim_cur = files.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &files);
+  }
   int images_fd = open(words[1], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (images_fd < 0) return fail_start("open the images");
-  if (count == 4 && read_sums(words[3], &sums) < 0) return fail_start("read the sums");
+  if (has_sums && read_sums(words[3], &sums) < 0) return fail_start("read the sums");
   if (chdir(words[2]) < 0) return fail_start("enter the work directory");
   if (require_userfaultfd() < 0) return fail_start("use userfaultfd");
-  if (read_images(images_fd, count == 4 ? &sums : NULL, &images) < 0) return fail_start("read the images of memory");
+  if (read_images(images_fd, has_sums ? &sums : NULL, &images) < 0) return fail_start("read the images of memory");
   close(images_fd);
   int status_listener = listen_at(STATUS_SOCKET);
+  int control = listen_at(CONTROL_SOCKET);
   int listener = listen_at(CRIU_SOCKET);
-  if (status_listener < 0 || listener < 0) return fail_start("listen");
+  if (status_listener < 0 || control < 0 || listener < 0) return fail_start("listen");
   int started[2];
   pid_t keeper = pipe2(started, O_CLOEXEC) < 0 ? -1 : fork();
   if (keeper < 0) return fail_start("start the server");
@@ -160,5 +176,5 @@ int main(int count, char **words) {
   for (int fd = 0; fd <= 2; fd++) dup2(null_fd, fd);
   if (null_fd > 2) close(null_fd);
   close(started[0]);
-  return run(listener, started[1], &images);
+  return run(listener, control, started[1], &server);
 }

@@ -16,14 +16,11 @@
 #define RESTORE_FINISHED 0x52535446
 /* How long to wait while a process changes its mappings and has not told it yet. */
 #define CHANGING_WAIT_MS 1
-
-struct server {
-  struct images *images;
-  struct shared *shared;
-  struct task *tasks;
-  size_t count;
-  int is_finished; /* CRIU's part is done */
-};
+/*
+ * A process of which so little is missing gets it at once. Then the kernel has nobody to tell any more when
+ * it forks or changes its mappings, as shells do all the time.
+ */
+#define SMALL_BYTES (2 * 1024 * 1024ul)
 
 int fail(struct shared *shared, const char *what) {
   if (shared->reason[0] == 0) {
@@ -33,12 +30,24 @@ int fail(struct shared *shared, const char *what) {
   return -1;
 }
 
-static struct task *new_task(struct server *server, int uffd, struct content *content) {
+uint64_t missing_bytes(const struct task *task) {
+  uint64_t bytes = 0;
+  for (size_t i = 0; i < task->missing.count; i++) bytes += task->missing.items[i].end - task->missing.items[i].start;
+  return bytes;
+}
+
+uint64_t left_bytes(const struct server *server) {
+  uint64_t bytes = 0;
+  for (size_t i = 0; i < server->count; i++) bytes += missing_bytes(server->tasks + i);
+  return bytes;
+}
+
+static struct task *new_task(struct server *server, int uffd, struct image *image) {
   struct task *tasks = realloc(server->tasks, (server->count + 1) * sizeof *tasks);
   if (tasks == NULL) return NULL;
   server->tasks = tasks;
   struct task *task = tasks + server->count++;
-  *task = (struct task){.uffd = uffd, .content = content};
+  *task = (struct task){.uffd = uffd, .image = image};
   return task;
 }
 
@@ -85,12 +94,22 @@ static int take_process(struct server *server, int pid, pid_t sender) {
     return fail(shared, "receive a process");
   }
   struct image *image = find_image(server->images, pid);
-  struct task *task = new_task(server, uffd, image == NULL ? NULL : image->content);
+  struct task *task = new_task(server, uffd, image);
   if (task == NULL) return fail(shared, "note a process");
+  task->pid = sender;
   if (image != NULL && copy_ranges(&task->missing, &image->ranges) < 0) {
     return fail(shared, "note a process's memory");
   }
   return 0;
+}
+
+/* All processes are there: what is not worth waiting for is brought at once. */
+static void find_small(struct server *server) {
+  for (size_t i = 0; i < server->count; i++) {
+    struct task *task = server->tasks + i;
+    task->is_small = missing_bytes(task) <= SMALL_BYTES;
+    if (!task->is_small) follow_writes(task);
+  }
 }
 
 static int read_connection(struct server *server) {
@@ -105,6 +124,7 @@ static int read_connection(struct server *server) {
   }
   if (received == 0 || pid == RESTORE_FINISHED) {
     server->is_finished = 1;
+    find_small(server);
     int connection = shared->connection;
     shared->connection = -1;
     close(connection);
@@ -133,11 +153,23 @@ static int on_fault(struct server *server, size_t index, uint64_t address) {
   return result == 1 ? defer(server, index, address) : 0;
 }
 
+/* Most children have ended, or run another program, when their parent makes the next one. */
+static int look_after_children(struct server *server) {
+  uint64_t address;
+  for (size_t i = 0; i < server->count; i++) {
+    struct task *task = server->tasks + i;
+    if (task->pid == 0 && !task->is_gone && fill_page(task, &address) < 0) return fail(server->shared, "bring pages");
+  }
+  return 0;
+}
+
 static int on_fork(struct server *server, size_t index, int uffd) {
-  struct task *child = new_task(server, uffd, server->tasks[index].content);
+  if (look_after_children(server) < 0) return -1;
+  struct task *child = new_task(server, uffd, server->tasks[index].image);
   if (child == NULL || copy_ranges(&child->missing, &server->tasks[index].missing) < 0) {
     return fail(server->shared, "note a child");
   }
+  child->is_small = server->is_finished && missing_bytes(child) <= SMALL_BYTES;
   return 0;
 }
 
@@ -152,6 +184,7 @@ static int on_message(struct server *server, size_t index, const struct uffd_msg
     case UFFD_EVENT_REMAP:
       result = move_addresses(missing, message->arg.remap.from, message->arg.remap.to,
                               message->arg.remap.len);
+      note_moved(server->tasks + index, message->arg.remap.to, message->arg.remap.len);
       break;
     case UFFD_EVENT_REMOVE:
     case UFFD_EVENT_UNMAP:
@@ -165,7 +198,7 @@ static int on_message(struct server *server, size_t index, const struct uffd_msg
 }
 
 /* Reads all that a process has told, then tries again what could not be answered before. */
-static int read_task(struct server *server, size_t index) {
+int read_task(struct server *server, size_t index) {
   for (;;) {
     struct uffd_msg message;
     ssize_t length = read(server->tasks[index].uffd, &message, sizeof message);
@@ -189,45 +222,69 @@ static int is_filled(struct server *server, size_t index) {
   return server->is_finished && task->deferred_count == 0 && last_range(&task->missing) == NULL;
 }
 
-/* Waits until somebody tells something; not at all where there are pages left to bring. */
-static int await_news(struct server *server, int is_changing) {
+/* Waits until somebody tells something; not at all where there are pages to bring. */
+static int await_news(struct server *server, int control, int timeout_ms) {
   size_t count = server->count;
-  struct pollfd *waiting = calloc(count + 1, sizeof *waiting);
+  struct pollfd *waiting = calloc(count + CLIENTS_MAX + 3, sizeof *waiting);
   if (waiting == NULL) return fail(server->shared, "wait");
-  waiting[0] = (struct pollfd){.fd = server->shared->connection, .events = POLLIN};
   for (size_t i = 0; i < count; i++) {
-    waiting[i + 1] = (struct pollfd){.fd = server->tasks[i].uffd, .events = POLLIN};
+    waiting[i] = (struct pollfd){.fd = server->tasks[i].uffd, .events = POLLIN};
   }
-  int timeout_ms = is_changing ? CHANGING_WAIT_MS : server->is_finished ? 0 : -1;
-  int result = poll(waiting, count + 1, timeout_ms) < 0 && errno != EINTR ? -1 : 0;
+  struct pollfd *others = waiting + count, *clients = others + 3;
+  others[0] = (struct pollfd){.fd = server->shared->connection, .events = POLLIN};
+  others[1] = (struct pollfd){.fd = control, .events = POLLIN};
+  others[2] = (struct pollfd){.fd = server->is_finished ? server->shared->first_pidfd : -1, .events = POLLIN};
+  int descriptors[CLIENTS_MAX];
+  size_t client_count = list_clients(descriptors);
+  for (size_t i = 0; i < client_count; i++) clients[i] = (struct pollfd){.fd = descriptors[i], .events = POLLIN};
+  int result = poll(waiting, count + 3 + client_count, timeout_ms) < 0 && errno != EINTR ? -1 : 0;
   if (result < 0) fail(server->shared, "wait");
   for (size_t i = 0; result == 0 && i < count; i++) {
-    if (waiting[i + 1].revents != 0 || server->tasks[i].deferred_count > 0) {
-      result = read_task(server, i);
-    }
+    if (waiting[i].revents != 0 || server->tasks[i].deferred_count > 0) result = read_task(server, i);
   }
-  if (result == 0 && waiting[0].revents != 0) result = read_connection(server);
+  if (result == 0 && others[0].revents != 0) result = read_connection(server);
+  for (size_t i = 0; result == 0 && i < client_count; i++) {
+    if (clients[i].revents != 0) result = read_client(server, clients[i].fd);
+  }
+  if (result == 0 && others[1].revents != 0) accept_client(control);
+  if (result == 0 && others[2].revents != 0) result = 1;
   free(waiting);
   return result;
 }
 
-int serve(int listener, struct images *images, struct shared *shared) {
-  struct server server = {.images = images, .shared = shared};
+/* One step of what is to be brought without being touched: that of small processes, then what somebody asks for. */
+static int bring_some(struct server *server, int *is_busy) {
+  for (size_t i = 0; i < server->count; i++) {
+    struct task *task = server->tasks + i;
+    if (!task->is_small || task->is_gone || last_range(&task->missing) == NULL) continue;
+    *is_busy = 1;
+    int result = fill_some(task);
+    return result < 0 ? fail(server->shared, "bring pages") : result;
+  }
+  *is_busy = has_work();
+  return *is_busy ? work_some(server) : 0;
+}
+
+int serve(int listener, int control, struct server *server) {
+  struct shared *shared = server->shared;
   shared->connection = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
   if (shared->connection < 0) return fail(shared, "wait for CRIU");
   const int on = 1;
   setsockopt(shared->connection, SOL_SOCKET, SO_PASSCRED, &on, sizeof on);
-  int is_changing = 0;
-  while (!server.is_finished || server.count > 0) {
-    if (await_news(&server, is_changing) < 0) return -1;
+  int is_changing = 0, is_busy = 0;
+  while (!server->is_finished || server->count > 0) {
+    int news = await_news(server, control, is_changing ? CHANGING_WAIT_MS : is_busy ? 0 : -1);
+    if (news < 0) return -1;
+    /* The session has ended: nobody needs the rest. */
+    if (news == 1) return 0;
     is_changing = 0;
-    for (size_t i = server.count; i-- > 0;) {
-      if (is_filled(&server, i)) remove_task(&server, i);
-      else if (server.tasks[i].deferred_count > 0) is_changing = 1;
+    for (size_t i = server->count; i-- > 0;) {
+      if (is_filled(server, i)) remove_task(server, i);
+      else if (server->tasks[i].deferred_count > 0) is_changing = 1;
     }
-    if (!server.is_finished || server.count == 0) continue;
-    int result = fill_some(server.tasks);
-    if (result < 0) return fail(shared, "bring pages");
+    if (!server->is_finished || server->count == 0) continue;
+    int result = bring_some(server, &is_busy);
+    if (result < 0) return -1;
     if (result == 1) is_changing = 1;
   }
   return 0;

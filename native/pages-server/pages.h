@@ -7,6 +7,9 @@
  * pages-ranges.c    the addresses that are still to be filled
  * pages-fill.c      putting pages into a process
  * pages-serve.c     what processes and CRIU tell, and the order of work
+ * pages-control.c   what the daemon, and CRIU's preload in a dump, ask for
+ * pages-follow.c    which pages were written since they were brought
+ * pages-unfilled.c  what a dump may leave out, since the images have it
  *
  * docs/notes/criu tells how CRIU hands over, docs/notes/userfaultfd what the kernel promises.
  */
@@ -15,6 +18,8 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <sys/types.h>
 
 #include "../image-sums/sums.h"
 
@@ -51,15 +56,28 @@ struct images {
   size_t count;
 };
 
-/* A process that is being filled. */
+/* A process that gets its memory from here. */
 struct task {
   int uffd;
-  struct content *content; /* NULL for a process without memory in the images */
+  pid_t pid;           /* as the server sees it; 0 for a child, of which nobody tells */
+  struct image *image; /* NULL for a process without memory in the images */
   struct ranges missing;
+  int is_followed; /* the kernel notes which of its pages are written */
+  int is_small; /* so little is missing that it is brought at once */
   /* Faults that could not be answered while the process changes its mappings. */
   uint64_t *deferred;
   size_t deferred_count, deferred_capacity;
   int is_gone;
+};
+
+struct server {
+  struct images *images;
+  struct shared *shared;
+  struct task *tasks;
+  size_t count;
+  int is_finished;     /* CRIU's part is done */
+  int is_touched_only; /* whoever asked for it wants nothing brought that nobody touches */
+  int is_compared;     /* all files of pages have the sums that they should have */
 };
 
 /* What the server and its keeper share, besides all their descriptors. */
@@ -92,8 +110,45 @@ struct range *last_range(struct ranges *ranges);
 /* Both return 1 when the process changes its mappings: its events have to be read first. */
 int answer_fault(struct task *task, uint64_t address);
 int fill_some(struct task *task);
+/* Brings the last page that is missing; `*address` tells which. */
+int fill_page(struct task *task, uint64_t *address);
 
-int serve(int listener, struct images *images, struct shared *shared);
+/* What is brought in one step while nobody waits; a fault then waits for the rest of the step. */
+#define STEP_BYTES (512 * 1024ul)
+
+/* Returns the bytes that are still to come, of one process or of all. */
+uint64_t missing_bytes(const struct task *task);
+uint64_t left_bytes(const struct server *server);
+
+int serve(int listener, int control, struct server *server);
+/* Reads all that a process has told. */
+int read_task(struct server *server, size_t index);
+
+/* Those who ask for something: their descriptors, for poll. */
+#define CLIENTS_MAX 8
+void accept_client(int listener);
+size_t list_clients(int *descriptors);
+/* Reads what a client asks for; answers what can be answered at once. */
+int read_client(struct server *server, int descriptor);
+/* Tells whether somebody waits for something that takes steps. */
+int has_work(void);
+/* One step of that. Returns 1 when a process changes its mappings, -1 when the server has to give up. */
+int work_some(struct server *server);
+
+/* Has the writes to the memory of a process followed whose pages are missing; where the kernel cannot, they are not. */
+void follow_writes(struct task *task);
+/* Notes that memory was moved: what is there now the images have elsewhere. */
+void note_moved(struct task *task, uint64_t start, uint64_t length);
+/* Tells whether pages lie in the images by the address that they are to have. */
+int is_in_place(const struct image *image, uint64_t start, uint64_t end, uint64_t offset);
+
+/* Brings all that a dump could not leave out: memory that was moved, and that of children. 1 where it does not come. */
+int bring_displaced(struct server *server);
+/*
+ * Writes, for a tree that stands still, what is missing and lies in the images by the same address, and whose
+ * other pages are those of the images, too, where they are protected.
+ */
+int list_unfilled(struct server *server, FILE *file);
 
 /* Notes why the server has to give up, and returns -1. */
 int fail(struct shared *shared, const char *what);

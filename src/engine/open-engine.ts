@@ -106,7 +106,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     { copyDir: "/run/waypoint/catalog", mayMake: store.health.now().state === "writable" },
   );
   const { preloadPath, initBinaryPath, snapshotHookPath, resumeHookPath } = native;
-  const { parkHookPath, pagesServerPath } = native;
+  const { parkHookPath, pagesServerPath, assembleProgramPath } = native;
   const criuProgram = await findCriu({ packageRoot, preloadPath });
   const network = await NetworkHost.open({
     ownerKey: layout.key,
@@ -129,7 +129,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
       arch: os.arch(),
       initBinaryPath,
       snapshotHookPath,
-      pagesServerPath,
+      ...{ pagesServerPath, assembleProgramPath },
       lazyBytesMin: options.lazyBytesMin ?? LAZY_BYTES_MIN_DEFAULT,
       trackMemory: await trackMemoryOf(options.trackMemory, native, { criu, logger }),
       resumeHookPath,

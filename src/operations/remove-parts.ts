@@ -97,7 +97,9 @@ export async function removeFiles(
 function requireNotFilling(ids: readonly string[], { catalog, filling }: Engine): void {
   for (const { id, fillingFrom } of catalog.instances()) {
     if (fillingFrom === null || !ids.includes(fillingFrom) || !filling.has(id)) continue;
-    throw inUse(fillingFrom, "a session is still getting its memory from it", "Try again soon.");
+    const hint =
+      "Take a checkpoint of the session that `waypoint ls --json` tells to be `filling`.";
+    throw inUse(fillingFrom, "a session is still getting its memory from it", hint);
   }
 }
 

@@ -180,7 +180,14 @@ export class CriuTrees {
     mkdirSync(workDir);
     const imagesDir = `${this.directory}/images/${checkpoint}`;
     const pagesServerPath = path.join(ROOT, ".tools/native/waypoint-pages");
-    if (isLazy) await startPagesServer({ pagesServerPath, imagesDir, workDir, sumsPath: null });
+    if (isLazy)
+      await startPagesServer({
+        pagesServerPath,
+        imagesDir,
+        workDir,
+        sumsPath: null,
+        isTouchedOnly: false,
+      });
     const { pid } = await restore({
       criu: this.#criu,
       netnsPath: `/run/netns/${name}`,

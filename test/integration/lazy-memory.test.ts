@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { afterEach, beforeAll, expect, test } from "vitest";
 import { killProcess, pollUntil } from "../../src/base/index.ts";
-import { awaitPagesServer, endPagesServer } from "../../src/linux/criu/index.ts";
+import { awaitPagesServer, endPagesServer, fillPages } from "../../src/linux/criu/index.ts";
 import { pagesServersOf } from "../support/pages-servers.ts";
 import { CriuTrees, PYTHON, sh, stateOf, type Tree, treeProcesses } from "./criu-trees.ts";
 import { inPrivateNamespace } from "./private-namespace.ts";
@@ -105,6 +105,8 @@ inPrivateNamespace(import.meta.filename, { title, network: false }, () => {
   afterEach(() => trees.endAll());
 
   const workDirOf = (tree: Tree) => `${trees.directory}/work/${tree.name}`;
+  /** The connection breaks when all is there, or with the server. */
+  const fillAll = (tree: Tree) => fillPages(workDirOf(tree), null, 60_000).catch(() => {});
   const servers = () => pagesServersOf(trees.directory);
   const untilGone = (tree: Tree) =>
     pollUntil("its end", { timeoutMs: 30_000 }, () =>
@@ -123,6 +125,7 @@ inPrivateNamespace(import.meta.filename, { title, network: false }, () => {
 
       expect(await resultOf(tree, "result")).toBe("right 14");
       expect(await resultOf(tree, "child")).toBe("right");
+      await fillAll(tree);
       expect(await awaitPagesServer(workDirOf(tree))).toEqual({ kind: "whole", reason: "" });
       await trees.endAll();
     }
@@ -132,9 +135,11 @@ inPrivateNamespace(import.meta.filename, { title, network: false }, () => {
     "a server ended after %i ms: nothing ever finds a wrong page",
     async (ms) => {
       const tree = await trees.restore("c1", { isLazy: true, change: "touch check" });
+      const filling = fillAll(tree);
       const server = servers()[0]?.server ?? null;
       await new Promise((resolve) => setTimeout(resolve, ms));
       if (server !== null) killProcess(server);
+      await filling;
 
       const { kind } = await awaitPagesServer(workDirOf(tree));
 

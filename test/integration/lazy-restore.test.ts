@@ -147,7 +147,7 @@ test("a program that has reserved more addresses than there is memory comes back
   expect(await ask(session as Session)).toBe("0 wrong, asked 1 times");
 });
 
-test("a checkpoint taken meanwhile waits, and has every page", async () => {
+test("a checkpoint taken meanwhile has every page", async () => {
   const session = await fork();
 
   const taken = await session.checkpoint();

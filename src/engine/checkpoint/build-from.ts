@@ -12,7 +12,13 @@ export async function buildFrom(
   instanceId: string,
   engine: Engine,
 ): Promise<LiveInstance> {
-  const { checkpoint, eagerMemory: _a, filesFrom = checkpoint.id, ...choice } = from;
+  const {
+    checkpoint,
+    eagerMemory: _a,
+    touchedOnly: _b,
+    filesFrom = checkpoint.id,
+    ...choice
+  } = from;
   if (checkpoint.content === "full")
     return await buildInstanceFrom(session, instanceId, from, engine);
   const shell = { ...SHELL_DEFAULT, filesFrom, ...choice };

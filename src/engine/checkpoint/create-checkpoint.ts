@@ -4,7 +4,7 @@ import { hasCode, WaypointError } from "../../shared/errors/index.ts";
 import { captureDecisions } from "../decisions/index.ts";
 import type { LiveInstance } from "../live/index.ts";
 import type { Engine } from "../ports/index.ts";
-import { requireRestorableBinds, untilWhole } from "../session/index.ts";
+import { requireRestorableBinds } from "../session/index.ts";
 import { scheduleStory } from "../story/index.ts";
 import { type CheckpointOptions, checkpointRow, roundMs } from "./checkpoint-row.ts";
 import { copyAhead } from "./copy-ahead.ts";
@@ -13,6 +13,7 @@ import { noteBaseline, parentIfUnchanged, watchForChange } from "./exact-change-
 import { scheduleDurable } from "./make-durable.ts";
 import { toManifest } from "./manifest.ts";
 import { noteQuickState } from "./quick-change-check.ts";
+import { noteServedFrom, planUnfilled } from "./unfilled-dump.ts";
 
 /**
  * Captures a session as an immutable checkpoint, without ending or disturbing what runs in it.
@@ -67,6 +68,7 @@ export async function createCheckpoint(
   engine.catalog.transaction(() => {
     engine.catalog.insertCheckpoint(row);
     if (options.movesHead) engine.catalog.updateSession(session.id, { head: id });
+    if (live !== undefined) noteServedFrom(live, id, engine);
   });
 
   rollback.keep();
@@ -117,8 +119,9 @@ async function shareCaptures(session: SessionRow, live: LiveInstance, id: string
 
 /** Copies much memory first, while the programs run, where that is asked for. */
 async function captureAfterCopy(...[session, live, id, engine, beforePause]: CaptureParameters) {
-  await untilWhole(live, engine);
-  engine.leases.throwIfCancelled(session.id);
+  // What has not all of its memory takes the rest from the images that it comes from.
+  const isFilling = engine.filling.has(live.instanceId);
+  if (isFilling) return await captureAll(session, live, id, engine, beforePause);
   await using copied = await copyAhead(session, live, id, engine);
   return await captureAll(session, live, id, engine, beforePause, copied.pauseMs);
 }
@@ -133,7 +136,7 @@ async function captureAll(
   beforePause: Promise<unknown>,
   pausedMs = 0,
 ) {
-  await untilWhole(live, engine);
+  const unfilled = await planUnfilled(live, id, engine);
   engine.leases.throwIfCancelled(session.id);
   requireRestorableBinds(session, live.pid, engine);
   // What ends from here on is not in the capture: the daemon learns of it only afterwards.
@@ -144,7 +147,7 @@ async function captureAll(
   await live.link.quiesce();
   try {
     await beforePause;
-    const dumped = await dumpInstance(session, live, id, engine);
+    const dumped = await dumpInstance(session, live, id, engine, { unfilled });
     quickState.take(id);
     engine.warmMemory.note(session.id, dumped.memoryBytes);
     const pauseMs = roundMs(dumped.pauseMs + pausedMs);

@@ -6,10 +6,17 @@ import type { Engine } from "../ports/index.ts";
 import { roundMs } from "./checkpoint-row.ts";
 import { type Dumped, dumpOptions, IMAGES_OVERHEAD_BYTES } from "./dump-options.ts";
 import { planTracked } from "./tracked-dump.ts";
+import type { UnfilledDump } from "./unfilled-dump.ts";
 
 const PAGE_BYTES = 4096;
 /** What was written of large memory is less, but for programs that write all of it. */
 const WRITTEN_SHARE_MAX = 1 / 4;
+
+interface DumpChoice {
+  frozenIn?: string | undefined;
+  unfilled?: UnfilledDump | null;
+}
+
 /**
  * Dumps an instance's processes and snapshots its files, as parts of a checkpoint.
  *
@@ -17,7 +24,8 @@ const WRITTEN_SHARE_MAX = 1 / 4;
  *
  * **Requires** the daemon has no connection into it.
  *
- * @param frozenIn  its control group, if it stands frozen in it and is to stay so.
+ * @param how.frozenIn  its control group, if it stands frozen in it and is to stay so.
+ * @param how.unfilled  what it has not got of its memory yet. @defaultValue it has all
  * @throws CRIU_DUMP_FAILED | STORE_FULL | STORE_FAILED
  */
 export async function dumpInstance(
@@ -25,30 +33,36 @@ export async function dumpInstance(
   live: Pick<LiveInstance, "instanceId" | "pid">,
   id: string,
   engine: Engine,
-  frozenIn?: string,
+  { frozenIn, unfilled = null }: DumpChoice = {},
 ): Promise<Pick<CheckpointRow, "pauseMs" | "memoryBytes" | "pauseBytes">> {
   const { store, sandbox, criu } = engine;
   const memoryBytes = sandbox.treeMemoryBytes(live.pid);
-  // A tree that stands already is on its way out.
-  const planned =
-    frozenIn === undefined ? await planTracked(live, id, memoryBytes, engine) : undefined;
+  // A tree that stands already is on its way out; one that is not full is followed by its pages server.
+  const isTracked = frozenIn === undefined && unfilled === null;
+  const planned = isTracked ? await planTracked(live, id, memoryBytes, engine) : undefined;
   // What was not written comes from the store to the store, without a way through memory.
   const isShared = planned?.reference != null && planned.reference.makeTarget !== null;
-  const copiedBytesMax = isShared ? memoryBytes * WRITTEN_SHARE_MAX : memoryBytes;
+  const copiedBytes = unfilled?.copiedBytes ?? 0;
+  const copiedBytesMax = (isShared ? memoryBytes * WRITTEN_SHARE_MAX : memoryBytes) + copiedBytes;
   const expectedBytes = copiedBytesMax + IMAGES_OVERHEAD_BYTES;
   await engine.memoryImages.makeRoom(expectedBytes);
   const imagesDir = await store.prepareCheckpoint(id, expectedBytes);
   const paths = store.checkpointPaths(id);
   const frozen = frozenIn === undefined ? {} : { frozenIn };
   const isIntoMemory = imagesDir === paths.memoryImagesDir;
-  const tracked = isIntoMemory ? planned : undefined;
-  const everything = tracked === undefined ? undefined : { ...tracked, reference: null };
-  const dumpInto = (directory: string, followed?: TrackedDump) =>
+  const followed = isIntoMemory ? planned : undefined;
+  const everything = followed === undefined ? undefined : { ...followed, reference: null };
+  const tracked = unfilled === null ? followed : inPlaceUnless(isIntoMemory, unfilled.dump);
+  const dumpAll = async (directory: string) => {
+    await unfilled?.fill();
+    return await dumpInto(directory, everything);
+  };
+  const dumpInto = (directory: string, how?: TrackedDump) =>
     criu.dump({
       ...dumpOptions(session, live, { id, imagesDir: directory }, engine),
       ...frozen,
-      ...(followed === undefined ? {} : { tracked: followed }),
-      memoryBytes: memoryBytes + IMAGES_OVERHEAD_BYTES,
+      ...(how === undefined ? {} : { tracked: how }),
+      memoryBytes: memoryBytes + copiedBytes + IMAGES_OVERHEAD_BYTES,
     });
   // While CRIU starts, so that nothing waits for it.
   engine.warmMemory.makeWay(isIntoMemory ? copiedBytesMax : 0);
@@ -59,19 +73,19 @@ export async function dumpInstance(
         if (!criu.isIncomplete(error)) throw error;
         engine.logger.warn("all memory is copied after all", { id, reason: String(error) });
         store.deleteSnapshot(id);
-        return await dumpInto(await store.images.beginAgain(paths), everything);
+        return await dumpAll(await store.images.beginAgain(paths));
       })
       .catch(async (error: unknown) => {
         if (!isIntoMemory || !hasCode(error, "STORE_FULL")) throw error;
         engine.logger.info("memory is full: images go to the store", { id });
         store.deleteSnapshot(id);
-        return await dumpInto(await store.images.prepareInStore(paths), everything);
+        return await dumpAll(await store.images.prepareInStore(paths));
       });
     const pauseMs = roundMs(dumped.pauseMs);
     if (tracked === undefined) {
       return { pauseMs, memoryBytes: dumped.memoryBytes, pauseBytes: null };
     }
-    await criu.noteWhole(tracked.socketPath, id);
+    if (tracked.socketPath !== null) await criu.noteWhole(tracked.socketPath, id);
     const pauseBytes = dumped.pagesWritten * PAGE_BYTES;
     const of = dumped.memoryBytes;
     engine.logger.info("memory copied in the pause", { id, copiedBytes: pauseBytes, of });
@@ -80,4 +94,11 @@ export async function dumpInstance(
     engine.warmMemory.fill();
     store.images.settle(paths);
   }
+}
+
+/** Where CRIU writes to the store, the images are put together there. */
+function inPlaceUnless(isIntoMemory: boolean, { reference, ...dump }: TrackedDump): TrackedDump {
+  const inPlace =
+    isIntoMemory || reference === null ? reference : { ...reference, makeTarget: null };
+  return { ...dump, reference: inPlace };
 }

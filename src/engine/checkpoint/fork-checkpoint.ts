@@ -26,6 +26,8 @@ type ForkChoice = BindChoice & {
   pids?: number | null | undefined;
   /** What was done outside: with its outcomes, or as if nothing was. @defaultValue replay */
   effects?: "replay" | "own";
+  /** They are removed soon, and get the memory that they touch alone. @defaultValue false */
+  throwaway?: boolean;
 };
 
 /**
@@ -72,10 +74,11 @@ export async function forkCheckpoint(
 
 async function forkOne(
   checkpoint: CheckpointRow,
-  { name, withoutBinds, effects, pids = checkpoint.pidsLimit }: ForkChoice & { name: string },
+  choice: ForkChoice & { name: string },
   engine: Engine,
 ): Promise<SessionRow> {
   const { catalog } = engine;
+  const { name, withoutBinds, effects, pids = checkpoint.pidsLimit, throwaway = false } = choice;
   const startedAtMs = performance.now();
   requireFreeName(name, engine);
   await engine.store.space.requireRoom("fork a checkpoint");
@@ -89,7 +92,12 @@ async function forkOne(
   };
   const live =
     standby === null
-      ? await buildFrom({ checkpoint, withoutBinds }, session, instanceId, engine)
+      ? await buildFrom(
+          { checkpoint, withoutBinds, touchedOnly: throwaway },
+          session,
+          instanceId,
+          engine,
+        )
       : { ...standby, sessionId: session.id };
   const note = standby === null ? catalog.transaction : catalog.quickTransaction;
   try {

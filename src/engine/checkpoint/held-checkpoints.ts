@@ -132,7 +132,7 @@ async function dumpHeld(
   await using rollback = new Rollback();
   await beginAnew(row, engine, rollback);
   const group = freezer?.groupDir(tree.instanceId);
-  const { memoryBytes } = await dumpInstance(row, tree, row.id, engine, group);
+  const { memoryBytes } = await dumpInstance(row, tree, row.id, engine, { frozenIn: group });
   const totalMs = roundMs(performance.now() - startedAtMs);
   const change = { memoryBytes, totalMs, heldBy: null, heldWhy: null };
   await writeManifest(row.id, engine, change);

@@ -2,7 +2,13 @@ import type { CheckpointRow, SessionRow } from "../../portable/model/index.ts";
 import { WaypointError } from "../../shared/errors/index.ts";
 import type { LiveInstance } from "../live/index.ts";
 import type { Engine } from "../ports/index.ts";
-import { chargeInstance, hasLostMemory, removeInstance, untilFilled } from "../session/index.ts";
+import {
+  chargeInstance,
+  endIfLost,
+  hasLostMemory,
+  isServed,
+  removeInstance,
+} from "../session/index.ts";
 import { buildFrom } from "./build-from.ts";
 import { refuseSharedPorts, sessionFrom } from "./fork-checkpoint.ts";
 import { requireCaptured } from "./held-checkpoints.ts";
@@ -12,8 +18,8 @@ export interface ThrowawayFork extends AsyncDisposable {
   live: LiveInstance;
   /** What a session made of it would be; it is in no catalog, and its name is its origin's. */
   session: SessionRow;
-  /** Resolves when it has all of its memory, or will not get it. */
-  filled: Promise<void>;
+  /** It gets its memory as it touches it, and never any other. */
+  isLazy: boolean;
   /** Tells, once its first process has ended, whether that was for memory that did not come. */
   hasLostMemory: () => Promise<boolean>;
   /** Resolves when nothing of it is left, some time after its end; never rejects. */
@@ -44,17 +50,25 @@ export async function openThrowawayFork(
   await engine.store.space.requireRoom("fork a checkpoint");
   const instanceId = `${engine.newId()}-1`;
   const session = sessionFrom(checkpoint, { name: checkpoint.sessionName, instanceId }, engine);
-  const from = { checkpoint, withoutBinds: false, copyBinds: true, eagerMemory };
+  const from = { checkpoint, withoutBinds: false, copyBinds: true, eagerMemory, touchedOnly: true };
   const live = await buildFrom(from, session, instanceId, engine);
   chargeInstance(live, engine, session.diskLimitBytes);
   const cleared = Promise.withResolvers<void>();
+  const isLazy = isServed(instanceId, engine);
+  let isDisposed = false;
+  if (isLazy) {
+    void endIfLost(live, () => !isDisposed, engine).catch((error: unknown) =>
+      engine.logger.error("follow the memory of a fork", error, { instanceId }),
+    );
+  }
   return {
     live,
     session,
-    filled: untilFilled(instanceId, engine),
+    isLazy,
     hasLostMemory: () => hasLostMemory(instanceId, engine),
     cleared: cleared.promise,
     [Symbol.asyncDispose]: async () => {
+      isDisposed = true;
       live.link.end(new WaypointError("SESSION_ENDED", "The fork was thrown away."));
       const ended = Promise.withResolvers<void>();
       // The rest waits in the kernel most of the time, and nobody needs to wait with it.

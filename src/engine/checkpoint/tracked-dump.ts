@@ -1,4 +1,4 @@
-import type { TrackedDump, TrackedReference } from "../../linux/criu/index.ts";
+import type { FollowedDump, TrackedReference } from "../../linux/criu/index.ts";
 import type { LiveInstance } from "../live/index.ts";
 import type { Engine } from "../ports/index.ts";
 import { workDirOf } from "../session/index.ts";
@@ -20,7 +20,7 @@ export async function planTracked(
   checkpointId: string,
   treeMemoryBytes: number,
   engine: Engine,
-): Promise<TrackedDump | undefined> {
+): Promise<FollowedDump | undefined> {
   const { trackMemory } = engine.settings;
   if (trackMemory === null || treeMemoryBytes < trackMemory.bytesMin) return undefined;
   const socketPath = `${workDirOf(instanceId)}/${SOCKET_NAME}`;
@@ -38,7 +38,11 @@ export async function planTracked(
 }
 
 /** Images that were removed, or lost with the machine's memory, are nobody's reference. */
-function findReference(since: string, checkpointId: string, engine: Engine) {
+export function findReference(
+  since: string,
+  checkpointId: string,
+  engine: Engine,
+): TrackedReference | null {
   const { catalog, store } = engine;
   if (since === aheadIdOf(checkpointId)) {
     const imagesDir = store.images.ahead.find(store.checkpointPaths(checkpointId));

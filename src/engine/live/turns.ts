@@ -61,6 +61,11 @@ export class Turns {
     this.#releaseAll();
   }
 
+  /** Whether all is to come to its end: what begins by itself must not. */
+  get isOpen(): boolean {
+    return this.#isOpen;
+  }
+
   /**
    * Resolves when it is the turn of something in the background.
    *

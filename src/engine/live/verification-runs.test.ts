@@ -34,8 +34,8 @@ test("a run waits until there is memory for it beside the others", async () => {
 test("memory that a fork has already is not counted twice", async () => {
   const runs = runsWith(100);
   const gate = Promise.withResolvers<void>();
-  const first = runs.run(checkpoint("a", 60), signal, async ({ hasMemory }) => {
-    hasMemory();
+  const first = runs.run(checkpoint("a", 60), signal, async ({ isThere }) => {
+    isThere(false);
     await gate.promise;
   });
 
@@ -43,6 +43,26 @@ test("memory that a fork has already is not counted twice", async () => {
 
   gate.resolve();
   await first;
+});
+
+test("a fork that gets what it touches is promised a quarter of its memory", async () => {
+  const mebibytes = (count: number) => count * 1024 ** 2;
+  const runs = runsWith(mebibytes(100));
+  const gate = Promise.withResolvers<void>();
+  const events: string[] = [];
+  const first = runs.run(checkpoint("a", mebibytes(80)), signal, async ({ isThere }) => {
+    isThere(true);
+    await gate.promise;
+    events.push("a ends");
+  });
+
+  // A fork needs 8 MiB of its own: 20 are promised, 72 and 8 fit beside them, 73 and 8 do not.
+  await runs.run(checkpoint("b", mebibytes(72)), signal, async () => void events.push("b"));
+  const third = runs.run(checkpoint("c", mebibytes(73)), signal, async () => void events.push("c"));
+  gate.resolve();
+  await Promise.all([first, third]);
+
+  expect(events).toEqual(["b", "a ends", "c"]);
 });
 
 test("one that has too little memory even alone is refused", async () => {

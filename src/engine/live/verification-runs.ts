@@ -6,6 +6,9 @@ const RUNS_MAX = 16;
 /** What a fork needs beside its pages. */
 const OVERHEAD_BYTES = 8 * 1024 * 1024;
 
+/** Of its memory a fork in which one command is run touches less, as a rule. */
+const TOUCHED_SHARE = 0.25;
+
 /** What {@link VerificationRuns} needs to know of the machine. */
 interface MemoryFacts {
   /** Memory that stays available while several run at once. */
@@ -28,10 +31,14 @@ interface Run {
 export interface RunHandle {
   /** Aborted when its caller gives up, its checkpoint is being removed, or the daemon ends. */
   signal: AbortSignal;
-  /** Says that the fork has its memory, which the machine counts by itself from now on. */
-  hasMemory: () => void;
   /** Names a fork whose removal its caller does not wait for, but the end of all runs. */
   leaves: (cleared: Promise<unknown>) => void;
+  /**
+   * Says that the fork is there, and what it has of its memory the machine counts by itself from now on.
+   *
+   * @param isLazy  it gets the rest as it touches it: {@link TOUCHED_SHARE} stays promised.
+   */
+  isThere: (isLazy: boolean) => void;
 }
 
 /**
@@ -77,10 +84,10 @@ export class VerificationRuns {
       await this.#start(run);
       run.controller.signal.throwIfAborted();
       this.#requireMemory(run);
-      const handle = {
+      const handle: RunHandle = {
         signal: run.controller.signal,
-        hasMemory: () => {
-          run.neededBytes = 0;
+        isThere: (isLazy) => {
+          run.neededBytes = isLazy ? checkpoint.memoryBytes * TOUCHED_SHARE : 0;
           this.#startMore();
         },
         leaves: (cleared: Promise<unknown>) => {

@@ -41,6 +41,7 @@ export interface EngineSettings {
   initBinaryPath: string;
   snapshotHookPath: string;
   pagesServerPath: string;
+  assembleProgramPath: string;
   /** Checkpoints with less memory are restored at once. */
   lazyBytesMin: number;
   /** Following what sessions write, so that a checkpoint copies no more; `null`: none is followed. */

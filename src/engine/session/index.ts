@@ -33,7 +33,7 @@ export {
 } from "./instance.ts";
 export { workDirOf } from "./instance-paths.ts";
 export { cutShort, haltInstance } from "./kill-instance.ts";
-export { hasLostMemory, untilFilled, untilWhole } from "./lazy-memory.ts";
+export { endIfLost, hasLostMemory, isServed, untilWhole } from "./lazy-memory.ts";
 export { nameHost } from "./name-host.ts";
 export { numberedNames, requireValidName } from "./names.ts";
 export { buildParkedInstance, enlistInstance } from "./parked-instance.ts";

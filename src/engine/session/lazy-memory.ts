@@ -4,11 +4,9 @@ import type { CheckpointRow, SessionRow } from "../../portable/model/index.ts";
 import { WaypointError } from "../../shared/errors/index.ts";
 import type { LiveInstance } from "../live/index.ts";
 import type { Engine } from "../ports/index.ts";
+import { fillAll, fillWhenIdle } from "./fill-memory.ts";
 import { workDirOf } from "./instance-paths.ts";
 
-/** How long filling may take, whatever its size, and how much of it must come in a millisecond. */
-const FILL_TIMEOUT_MS = 60_000;
-const FILL_BYTES_PER_MS_MIN = 16 * 1024;
 /** Of a memory limit, what the captured memory may be: what is filled counts, as it comes. */
 const LIMIT_SHARE_MAX = 0.75;
 /** Of the largest process, what all others together may have. See {@link isWorthCapturing}. */
@@ -21,12 +19,12 @@ type Limited = Pick<SessionRow, "memoryLimitBytes">;
  *
  * @returns whether CRIU is to restore it lazily.
  */
-export async function startFilling(
+export async function startServing(
   instanceId: string,
-  from: { session: Limited; checkpoint: CheckpointRow; imagesDir: string },
+  from: { session: Limited; checkpoint: CheckpointRow; imagesDir: string; touchedOnly: boolean },
   engine: Engine,
 ): Promise<boolean> {
-  const { checkpoint, imagesDir } = from;
+  const { checkpoint, imagesDir, touchedOnly: isTouchedOnly } = from;
   const { pagesServerPath, lazyBytesMin } = engine.settings;
   if (checkpoint.memoryBytes < lazyBytesMin) return false;
   try {
@@ -36,7 +34,7 @@ export async function startFilling(
     engine.catalog.updateInstance(instanceId, { fillingFrom: checkpoint.id });
     const { sumsPath } = engine.store.checkpointPaths(checkpoint.id);
     const compared = checkpoint.imagesSums === null ? null : sumsPath;
-    const served = { pagesServerPath, imagesDir, workDir, sumsPath: compared };
+    const served = { pagesServerPath, imagesDir, workDir, sumsPath: compared, isTouchedOnly };
     await engine.criu.startPagesServer(served);
     return true;
   } catch (error) {
@@ -68,28 +66,27 @@ async function isWorthCapturing(
 }
 
 /**
- * Follows the filling of a live instance to its end, if it is not whole yet.
+ * Follows the filling of a live instance to its end, if it is not whole yet, and has what nobody touches
+ * brought while nobody waits.
  *
  * Memory that is lost, or does not come in time, ends its processes; whoever adopted the
  * instance learns of that.
  */
 export function followFilling(live: LiveInstance, engine: Engine): void {
   const { instanceId } = live;
-  const checkpointId = engine.catalog.instance(instanceId)?.fillingFrom ?? null;
-  if (checkpointId === null) return;
-  const memoryBytes = engine.catalog.checkpoint(checkpointId)?.memoryBytes ?? 0;
-  const timeoutMs = FILL_TIMEOUT_MS + memoryBytes / FILL_BYTES_PER_MS_MIN;
+  if (engine.catalog.instance(instanceId)?.fillingFrom == null) return;
+  const ended = new AbortController();
   const failed = (error: unknown) =>
     engine.logger.error("follow a lazy restore", error, { instanceId });
-  const timer = setTimeout(() => void giveUp(live, engine).catch(failed), timeoutMs);
   const outcome = engine.criu
     .awaitPagesServer(workDirOf(instanceId))
     .then((state) => settle(live, state, engine));
   engine.filling.set(instanceId, outcome);
   void outcome.catch(failed).finally(() => {
-    clearTimeout(timer);
+    ended.abort();
     engine.filling.delete(instanceId);
   });
+  void fillWhenIdle(live, ended.signal, engine).catch(failed);
 }
 
 async function settle(live: LiveInstance, state: PagesState, engine: Engine): Promise<PagesState> {
@@ -103,17 +100,23 @@ async function settle(live: LiveInstance, state: PagesState, engine: Engine): Pr
   return state;
 }
 
-/** The processes first: without a server they would go on with zeros. */
-async function giveUp({ instanceId, pid, startTicks }: LiveInstance, engine: Engine) {
-  engine.logger.warn("a pages server takes too long", { instanceId });
-  await engine.sandbox.killTree(pid, startTicks);
-  await engine.criu.endPagesServer(workDirOf(instanceId));
+/** Tells whether an instance was restored lazily, and is not known to have all of its memory. */
+export function isServed(instanceId: string, { catalog }: Engine): boolean {
+  return catalog.instance(instanceId)?.fillingFrom != null;
 }
 
-/** Resolves when an instance that is no session's has all of its memory, or will not get it. */
-export async function untilFilled(instanceId: string, engine: Engine): Promise<void> {
-  if (engine.catalog.instance(instanceId)?.fillingFrom == null) return;
-  await engine.criu.awaitPagesServer(workDirOf(instanceId));
+/**
+ * Ends an instance that is no session's when its memory is lost, as long as it is needed: nobody else would
+ * see what its keeper, ended too, could not do.
+ */
+export async function endIfLost(
+  { instanceId, pid, startTicks }: LiveInstance,
+  isNeeded: () => boolean,
+  engine: Engine,
+): Promise<void> {
+  if (!(await hasLostMemory(instanceId, engine)) || !isNeeded()) return;
+  engine.logger.error("the pages server of a fork died", undefined, { instanceId });
+  await engine.sandbox.killTree(pid, startTicks);
 }
 
 /** Tells whether an instance whose processes have ended did so for the loss of its memory. */
@@ -123,13 +126,16 @@ export async function hasLostMemory(instanceId: string, engine: Engine): Promise
 }
 
 /**
- * Resolves when all memory of an instance is where it belongs; CRIU cannot dump it before.
+ * Has all memory of an instance brought at once, and resolves when it is where it belongs.
  *
  * @throws SESSION_ENDED  its pages server died or took too long; it is restored again.
  */
 export async function untilWhole(live: LiveInstance, engine: Engine): Promise<void> {
-  const state = await engine.filling.get(live.instanceId);
-  if (state === undefined || state.kind === "whole") return;
+  const outcome = engine.filling.get(live.instanceId);
+  if (outcome === undefined) return;
+  await fillAll(live, engine);
+  const state = await outcome;
+  if (state.kind === "whole") return;
   throw new WaypointError("SESSION_ENDED", "The session's memory was lost while it was filled.", {
     hint: "The session is being restored again from its checkpoint; try again then.",
     detail: { reason: state.reason },

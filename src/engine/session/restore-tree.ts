@@ -4,7 +4,7 @@ import type { Engine } from "../ports/index.ts";
 import { type BindChoice, externalMounts, mountFiles } from "./extra-mounts.ts";
 import { beginImageCheck, type ImageCheck } from "./image-check.ts";
 import { workDirOf } from "./instance-paths.ts";
-import { startFilling } from "./lazy-memory.ts";
+import { startServing } from "./lazy-memory.ts";
 import { beginNetwork } from "./returning-network.ts";
 
 /** How long CRIU may take, whatever the size, and how much memory must come in a millisecond. */
@@ -15,6 +15,8 @@ const RESTORE_BYTES_PER_MS_MIN = 16 * 1024;
 export type InstanceSource = BindChoice & {
   checkpoint: CheckpointRow;
   eagerMemory?: boolean;
+  /** Never has memory brought that it does not touch: it is removed soon. @defaultValue false */
+  touchedOnly?: boolean;
   /** Checkpoint whose files to take, where these are not its own. */
   filesFrom?: string;
 };
@@ -69,7 +71,14 @@ async function restoreChecked(
 ): Promise<{ pid: number; address: string | null }> {
   const { settings } = engine;
   const { session, instanceId, imagesDir, check } = owned;
-  const { checkpoint, park, eagerMemory = false, filesFrom = checkpoint.id, ...choice } = from;
+  const {
+    checkpoint,
+    park,
+    eagerMemory = false,
+    touchedOnly = false,
+    filesFrom = checkpoint.id,
+    ...choice
+  } = from;
   using _entering = engine.limits.prepareToEnter(session);
   const network = await beginNetwork(session, instanceId, imagesDir, rollback, engine);
   const [, namespace, isLazy] = await settleAll([
@@ -77,7 +86,7 @@ async function restoreChecked(
     network.ready,
     eagerMemory
       ? Promise.resolve(false)
-      : startFilling(instanceId, { session, checkpoint, imagesDir }, engine),
+      : startServing(instanceId, { session, checkpoint, imagesDir, touchedOnly }, engine),
     check.first,
   ]);
   const held = holdUntil([network.settle, await check.compareRest(isLazy)]);

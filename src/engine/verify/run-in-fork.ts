@@ -76,7 +76,7 @@ async function runOnce(
   await using fork = await openThrowawayFork(checkpoint, { eagerMemory }, engine);
   handle.leaves(fork.cleared);
   handle.signal.throwIfAborted();
-  void fork.filled.then(handle.hasMemory, handle.hasMemory);
+  handle.isThere(fork.isLazy);
   const at = new Date().toISOString();
   const startedAtMs = performance.now();
   const output = new TailOutput(OUTPUT_BYTES_MAX);

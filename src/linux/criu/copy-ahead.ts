@@ -5,7 +5,7 @@ import { type DumpOptions, readLog, runDump } from "./dump.ts";
 import { excerptAroundErrors } from "./log-excerpt.ts";
 import { findFollowed, noteWhole } from "./memory-tracker.ts";
 import { readDumpStatistics } from "./read-dump-statistics.ts";
-import type { TrackedDump } from "./written-memory.ts";
+import type { FollowedDump } from "./written-memory.ts";
 
 const TIMEOUT_MS = 600_000;
 const LOG_NAME = "protect.log";
@@ -13,7 +13,7 @@ const LOG_NAME = "protect.log";
 /** What is protected and copied before a dump; `imagesDir` takes images that are no use. */
 export type AheadOptions = Omit<DumpOptions, "tracked" | "snapshotSource" | "snapshotTarget"> & {
   /** `checkpointId` names the copy: what is clean from then on is so since it. */
-  tracked: Omit<TrackedDump, "reference" | "compares">;
+  tracked: Omit<FollowedDump, "reference" | "compares">;
 };
 
 /**

@@ -14,6 +14,13 @@ export {
 export { type AheadOptions, copyAhead, protectAhead } from "./copy-ahead.ts";
 export { type CriuProgram, endRuns } from "./criu-program.ts";
 export { type DumpOptions, type DumpResult, dump } from "./dump.ts";
+export {
+  fillPages,
+  type PagesLeft,
+  pagesLeft,
+  pagesSocketPath,
+  preparePages,
+} from "./fill-pages.ts";
 export { type MemoryStretch, readImageMemory } from "./image-memory.ts";
 export { type ImageMemory, measureMemory } from "./measure-memory.ts";
 export {
@@ -39,4 +46,9 @@ export { findRunningCriu, isTreeHeld, isTreeKilled, type RunningCriu } from "./r
 export { removeStaleMountRoots } from "./stale-mount-roots.ts";
 export { warmUp } from "./warm-up.ts";
 export { makeWorkDir, removeWorkDir } from "./work-dir.ts";
-export { isIncomplete, type TrackedDump, type TrackedReference } from "./written-memory.ts";
+export {
+  type FollowedDump,
+  isIncomplete,
+  type TrackedDump,
+  type TrackedReference,
+} from "./written-memory.ts";

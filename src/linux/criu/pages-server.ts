@@ -19,14 +19,21 @@ const END_TIMEOUT_MS = 10_000;
 const STATE_FILE = "pages.state";
 const STATUS_SOCKET = "pages.sock";
 
+const BOTH_ENDED: PagesState = {
+  kind: "lost",
+  reason: "the pages server and its keeper were ended",
+};
+
 /**
- * Starts the pages server of one lazy restore; CRIU can connect to it in `workDir`.
+ * Starts the pages server of one lazy restore; CRIU can connect to it in `workDir`. It brings what is
+ * touched, and all else when it is told to (fill-pages.ts).
  *
  * @param sumsPath  sums of the images: a page that has another one is never brought; the memory counts
  * as lost then. `null` where there are none.
+ * @param isTouchedOnly  tells whoever asks that all else is not to be brought by itself.
  *
  * It belongs to nobody: it lives on when the daemon ends, and ends by itself when all memory is
- * filled. It has the images open from now on, so they may be deleted or moved.
+ * filled or the session has ended. It has the images open from now on, so they may be deleted or moved.
  *
  * @throws TOOL_FAILED  the images of memory cannot be read or are damaged, or the kernel offers no
  * userfaultfd.
@@ -36,16 +43,19 @@ export async function startPagesServer(options: {
   imagesDir: string;
   workDir: string;
   sumsPath: string | null;
+  isTouchedOnly: boolean;
 }): Promise<void> {
-  const { pagesServerPath, imagesDir, workDir, sumsPath } = options;
-  const sums = sumsPath === null ? [] : [sumsPath];
-  await runProcess([pagesServerPath, imagesDir, workDir, ...sums], { timeoutMs: START_TIMEOUT_MS });
+  const { pagesServerPath, imagesDir, workDir, sumsPath, isTouchedOnly } = options;
+  const words = [imagesDir, workDir, sumsPath ?? "-", ...(isTouchedOnly ? ["touched"] : [])];
+  await runProcess([pagesServerPath, ...words], { timeoutMs: START_TIMEOUT_MS });
 }
 
 /** Returns how the lazy restore in `workDir` stands; `null` where there was none. */
 export function pagesState(workDir: string): PagesState | null {
   const written = readState(workDir);
-  return written === null ? null : { kind: written.kind, reason: written.note };
+  if (written === null) return null;
+  if (written.kind === "filling" && pagesServerPids(workDir).length === 0) return BOTH_ENDED;
+  return { kind: written.kind, reason: written.note };
 }
 
 /**
@@ -58,22 +68,27 @@ export async function awaitPagesServer(workDir: string): Promise<PagesState> {
   await untilClosed(join(workDir, STATUS_SOCKET));
   const state = pagesState(workDir);
   if (state !== null && state.kind !== "filling") return state;
-  return { kind: "lost", reason: "the pages server and its keeper were ended" };
+  return BOTH_ENDED;
 }
 
 /** Ends the pages server in `workDir`, if one is there. **Requires** the session has ended. */
 export async function endPagesServer(workDir: string): Promise<void> {
-  const state = readState(workDir);
-  if (state?.kind !== "filling") return;
   // The keeper first, which would otherwise take the other's end for an accident.
-  const pids = state.note
-    .split(" ")
-    .map(Number)
-    .filter((pid) => isServer(pid, workDir));
+  const pids = pagesServerPids(workDir);
   for (const pid of pids) killProcess(pid);
   await pollUntil("the pages server to end", { timeoutMs: END_TIMEOUT_MS }, () =>
     pids.some((pid) => isServer(pid, workDir)) ? undefined : true,
   );
+}
+
+/** Returns its processes that are there: the keeper, then the server. */
+function pagesServerPids(workDir: string): number[] {
+  const state = readState(workDir);
+  if (state?.kind !== "filling") return [];
+  return state.note
+    .split(" ")
+    .map(Number)
+    .filter((pid) => isServer(pid, workDir));
 }
 
 function readState(workDir: string): { kind: PagesState["kind"]; note: string } | null {

@@ -9,10 +9,12 @@ const TIMEOUT_MS = 600_000;
 const CLEAN_LIST = "clean-pages";
 const SECOND_COPY = "second-copy";
 
-/** A dump of a tree whose writes are followed. */
+/** A dump of a tree whose writes are followed, or that has not all of its memory yet. */
 export interface TrackedDump {
-  /** Where its memory tracker listens. */
-  socketPath: string;
+  /** Where its memory tracker listens; `null`: nobody follows its writes. */
+  socketPath: string | null;
+  /** Where the pages server of a tree listens that is not full: what is missing the reference has. */
+  pagesSocketPath?: string;
   /** What is clean from now on is so since this checkpoint. */
   checkpointId: string;
   /** Processes with less memory are not followed. */
@@ -24,6 +26,9 @@ export interface TrackedDump {
   /** Copies all memory a second time in the pause, and compares: for tests. @defaultValue false */
   compares?: boolean;
 }
+
+/** One that a memory tracker follows. */
+export type FollowedDump = TrackedDump & { socketPath: string };
 
 /** Complete images of the checkpoint since which writes are followed. */
 export interface TrackedReference {
@@ -53,10 +58,16 @@ export async function beginTracked(place: DumpPlace): Promise<Record<string, str
   await rm(cleanList, { force: true });
   await rm(secondCopy, { recursive: true, force: true });
   if (tracked.compares === true) await mkdir(secondCopy, { mode: 0o700 });
-  return {
-    WAYPOINT_TRACKER: tracked.socketPath,
+  const tracker = {
+    WAYPOINT_TRACKER: tracked.socketPath ?? "",
     WAYPOINT_TRACKED_FOR: tracked.checkpointId,
     WAYPOINT_TRACKED_BYTES_MIN: String(tracked.bytesMin),
+  };
+  return {
+    ...(tracked.socketPath === null ? {} : tracker),
+    ...(tracked.pagesSocketPath === undefined
+      ? {}
+      : { WAYPOINT_UNFILLED: tracked.pagesSocketPath }),
     ...(tracked.reference === null
       ? {}
       : { WAYPOINT_CLEAN_PAGES: cleanList, WAYPOINT_REFERENCE: tracked.reference.imagesDir }),
@@ -85,11 +96,15 @@ export async function completeTracked(place: DumpPlace): Promise<CompleteImages>
 }
 
 async function assemble(
-  { assembleProgramPath, reference }: TrackedDump,
+  { assembleProgramPath, reference, pagesSocketPath }: TrackedDump,
   { imagesDir, workDir }: DumpPlace,
 ): Promise<CompleteImages> {
   const cleanList = join(workDir, CLEAN_LIST);
-  if (reference === null || !existsSync(cleanList)) return { imagesDir, cleanBytes: 0 };
+  if (reference === null) return { imagesDir, cleanBytes: 0 };
+  if (!existsSync(cleanList)) {
+    if (pagesSocketPath === undefined) return { imagesDir, cleanBytes: 0 };
+    throw incomplete("nobody has asked for what is missing", undefined);
+  }
   try {
     const targetDir = reference.makeTarget === null ? imagesDir : reference.makeTarget();
     const argv = [assembleProgramPath, targetDir, imagesDir, cleanList] as const;
@@ -98,11 +113,15 @@ async function assemble(
     if (targetDir !== imagesDir) await rm(imagesDir, { recursive: true });
     return { imagesDir: targetDir, cleanBytes };
   } catch (cause) {
-    throw new WaypointError("TOOL_FAILED", `Images were not put together: ${reasonOf(cause)}.`, {
-      detail: { reason: "incomplete-images" },
-      cause,
-    });
+    throw incomplete(reasonOf(cause), cause);
   }
+}
+
+function incomplete(why: string, cause: unknown): WaypointError {
+  return new WaypointError("TOOL_FAILED", `Images were not put together: ${why}.`, {
+    detail: { reason: "incomplete-images" },
+    cause,
+  });
 }
 
 function reasonOf(cause: unknown): string {

@@ -111,6 +111,10 @@ export const CHECKPOINT_CONTRACT = {
     examples: [
       ["waypoint fork web --name try", "One new session, try, from where web stands"],
       ["waypoint fork green -n 8 --name try", "Eight: try-1 to try-8"],
+      [
+        "waypoint fork green -n 16 --throwaway",
+        "Sixteen that take only the memory that they touch",
+      ],
     ],
     effect: "write",
     input: z.strictObject({
@@ -126,6 +130,10 @@ export const CHECKPOINT_CONTRACT = {
         .enum(["replay", "own"])
         .default("replay")
         .describe("What was done outside: replay has its outcomes; own: it is done anew"),
+      throwaway: z
+        .boolean()
+        .default(false)
+        .describe("Bring only the memory that they touch: they are removed soon"),
     }),
     output: z.object({
       sessions: z.array(

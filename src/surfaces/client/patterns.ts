@@ -71,7 +71,10 @@ export async function bestOf<T>(
   let best: Winner<T> | undefined;
   const waiting = [...strategies.entries()];
   const runOne = async ([index, strategy]: [number, Strategy<T>]) => {
-    const [session] = await checkpoint.fork(1, signal === undefined ? {} : { signal });
+    const [session] = await checkpoint.fork(1, {
+      throwaway: true,
+      ...(signal === undefined ? {} : { signal }),
+    });
     try {
       const outcome = await strategy(session);
       const found = { session, index, outcome, score: await score(outcome, session) };
@@ -124,7 +127,7 @@ export async function compare<A, B, T>(
   look: (comparison: Comparison<A, B>) => Promise<T>,
   options: { signal?: AbortSignal } = {},
 ): Promise<T> {
-  const forks = await checkpoint.fork(2, options);
+  const forks = await checkpoint.fork(2, { ...options, throwaway: true });
   const [first, second] = forks as unknown as [Session, Session];
   try {
     const outcomes = await Promise.allSettled([one(first), other(second)]);

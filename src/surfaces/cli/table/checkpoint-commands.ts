@@ -65,6 +65,7 @@ export const FORK_COMMANDS: readonly CommandSpec[] = [
       option("fork", "name"),
       option("fork", "pids"),
       option("fork", "withoutBinds"),
+      option("fork", "throwaway"),
       option("fork", "effects", { value: "which" }),
     ],
     load: () => import("../commands/fork.ts"),
