@@ -20,6 +20,8 @@ export interface WriteConditions {
    * until about a second later. A store that does more for every write may. @defaultValue "power"
    */
   survives?: "power" | "process";
+  /** It may wait for another write of this turn of the program, and share what that costs. */
+  mayWait?: true;
   /** This record is there. */
   requires?: string;
   /** Nobody has written the thread since {@link ThreadRecords.revision} was this. */

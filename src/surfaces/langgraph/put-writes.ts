@@ -48,7 +48,9 @@ export async function putWrites(
       return changesOfRecord(tools, { thread, key, mode }, row);
     });
     const expiry = tools.expiry.changesFor(thread);
-    return tools.records.write(thread, [...objects, ...expiry, ...rows.flat()], how);
+    const changes = [...objects, ...expiry, ...rows.flat()];
+    // The put that they lead to comes at once, as a rule: both are one transaction then.
+    return tools.records.write(thread, changes, { ...how, mayWait: true });
   };
   try {
     const { kept } = await keep("", isSpecial ? "replace" : "first");

@@ -1,4 +1,11 @@
-import { createCipheriv, createDecipheriv, createHash, createHmac, randomBytes } from "node:crypto";
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHash,
+  createHmac,
+  hash,
+  randomBytes,
+} from "node:crypto";
 import * as zlib from "node:zlib";
 import { WaypointError } from "../../shared/errors/index.ts";
 
@@ -14,8 +21,10 @@ const KEY_BYTES = 32;
 const KEY_ID_BYTES = 4;
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
-/** Shorter ones gain nothing. */
-const COMPRESSED_BYTES_MIN = 1024;
+/** Shorter ones gain less than it takes. */
+const COMPRESSED_BYTES_MIN = 2048;
+/** Compressed, a sample is so much of itself at most. */
+const SHORTER = 0.67;
 /** What a record may become when it is inflated: writers close 64 KiB at most. */
 const INFLATED_BYTES_MAX = 1024 * 1024;
 /** Of the hash by which a record that is not encrypted is known to be whole, and in its place. */
@@ -57,8 +66,8 @@ export class Seal {
   /** Names content: where it is encrypted, nobody without the key can tell what it would be. */
   idOf(content: Uint8Array): string {
     const key = this.#keys[0]?.key;
-    const hash = key === undefined ? createHash("sha256") : createHmac("sha256", key);
-    return hash.update(content).digest("base64url");
+    if (key === undefined) return hash("sha256", content, "base64url");
+    return createHmac("sha256", key).update(content).digest("base64url");
   }
 
   /** @param place  where it will stand: it is read there, and nowhere else */
@@ -81,6 +90,11 @@ export class Seal {
     const key = this.#keys[0];
     if (key === undefined) return Buffer.concat([Buffer.of(form), bytes]);
     return this.#encrypt(key, { form, bytes }, place);
+  }
+
+  /** Tells whether compressing takes away as much as it has to. */
+  shortens(sample: Uint8Array): boolean {
+    return compress(sample).bytes.length < sample.length * SHORTER;
   }
 
   #encrypt(key: Key, { form, bytes }: Compressed, place: string): Uint8Array {
@@ -115,8 +129,7 @@ export class Seal {
     if ((form & ENCRYPTED_FLAG) !== 0) return this.#openEncrypted(form, body, place);
     this.#requirePlainRead();
     const content = inflate(form, body, place);
-    const hash = createHash("sha256").update(content).digest("base64url");
-    if (hash !== id) throw damaged(place);
+    if (hash("sha256", content, "base64url") !== id) throw damaged(place);
     return content;
   }
 

@@ -35,9 +35,8 @@ const INLINE_BYTES_MAX = 256;
 /** Up to here a text's parts, and those of other values, are small. */
 const FINE_TEXT_BYTES_MAX = 16 * 1024;
 const FINE_JSON_BYTES_MAX = 512 * 1024;
-/** So much of a value is compressed in any case, the rest if that has become shorter by a third. */
-const SAMPLE_BYTES = 8 * 1024;
-const WORTHWHILE = 0.67;
+/** Where so much of a long value does not become shorter, nothing of it is compressed. */
+const SAMPLE_BYTES = 4 * 1024;
 /** Up to so many ids stand where the value is mentioned. */
 const INLINE_IDS_MAX = 6;
 /** What is read at once: a record may name the same parts again and again. */
@@ -117,7 +116,8 @@ export class ValueStore {
     closed: (id: string) => Change | undefined = () => undefined,
   ): Change[] {
     const changes: Change[] = [];
-    let [contentBytes, keptBytes] = [0, 0];
+    // The beginning of a long value tells of all of it.
+    let isShorter: boolean | undefined;
     for (const [id, content] of objects) {
       if (known(id)) continue;
       const made = closed(id);
@@ -126,12 +126,11 @@ export class ValueStore {
         continue;
       }
       const key = objectKey(id);
-      // The first parts of a long value tell of the others.
-      const isWorthwhile = contentBytes < SAMPLE_BYTES || keptBytes < contentBytes * WORTHWHILE;
-      const value = this.#seal.closeContent(content, key, isWorthwhile);
+      if (content.length > SAMPLE_BYTES) {
+        isShorter ??= this.#seal.shortens(content.subarray(0, SAMPLE_BYTES));
+      }
+      const value = this.#seal.closeContent(content, key, isShorter);
       changes.push({ key, value, mode: "content" });
-      contentBytes += content.length;
-      keptBytes += value.length;
     }
     return changes;
   }

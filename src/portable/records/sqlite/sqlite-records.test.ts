@@ -86,3 +86,34 @@ test("what is asked of a closed file is refused as such", async () => {
   await expect(records.read("t", ["a"])).rejects.toThrow(closed);
   await expect(records.write("t", [])).rejects.toThrow(closed);
 });
+
+test("what may wait is written with what comes next, in its order", async () => {
+  await using records = SqliteRecords.open(path.join(directory, "waits.sqlite"));
+  const order: string[] = [];
+  const note = (name: string) => () => void order.push(name);
+  const value = Buffer.from("v");
+  const quick = { survives: "process" } as const;
+
+  const waits = records
+    .write("t", [{ key: "a", value }], { ...quick, mayWait: true })
+    .then(note("waits"));
+  const turn = new Promise(setImmediate).then(note("turn"));
+  const next = records.write("t", [{ key: "b", value }], quick).then(note("next"));
+  await Promise.all([waits, turn, next]);
+
+  expect(order).toEqual(["waits", "next", "turn"]);
+  expect(await records.revision("t")).toBe(2);
+});
+
+test("content that is removed and brought again in one turn is there", async () => {
+  await using records = SqliteRecords.open(path.join(directory, "again.sqlite"));
+  const change = { key: "o", value: Buffer.from("content"), mode: "content" } as const;
+
+  await Promise.all([
+    records.write("t", [change]),
+    records.write("t", [{ key: "o", value: null }]),
+    records.write("t", [change]),
+  ]);
+
+  expect((await records.read("t", ["o"])).get("o")).toEqual(new Uint8Array(change.value));
+});

@@ -42,6 +42,8 @@ interface Waiting {
 export class SqliteRecords implements ThreadRecords {
   readonly #file: SqliteFile;
   #waiting: Waiting[] = [];
+  /** Content that the transaction of this turn has brought already. */
+  readonly #brought = new Set<string>();
   /** Set while something has not reached the disk. */
   #syncing: NodeJS.Timeout | null = null;
 
@@ -75,8 +77,8 @@ export class SqliteRecords implements ThreadRecords {
     const isQuick = conditions.survives === "process";
     return await new Promise((done, failed) => {
       // A graph of quick nodes gives the loop no turn before its end: what need not wait for the disk
-      // waits for nothing.
-      if (isQuick) queueMicrotask(() => this.#flush());
+      // waits for nothing, and takes with it what may wait.
+      if (isQuick && conditions.mayWait !== true) queueMicrotask(() => this.#flush());
       else if (this.#waiting.length === 0) setImmediate(() => this.#flush());
       const run = () => this.#write(thread, changes, conditions);
       this.#waiting.push({ run, done, failed, isQuick });
@@ -163,6 +165,7 @@ export class SqliteRecords implements ThreadRecords {
 
   /** One that waits for the disk takes those with it that have not waited. */
   #commit<T>(isQuick: boolean, change: () => T): T {
+    this.#brought.clear();
     if (!isQuick) return this.#file.transaction(change);
     this.#syncing ??= setTimeout(() => this.#sync(), SYNCED_AFTER_MS).unref();
     return this.#file.quickTransaction(change);
@@ -204,9 +207,15 @@ export class SqliteRecords implements ThreadRecords {
 
   /** Returns false where another one stays that was first. */
   #apply(thread: number, { key, value, mode = "replace" }: Change): boolean {
+    const content = `${thread} ${key}`;
     if (value === null) {
+      this.#brought.delete(content);
       this.#file.run("DELETE FROM records WHERE thread = ? AND key = ?", thread, key);
       return true;
+    }
+    if (mode === "content") {
+      if (this.#brought.has(content)) return true;
+      this.#brought.add(content);
     }
     const columns = "INTO records (thread, key, value) VALUES (?, ?, ?)";
     if (mode === "replace") {
