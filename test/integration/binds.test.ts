@@ -144,7 +144,9 @@ describe("a bound directory", () => {
           outcome.status === "rejected" && hasCode(outcome.reason, "BIND_SOURCE_MISSING"),
       ),
     ).toEqual([true, true, true]);
-    expect(after).toEqual(before);
+    // The stand-in for a directory that is gone stays, once there was one.
+    const mounts = after.mounts.filter((mountPoint) => mountPoint !== "/run/waypoint/empty");
+    expect({ ...after, mounts }).toEqual(before);
     expect(restored.bindsLeftOut).toEqual([
       { source: sharedDir, target: "/shared", readOnly: false },
     ]);
