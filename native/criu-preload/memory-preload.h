@@ -26,6 +26,9 @@ int is_followed_by_server(int inside);
 /* In a dump, at its end: all that CRIU has copied is protected from now on. Requires: CRIU traces it. */
 void protect_memory(void);
 
+/* Connects to the socket that a variable of the environment names; -1 where it names none, or nobody listens. */
+int connect_named(const char *variable, int timeout_s);
+
 /* Returns a connection to the tracker, or -1. */
 int connect_tracker(void);
 

@@ -15,23 +15,27 @@
 
 #define ANSWER_BYTES_MAX (64 * 1024)
 /* A tracker that does not answer costs a full copy the next time, and no more pause than this. */
-#define ANSWER_TIMEOUT_MS 2000
+#define ANSWER_TIMEOUT_S 2
 /* Of linux/userfaultfd.h: no process needs a capability for such a one, and nothing is delivered anyway. */
 #define USER_MODE_ONLY 1
 
-int connect_tracker(void) {
-  const char *path = getenv("WAYPOINT_TRACKER");
+int connect_named(const char *variable, int timeout_s) {
+  const char *path = getenv(variable);
   struct sockaddr_un address = {.sun_family = AF_UNIX};
   if (path == NULL || strlen(path) >= sizeof address.sun_path) return -1;
   strcpy(address.sun_path, path);
   int fd = (int)syscall(SYS_socket, AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  struct timeval timeout = {.tv_sec = ANSWER_TIMEOUT_MS / 1000};
+  struct timeval timeout = {.tv_sec = timeout_s};
   if (fd < 0) return -1;
   setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof timeout);
   setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof timeout);
   if (syscall(SYS_connect, fd, &address, sizeof address) == 0) return fd;
   syscall(SYS_close, fd);
   return -1;
+}
+
+int connect_tracker(void) {
+  return connect_named("WAYPOINT_TRACKER", ANSWER_TIMEOUT_S);
 }
 
 const char *ask_tracker(int fd, const char *request, int passed) {

@@ -7,8 +7,6 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
-#include <sys/time.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 /* It may have to fill what cannot be told first: children of a large process, at worst. */
@@ -28,21 +26,6 @@ int is_followed_by_server(int inside) {
     if (followed[i] == inside) return 1;
   }
   return 0;
-}
-
-static int connect_server(void) {
-  const char *path = getenv("WAYPOINT_UNFILLED");
-  struct sockaddr_un address = {.sun_family = AF_UNIX};
-  if (path == NULL || strlen(path) >= sizeof address.sun_path) return -1;
-  strcpy(address.sun_path, path);
-  int fd = (int)syscall(SYS_socket, AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  struct timeval timeout = {.tv_sec = ANSWER_TIMEOUT_S};
-  if (fd < 0) return -1;
-  setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof timeout);
-  setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof timeout);
-  if (syscall(SYS_connect, fd, &address, sizeof address) == 0) return fd;
-  syscall(SYS_close, fd);
-  return -1;
 }
 
 /* Hands on whole lines; returns 1 after the last one, -1 for what is none. */
@@ -65,7 +48,7 @@ int read_unfilled(void (*add)(const char *line)) {
   static const char request[] = "unfilled\n";
   char part[PART_BYTES], line[LINE_BYTES];
   size_t length = 0;
-  int fd = connect_server(), result = fd < 0 ? -1 : 0;
+  int fd = connect_named("WAYPOINT_UNFILLED", ANSWER_TIMEOUT_S), result = fd < 0 ? -1 : 0;
   if (fd >= 0 && syscall(SYS_sendto, fd, request, sizeof request - 1, MSG_NOSIGNAL, NULL, 0) < 0) result = -1;
   while (result == 0) {
     ssize_t size = syscall(SYS_recvfrom, fd, part, sizeof part, 0, NULL, NULL);

@@ -39,7 +39,7 @@ export type Restored = Omit<OperationOutput<"undo">, "parts" | "files" | "check"
 /**
  * Puts a session back to a checkpoint, in place.
  *
- * What is there now is checkpointed first, so that `undo` can take the restore back.
+ * What is there now is checkpointed before it is left, so that `undo` can take the restore back.
  *
  * **Requires** the caller holds the session's lease; the checkpoint is in its history.
  * **On success** the session runs from the checkpoint, under the same name, and has answered.

@@ -36,8 +36,9 @@ interface Waiting {
 }
 
 /**
- * Records in a file of SQLite. Each write has reached the disk when it is answered, unless it need not;
- * those of one turn of the program share a transaction, and so a wait for the disk.
+ * Records in a file of SQLite. Each write has reached the disk when it is answered, unless it need not.
+ * Those of one turn of the program that have to share a transaction, and so a wait for the disk; one that
+ * need not is written at once, with what waits then.
  */
 export class SqliteRecords implements ThreadRecords {
   readonly #file: SqliteFile;
