@@ -1,5 +1,6 @@
 import type { Readable } from "node:stream";
 import { WaypointError } from "../shared/errors/index.ts";
+import { backgroundPrograms } from "./background-programs.ts";
 import { processesFull } from "./processes-full.ts";
 import { type Child, startChild } from "./start-child.ts";
 
@@ -23,6 +24,8 @@ export interface RunProcessOptions {
   signal?: AbortSignal;
   /** Exit codes that count as success. @defaultValue [0] */
   okExitCodes?: readonly number[];
+  /** Nobody waits for it: it stands while something is done that somebody waits for. @defaultValue false */
+  isBackground?: boolean;
 }
 
 /** What a finished process left. */
@@ -53,7 +56,10 @@ export async function runProcess(
     ],
     ...(options.env === undefined ? {} : { env: options.env }),
     ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
+    // Who stops it may die then.
+    hasOwnGroup: options.isBackground === true,
   });
+  if (options.isBackground === true) backgroundPrograms.add(child);
   // A program that ends without reading its input makes the pipe fail; its exit code tells more.
   child.stdin?.on("error", () => {});
   child.stdin?.end(input);

@@ -12,6 +12,13 @@ export interface ChildOptions {
   /** @defaultValue the environment of this process */
   env?: NodeJS.ProcessEnv;
   cwd?: string;
+  /**
+   * Puts it into a process group of its own. The kernel lets it go on, with SIGHUP, where it was stopped and this
+   * process ends: `orphaned process group` in setpgid(2). Only where Node's way of starting is not used.
+   *
+   * @defaultValue false
+   */
+  hasOwnGroup?: boolean;
 }
 
 /**
@@ -39,8 +46,8 @@ export type ChildStarter = (
   options: ChildOptions,
 ) => Child;
 
-let starter: ChildStarter = (program, args, { stdio, ...rest }) =>
-  spawn(program, args, { stdio: [...stdio], ...rest });
+let starter: ChildStarter = (program, args, { stdio, env, cwd }) =>
+  spawn(program, args, { stdio: [...stdio], env, cwd });
 
 /** Has all processes started in another way than Node's; the daemon has one that costs it less. */
 export function startChildrenWith(other: ChildStarter): void {

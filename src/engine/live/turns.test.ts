@@ -103,3 +103,29 @@ test("nothing is put off where memory is short, nor what is not needed any more"
 
   expect([pressed.isDone, unneeded.isDone]).toEqual([true, true]);
 });
+
+test("programs of the background stand from its begin until it has rested, but not where somebody waits for them", async () => {
+  const told: string[] = [];
+  const programs = { hold: () => told.push("hold"), goOn: () => told.push("go") };
+  const turns = new Turns(() => false, programs);
+
+  turns.begin();
+  turns.end();
+  expect(told).toEqual(["hold"]);
+  await vi.advanceTimersByTimeAsync(50);
+  expect(told).toEqual(["hold", "go"]);
+
+  const hurried = turns.hurry();
+  turns.begin();
+  expect(told).toEqual(["hold", "go", "go"]);
+  hurried[Symbol.dispose]();
+});
+
+test("where memory is short no program of the background stands", () => {
+  const told: string[] = [];
+  const programs = { hold: () => told.push("hold"), goOn: () => told.push("go") };
+
+  new Turns(() => true, programs).begin();
+
+  expect(told).toEqual([]);
+});

@@ -1,3 +1,5 @@
+import { type BackgroundPrograms, backgroundPrograms } from "../../base/index.ts";
+
 /** Longest time for which anything in the background may be put off. */
 export const PUT_OFF_MS_MAX = 2_000;
 /** An answer has to get to whoever waits, who often asks for something else at once. */
@@ -10,13 +12,14 @@ interface PutOff {
 
 /**
  * Whose turn it is: what nobody waits for (copies, stories, standbys) asks before each of its steps, and
- * goes on when nothing is done that somebody waits for.
+ * goes on when nothing is done that somebody waits for. A program of it that runs already stands meanwhile.
  *
  * Nothing is put off for longer than {@link PUT_OFF_MS_MAX} after it was asked for, however busy it is;
  * at all where memory is short, since what is put off holds it; and while somebody waits for just that.
  */
 export class Turns {
   readonly #isPressed: () => boolean;
+  readonly #programs: Pick<BackgroundPrograms, "hold" | "goOn">;
   readonly #putOff = new Set<PutOff>();
   #atWork = 0;
   #hurried = 0;
@@ -24,15 +27,23 @@ export class Turns {
   #isOpen = false;
   #timer: NodeJS.Timeout | undefined;
 
-  /** @param isPressed  tells whether memory is short. @defaultValue never */
-  constructor(isPressed: () => boolean = () => false) {
+  /**
+   * @param isPressed  tells whether memory is short. @defaultValue never
+   * @param programs  what runs for nobody who waits. @defaultValue those of this process
+   */
+  constructor(
+    isPressed: () => boolean = () => false,
+    programs: Pick<BackgroundPrograms, "hold" | "goOn"> = backgroundPrograms,
+  ) {
     this.#isPressed = isPressed;
+    this.#programs = programs;
   }
 
   /** Something begins that somebody waits for. */
   begin(): void {
     this.#atWork += 1;
     clearTimeout(this.#timer);
+    if (!this.#isOpen && this.#hurried === 0 && !this.#isPressed()) this.#programs.hold();
   }
 
   /** It has ended. */
@@ -95,6 +106,7 @@ export class Turns {
   }
 
   #releaseAll(): void {
+    this.#programs.goOn();
     for (const { goOn } of this.#putOff) goOn();
   }
 }

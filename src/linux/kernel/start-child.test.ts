@@ -1,12 +1,18 @@
-import { closeSync, mkdtempSync, openSync, readdirSync, rmSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { closeSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
+import { text } from "node:stream/consumers";
+import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { runProcess, startChild, startChildrenWith, startProgram } from "../../base/index.ts";
 import { startChildByVfork } from "./start-child.ts";
 
 beforeAll(() => startChildrenWith(startChildByVfork));
 
+const baseIndex = fileURLToPath(new URL("../../base/index.ts", import.meta.url));
+const startChildFile = fileURLToPath(new URL("./start-child.ts", import.meta.url));
 const directory = mkdtempSync(path.join(os.tmpdir(), "waypoint-start-child-"));
 afterAll(() => rmSync(directory, { recursive: true }));
 
@@ -122,3 +128,37 @@ test("output that nobody reads does not keep an end from being told", async () =
   expect(await closed).toBe(0);
   expect(child.kill("SIGKILL")).toBe(false);
 });
+
+test("a program that stands for others is gone when the one that had it stand is killed", async () => {
+  const script = `
+    import { startChildrenWith, backgroundPrograms, runProcess } from ${JSON.stringify(baseIndex)};
+    import { startChildByVfork } from ${JSON.stringify(startChildFile)};
+    import { readFileSync } from "node:fs";
+    startChildrenWith(startChildByVfork);
+    backgroundPrograms.hold();
+    void runProcess(["sleep", "1000"], { isBackground: true });
+    const children = "/proc/self/task/" + process.pid + "/children";
+    const pid = readFileSync(children, "utf8").trim();
+    const state = () => readFileSync("/proc/" + pid + "/stat", "utf8").split(" ")[2];
+    while (state() !== "T") await new Promise((resolve) => setTimeout(resolve, 5));
+    process.stdout.write(pid, () => process.kill(process.pid, "SIGKILL"));
+  `;
+  const holder = spawn(process.execPath, ["--input-type=module", "-e", script], {
+    detached: true,
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const [pid] = await Promise.all([text(holder.stdout), once(holder, "exit")]);
+  expect(Number(pid)).toBeGreaterThan(1);
+
+  // One that was ended and is not waited for yet is no program any more.
+  await expect.poll(() => stateOf(pid), { timeout: 20_000 }).toMatch(/^[ZX]?$/);
+});
+
+/** The kernel's letter for what a process does; empty where there is none. */
+function stateOf(pid: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/stat`, "utf8").split(" ")[2] ?? "";
+  } catch {
+    return "";
+  }
+}

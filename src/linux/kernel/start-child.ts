@@ -42,6 +42,7 @@ const native = {
 const ACTIONS_BYTES = 512;
 const ATTRIBUTES_BYTES = 1024;
 const SIGNALS_BYTES = 128;
+const POSIX_SPAWN_SETPGROUP = 2;
 const POSIX_SPAWN_SETSIGDEF = 4;
 const POSIX_SPAWN_SETSIGMASK = 8;
 const O_CLOEXEC = 0o2000000;
@@ -52,7 +53,8 @@ const PATH_DEFAULT = "/usr/sbin:/usr/bin:/sbin:/bin";
 /** Those that run, or whose end was not noticed yet. */
 const running = new Map<number, SpawnedChild>();
 let isListening = false;
-let attributes: Uint8Array | null = null;
+/** Of programs in this process's group, and of those with a group of their own. */
+const attributes = new Map<boolean, Uint8Array>();
 
 /**
  * Starts a program as Node's `spawn` does, without a fork of this process.
@@ -165,7 +167,7 @@ class SpawnedChild extends EventEmitter implements Child {
 function spawn(
   argv: readonly [string, ...string[]],
   descriptors: readonly number[],
-  { env = process.env, cwd }: ChildOptions,
+  { env = process.env, cwd, hasOwnGroup = false }: ChildOptions,
   lent: number[],
 ): number {
   const environment = Object.entries(env).flatMap(([name, value]) =>
@@ -189,7 +191,7 @@ function spawn(
     const pid = [0];
     const program = findProgram(argv[0], env["PATH"]);
     const errno = native.spawn(
-      ...[pid, program, actions, plainAttributes()],
+      ...[pid, program, actions, plainAttributes(hasOwnGroup)],
       ...[
         [...argv, null],
         [...environment, null],
@@ -211,14 +213,16 @@ function moved(fd: number, lent: number[]): number {
 }
 
 /** Node ignores SIGPIPE, for one; a program that it starts must not. */
-function plainAttributes(): Uint8Array {
-  if (attributes !== null) return attributes;
+function plainAttributes(hasOwnGroup: boolean): Uint8Array {
+  const known = attributes.get(hasOwnGroup);
+  if (known !== undefined) return known;
   const made = new Uint8Array(ATTRIBUTES_BYTES);
   native.initAttributes(made);
   native.setDefaults(made, new Uint8Array(SIGNALS_BYTES).fill(0xff));
   native.setMask(made, new Uint8Array(SIGNALS_BYTES));
-  native.setFlags(made, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
-  attributes = made;
+  const group = hasOwnGroup ? POSIX_SPAWN_SETPGROUP : 0;
+  native.setFlags(made, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | group);
+  attributes.set(hasOwnGroup, made);
   return made;
 }
 

@@ -21,7 +21,10 @@ export async function copyImages(options: {
   const { programPath, sourceDir, targetDir, reference } = options;
   const compared = reference === null ? [] : [reference.imagesDir, reference.memoryImagesDir];
   try {
-    await runProcess([programPath, targetDir, sourceDir, ...compared], { timeoutMs: TIMEOUT_MS });
+    await runProcess([programPath, targetDir, sourceDir, ...compared], {
+      timeoutMs: TIMEOUT_MS,
+      isBackground: true,
+    });
   } catch (error) {
     // Its exit code is the number of the error that it met.
     const exitCode = error instanceof WaypointError ? error.detail?.["exitCode"] : undefined;

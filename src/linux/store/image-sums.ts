@@ -31,7 +31,7 @@ export async function makeSums(place: SumsPlace): Promise<string> {
   const unfinishedPath = `${sumsPath}.new`;
   await rm(unfinishedPath, { force: true });
   const argv = [programPath, "make", imagesDir, unfinishedPath] as const;
-  const { exitCode, stderr } = await run(argv);
+  const { exitCode, stderr } = await run(argv, { isBackground: true });
   if (exitCode !== 0) throw diskError(exitCode, stderr);
   const digest = digestOf(await readFile(unfinishedPath));
   await rename(unfinishedPath, sumsPath);
@@ -59,9 +59,9 @@ export async function findDamage(
   throw diskError(exitCode, stderr);
 }
 
-function run(argv: readonly [string, ...string[]]) {
+function run(argv: readonly [string, ...string[]], how: { isBackground?: boolean } = {}) {
   const okExitCodes = Array.from({ length: EXIT_CODE_DAMAGED + 1 }, (_, code) => code);
-  return runProcess(argv, { timeoutMs: TIMEOUT_MS, okExitCodes });
+  return runProcess(argv, { timeoutMs: TIMEOUT_MS, okExitCodes, ...how });
 }
 
 async function digestOfFile(sumsPath: string): Promise<string | null> {
