@@ -100,9 +100,12 @@ void copy_again(int pid) {
   while (fgets(line, sizeof line, maps) != NULL) {
     uint64_t start, end;
     bool is_kernels = strstr(line, "[vvar") != NULL || strstr(line, "[vsyscall]") != NULL;
-    if (sscanf(line, "%lx-%lx %7s", &start, &end, rights) != 3 || rights[3] != 'p' || is_kernels) continue;
+    /* Shared with the kernel alone: CRIU takes it for the process's own. */
+    bool is_ring = strstr(line, "/[aio]") != NULL;
+    if (sscanf(line, "%lx-%lx %7s", &start, &end, rights) != 3 || is_kernels) continue;
+    if (rights[3] != 'p' && !is_ring) continue;
     /* CRIU takes all of that, to find it again elsewhere. */
-    bool takes_all = strstr(line, "[vdso]") != NULL;
+    bool takes_all = is_ring || strstr(line, "[vdso]") != NULL;
     for (; start < end; start += WINDOW_PAGES * PAGE_BYTES) {
       uint64_t until = start + WINDOW_PAGES * PAGE_BYTES;
       copy_window(copy, pid, memory, pagemap, start, until < end ? until : end, takes_all);

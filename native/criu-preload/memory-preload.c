@@ -144,8 +144,8 @@ static uint64_t ask_part(int pagemap, const struct page_scan *asked, struct part
   }
   part->count = call_scan(pagemap, &scan);
   if (part->count < 0 || scan.walk_end <= part->start) return 0;
-  part->start = scan.walk_end;
-  return scan.walk_end;
+  part->start = walked_until(&scan, part->count);
+  return part->start;
 }
 
 /* Shows a region about which CRIU's whole question is asked; returns as show_written does, or 0. */

@@ -71,8 +71,9 @@ static int protect_range(int pagemap, uint64_t start, uint64_t end) {
                              .category_mask = PAGE_PRESENT | PAGE_WRITTEN | PAGE_ZERO,
                              .category_inverted = PAGE_ZERO,
                              .return_mask = PAGE_PRESENT};
-    if (syscall(SYS_ioctl, pagemap, PAGE_SCAN, &scan) < 0 || scan.walk_end <= start) return -1;
-    start = scan.walk_end;
+    int found = (int)syscall(SYS_ioctl, pagemap, PAGE_SCAN, &scan);
+    if (found < 0 || scan.walk_end <= start) return -1;
+    start = walked_until(&scan, found);
   }
   return 0;
 }

@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "memory-preload.h"
+#include "smaps-preload.h"
 #include "socket-preload.h"
 
 #define TERMINALS_MAX 64
@@ -165,6 +166,10 @@ int openat64(int directory, const char *path, int flags, ...) {
   unsigned mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(list, unsigned) : 0;
   va_end(list);
   close_inherited();
+  if (strcmp(path, "smaps") == 0) {
+    int fd = open_smaps(directory);
+    if (fd >= 0) return fd;
+  }
   const char *name = strrchr(path, '/');
   if (strcmp(name == NULL ? path : name + 1, "ptmx") == 0) {
     int fd = take_master(flags);

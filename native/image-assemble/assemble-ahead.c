@@ -2,6 +2,9 @@
  * Copies protected memory of processes that run on, as images that a dump can then refer to: what is not
  * written until then is what the copy has, and what is written is no more protected and not taken from it.
  * Pages that go meanwhile are left out.
+ *
+ * They are read from /proc/PID/mem. process_vm_readv() would be faster, and change them: of a page that is shared
+ * with a child it gives the process a copy of its own that does not count as written (docs/notes/memory).
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -9,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #include "../memory-tracker/page-scan.h"
@@ -25,7 +27,7 @@
 #endif
 
 struct copying {
-  int pid, pages_fd;
+  int pid, memory_fd, pages_fd;
   uint64_t at;
   struct pieces pieces;
 };
@@ -65,9 +67,9 @@ static void copy_region(struct copying *copying, uint64_t start, uint64_t end) {
   static uint8_t bytes[READ_BYTES];
   while (start < end) {
     uint64_t wanted = end - start < READ_BYTES ? end - start : READ_BYTES;
-    struct iovec local = {bytes, wanted}, remote = {(void *)(uintptr_t)start, wanted};
-    ssize_t part = process_vm_readv(copying->pid, &local, 1, &remote, 1, 0);
-    if (part < 0 && errno == ESRCH) return;
+    ssize_t part = pread(copying->memory_fd, bytes, wanted, (off_t)start);
+    /* The process has ended, or runs another program. */
+    if (part == 0) return;
     uint64_t whole = part < 0 ? 0 : (uint64_t)part / PAGE * PAGE;
     if (whole > 0) keep(copying, bytes, start, whole);
     /* What cannot be read is gone, or nobody may: it is copied in the pause. */
@@ -75,12 +77,19 @@ static void copy_region(struct copying *copying, uint64_t start, uint64_t end) {
   }
 }
 
+/* Opens a file of a process below /proc; -1 where it has gone. */
+static int open_of(int pid, const char *name) {
+  char path[64];
+  snprintf(path, sizeof path, "/proc/%d/%s", pid, name);
+  return open(path, O_RDONLY | O_CLOEXEC);
+}
+
 static void copy_protected(struct copying *copying) {
   static struct page_region regions[REGIONS_MAX];
-  char path[64];
-  snprintf(path, sizeof path, "/proc/%d/pagemap", copying->pid);
-  int pagemap = open(path, O_RDONLY | O_CLOEXEC);
-  for (uint64_t from = 0; pagemap >= 0 && from < ADDRESS_END;) {
+  int pagemap = open_of(copying->pid, "pagemap");
+  copying->memory_fd = open_of(copying->pid, "mem");
+  bool is_open = pagemap >= 0 && copying->memory_fd >= 0;
+  for (uint64_t from = 0; is_open && from < ADDRESS_END;) {
     struct page_scan scan = {.size = sizeof scan,
                              .start = from,
                              .end = ADDRESS_END,
@@ -92,9 +101,10 @@ static void copy_protected(struct copying *copying) {
     int count = ioctl(pagemap, PAGE_SCAN, &scan);
     if (count < 0 || scan.walk_end <= from) break;
     for (int i = 0; i < count; i++) copy_region(copying, regions[i].start, regions[i].end);
-    from = scan.walk_end;
+    from = walked_until(&scan, count);
   }
   if (pagemap >= 0) close(pagemap);
+  if (copying->memory_fd >= 0) close(copying->memory_fd);
 }
 
 uint64_t copy_ahead(int dir_fd, char *const *pids, int count) {

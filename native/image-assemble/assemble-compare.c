@@ -19,7 +19,7 @@
 static unsigned long differences, compared;
 
 static void tell(int pid, uint64_t address, const char *how) {
-  if (differences++ < TOLD_MAX) printf("process %d, page %llx %s\n", pid, (unsigned long long)address, how);
+  if (differences++ < TOLD_MAX) fprintf(stderr, "process %d, page %llx %s\n", pid, (unsigned long long)address, how);
 }
 
 static bool is_zero(const uint8_t *page) { return page[0] == 0 && memcmp(page, page + 1, PAGE - 1) == 0; }

@@ -17,6 +17,16 @@ struct page_scan {
 
 #define PAGE_SCAN _IOWR('f', 16, struct page_scan)
 
+/*
+ * Returns where a walk goes on after an answer of `count` regions. The kernel walks with a list of its own, of
+ * 512 regions, and may say where that was full although it has gone on: what came then it would tell twice.
+ */
+static inline uint64_t walked_until(const struct page_scan *scan, int count) {
+  const struct page_region *regions = (const struct page_region *)(uintptr_t)scan->vec;
+  uint64_t last = count > 0 ? regions[count - 1].end : 0;
+  return last > scan->walk_end ? last : scan->walk_end;
+}
+
 /* Flags: protect what matches. */
 #define SCAN_PROTECT 1u
 

@@ -88,8 +88,8 @@ static bool scan_all(int pagemap, struct page_scan scan, visitor *visit, void *d
     int count = ioctl(pagemap, PAGE_SCAN, &scan);
     if (count < 0 || scan.walk_end <= scan.start) return false;
     for (int i = 0; visit != NULL && i < count; i++) visit(&regions[i], data);
-    scan.start = scan.walk_end;
-  } while (scan.walk_end < end);
+    scan.start = walked_until(&scan, count);
+  } while (scan.start < end);
   return true;
 }
 

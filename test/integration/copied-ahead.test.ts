@@ -11,6 +11,10 @@ const HELD_MIB = 192;
 const HOLDER = `import os, time, zlib
 held = bytearray(os.urandom(1 << 20)) * ${HELD_MIB}
 for at in range(0, len(held), 4096): held[at] = at // 4096 % 251
+# Islands of pages: more, and other, than fit into one of the kernel's lists.
+import mmap
+islands = mmap.mmap(-1, 1500 * 8192, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+for at in range(0, len(islands), 8192): islands[at] = 1
 before = zlib.crc32(memoryview(held)[4096:])
 open("/root/ready", "w").close()
 while True:
@@ -20,6 +24,33 @@ while True:
         right = zlib.crc32(memoryview(held)[4096:]) == before
         open("/root/answer", "w").write("right" if right else "wrong")
     time.sleep(0.002)
+`;
+
+/**
+ * Shares memory with a child while it is copied; then another child gives its own copy back to the kernel, and
+ * the kernel takes what it may (MADV_PAGEOUT).
+ */
+const SHARER = `import mmap, os, signal, time
+PAGES = 8192
+held = mmap.mmap(-1, PAGES * 4096, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+for page in range(PAGES): held[page * 4096] = page % 251 + 1
+def start(act):
+    child = os.fork()
+    if child == 0:
+        act()
+        os._exit(0)
+    return child
+def end(child): os.waitpid(child, 0)
+sharing = start(signal.pause)
+open("/root/ready", "w").close()
+while not os.path.exists("/root/ask"): time.sleep(0.01)
+end(start(lambda: held.madvise(mmap.MADV_FREE)))
+os.kill(sharing, signal.SIGKILL)
+end(sharing)
+held.madvise(21)
+lost = sum(held[page * 4096] != page % 251 + 1 for page in range(PAGES))
+open("/root/answer", "w").write("right" if lost == 0 else f"{lost} pages lost")
+time.sleep(10000)
 `;
 
 let own: TestWaypoint;
@@ -39,9 +70,9 @@ afterAll(async () => {
   await own?.[Symbol.asyncDispose]();
 });
 
-async function startHolder(name: string): Promise<Session> {
-  const session = await own.waypoint.new({ name });
-  await session.exec(`cat > /root/holder.py <<'END'\n${HOLDER}\nEND`);
+async function startHolder(name: string, program = HOLDER, at = own): Promise<Session> {
+  const session = await at.waypoint.new({ name });
+  await session.exec(`cat > /root/holder.py <<'END'\n${program}\nEND`);
   await session.exec(
     "(setsid python3 /root/holder.py </dev/null >/dev/null 2>&1 &); until test -e /root/ready; do sleep 0.05; done",
   );
@@ -95,4 +126,30 @@ test("a daemon that is killed while memory is copied leaves nothing of it, and t
   expect(await copies()).toEqual([]);
   await session.restore(next.id);
   expect(await answer(session)).toBe("right");
+});
+
+test("memory that is shared with a child stays what it is while it is copied", async () => {
+  const session = await startHolder("sharing", SHARER);
+
+  const { info } = await session.checkpoint();
+
+  expect(info.pauseBytes).toBeLessThan(16 * MEBIBYTE);
+  expect(await answer(session)).toBe("right");
+});
+
+test("where memory has no room for images, the pause copies what was written all the same", async () => {
+  await using small = await openTestWaypoint({ imagesBytes: 256 * MEBIBYTE });
+  const session = await startHolder("short", HOLDER, small);
+
+  const taken = [await session.checkpoint(), await session.checkpoint()];
+  taken.push(await session.checkpoint({ durable: true }), await session.checkpoint());
+
+  for (const { info } of taken.slice(1)) {
+    expect(info.memoryBytes).toBeGreaterThan(HELD_MIB * MEBIBYTE);
+    expect(info.pauseBytes).toBeLessThan((HELD_MIB / 4) * MEBIBYTE);
+  }
+  for (const { id } of taken) {
+    await session.restore(id);
+    expect(await answer(session)).toBe("right");
+  }
 });

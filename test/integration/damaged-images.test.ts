@@ -204,6 +204,27 @@ test("a lazy restore never computes with a wrong page", async () => {
   expect(await lookAtMemory(right)).toBe("right");
 }, 180_000);
 
+test("what was not written is not taken from images that are damaged by now", async () => {
+  const followed = await own.waypoint.new({ name: "followed" });
+  await holdMemory(followed, 64);
+  const damaged = await followed.checkpoint({ durable: true });
+  await forgetMemoryImages(own, damaged);
+  const images = await listImages(own, damaged);
+  const [pages] = images.toSorted((a, b) => b.sizeBytes - a.sizeBytes);
+  await flipBits(own, [somewhereIn(pages as (typeof images)[number])]);
+
+  const whole = await followed.checkpoint();
+  const next = await followed.checkpoint();
+
+  expect(whole.info.pauseBytes).toBeGreaterThan(64 * 1024 ** 2);
+  expect(next.info.pauseBytes).toBeLessThan(16 * 1024 ** 2);
+  for (const each of [whole, next]) {
+    const [fork] = await each.fork();
+    expect(await lookAtMemory(fork)).toBe("right");
+    await fork?.remove({ force: true });
+  }
+}, 180_000);
+
 test("on the host's network nothing ends for a damaged checkpoint", async () => {
   const hosted = await own.waypoint.new({ name: "hosted", net: "host" });
   const taken = await hosted.checkpoint({ durable: true });

@@ -10,9 +10,9 @@ import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { Session } from "../../src/index.ts";
-import { findRunningCriu } from "../../src/linux/criu/index.ts";
 import { finished, runCommand, startCommand } from "../support/command-line.ts";
 import { killDaemon } from "../support/crash-model.ts";
+import { findDump, stopInDump } from "../support/running-dump.ts";
 import { eventually, openTestWaypoint, type TestWaypoint } from "../support/test-waypoint.ts";
 
 /** Far more than any of this takes, and far less than the minutes that it took once. */
@@ -177,21 +177,17 @@ test("a command whose time is over returns, also when nothing can interrupt it",
 
 test("a CRIU that stands still keeps no session from being removed", async () => {
   await session.exec("exec python3 -c 'import time; x = bytearray(200 << 20); time.sleep(999)' &");
-  const outcome = session.checkpoint().catch((error: unknown) => error);
-  const criu = await eventually("a dump", findDump, (pid) => pid !== undefined);
-  process.kill(criu as number, "SIGSTOP");
+  const { outcome } = await stopCheckpoint();
 
   await inSeconds(session.remove({ force: true }));
 
   expect(await outcome).toBeInstanceOf(Error);
-  expect(findDump()).toBeUndefined();
+  expect(findDump(own.stateDir, await own.daemonPid())).toBeUndefined();
 }, 120_000);
 
 test("a CRIU that somebody has stopped is let go on, and the session with it", async () => {
   await session.exec("python3 -c 'import time; x = bytearray(200 << 20); time.sleep(999)' &");
-  const outcome = session.checkpoint().catch((error: unknown) => error);
-  const criu = await eventually("a dump", findDump, (pid) => pid !== undefined);
-  process.kill(criu as number, "SIGSTOP");
+  const { outcome } = await stopCheckpoint();
 
   // CRIU's own time for the tree to stand still may be over by then.
   const ended = (await inSeconds(outcome)) as { code?: string };
@@ -220,11 +216,9 @@ test("a client that a signal asks to end does so, whatever the daemon is at", as
   }
 }, 120_000);
 
-/** Finds the process of CRIU that dumps a session of this test. */
-function findDump(): number | undefined {
-  return findRunningCriu((argument) => argument.startsWith(`${own.stateDir}/`)).find(
-    ({ command }) => command === "dump",
-  )?.pid;
+async function stopCheckpoint() {
+  const of = { stateDir: own.stateDir, daemonPid: await own.daemonPid() };
+  return await stopInDump(of, () => session.checkpoint());
 }
 
 /** Whether a process has a socket that it has sent something to, and waits. */

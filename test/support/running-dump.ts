@@ -11,6 +11,40 @@ export function findDump(stateDir: string, daemonPid: number): number | undefine
   )?.pid;
 }
 
+/** A dump that stands still, and what becomes of the checkpoint that it is of. */
+export interface StoppedDump {
+  criu: number;
+  outcome: Promise<unknown>;
+}
+
+/** Begins checkpoints until the CRIU of one is stopped: a dump may end before it is seen. */
+export async function stopInDump(
+  { stateDir, daemonPid }: { stateDir: string; daemonPid: number },
+  checkpoint: () => Promise<unknown>,
+): Promise<StoppedDump> {
+  for (;;) {
+    let isDone = false;
+    const outcome = checkpoint()
+      .catch((error: unknown) => error)
+      .finally(() => {
+        isDone = true;
+      });
+    while (!isDone) {
+      const criu = findDump(stateDir, daemonPid);
+      if (criu !== undefined && signal(criu, "SIGSTOP")) return { criu, outcome };
+      await delay(0);
+    }
+  }
+}
+
+function signal(pid: number, name: NodeJS.Signals): boolean {
+  try {
+    return process.kill(pid, name);
+  } catch {
+    return false; // It has ended.
+  }
+}
+
 /** Kills a daemon while a CRIU of it is at a dump, which goes on by itself. */
 export async function killDaemonInDump(stateDir: string, daemonPid: number): Promise<void> {
   await eventually(

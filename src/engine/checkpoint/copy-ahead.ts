@@ -29,12 +29,14 @@ export async function copyAhead(
   const { images } = engine.store;
   // The copy, and the images that it goes into.
   const expectedBytes = 2 * (memoryBytes + IMAGES_OVERHEAD_BYTES);
-  await engine.memoryImages.makeRoom(expectedBytes);
-  if (!images.hasRoomFor(expectedBytes)) return nothing;
   const paths = engine.store.checkpointPaths(id);
   const remove = () => images.ahead.remove(paths);
-  const copied = { pauseMs: 0, [Symbol.asyncDispose]: remove };
+  const failed = (error: unknown) =>
+    engine.logger.warn("a copy before the pause is left behind", { id, reason: String(error) });
+  const copied = { pauseMs: 0, [Symbol.asyncDispose]: () => remove().catch(failed) };
   try {
+    await engine.memoryImages.makeRoom(expectedBytes);
+    if (!images.hasRoomFor(expectedBytes)) return nothing;
     const { copyDir, scratchDir } = await images.ahead.prepare(paths);
     const options = {
       ...dumpOptions(session, live, { id, imagesDir: scratchDir }, engine),
@@ -50,6 +52,7 @@ export async function copyAhead(
     engine.logger.info("memory copied before the pause", { id, copiedBytes, pauseMs });
   } catch (error) {
     engine.logger.warn("memory is not copied before the pause", { id, reason: String(error) });
+    // Half a copy must not become a reference: one that cannot be removed fails the checkpoint.
     await remove();
   }
   return copied;

@@ -40,6 +40,8 @@ export async function dumpInstance(
   // A tree that stands already is on its way out; one that is not full is followed by its pages server.
   const isTracked = frozenIn === undefined && unfilled === null;
   const planned = isTracked ? await planTracked(live, id, memoryBytes, engine) : undefined;
+  // Images that are durable by now would leave memory for those that come.
+  using _reference = planned?.reference?.hold?.();
   // What was not written comes from the store to the store, without a way through memory.
   const isShared = planned?.reference != null && planned.reference.makeTarget !== null;
   const copiedBytes = unfilled?.copiedBytes ?? 0;
@@ -50,9 +52,8 @@ export async function dumpInstance(
   const paths = store.checkpointPaths(id);
   const frozen = frozenIn === undefined ? {} : { frozenIn };
   const isIntoMemory = imagesDir === paths.memoryImagesDir;
-  const followed = isIntoMemory ? planned : undefined;
-  const everything = followed === undefined ? undefined : { ...followed, reference: null };
-  const tracked = unfilled === null ? followed : inPlaceUnless(isIntoMemory, unfilled.dump);
+  const everything = planned === undefined ? undefined : { ...planned, reference: null };
+  const tracked = inPlaceUnless(isIntoMemory, unfilled?.dump ?? planned);
   const dumpAll = async (directory: string) => {
     await unfilled?.fill();
     return await dumpInto(directory, everything);
@@ -97,8 +98,7 @@ export async function dumpInstance(
 }
 
 /** Where CRIU writes to the store, the images are put together there. */
-function inPlaceUnless(isIntoMemory: boolean, { reference, ...dump }: TrackedDump): TrackedDump {
-  const inPlace =
-    isIntoMemory || reference === null ? reference : { ...reference, makeTarget: null };
-  return { ...dump, reference: inPlace };
+function inPlaceUnless(isIntoMemory: boolean, dump?: TrackedDump): TrackedDump | undefined {
+  if (isIntoMemory || !dump?.reference) return dump;
+  return { ...dump, reference: { ...dump.reference, makeTarget: null } };
 }

@@ -29,12 +29,28 @@ export async function planTracked(
     const since = await engine.criu.trackedSince({ programPath, socketPath, pid });
     return {
       ...{ socketPath, checkpointId, bytesMin, assembleProgramPath, compares },
-      reference: since === null ? null : findReference(since, checkpointId, engine),
+      reference: since === null ? null : findCompared(since, checkpointId, engine),
     };
   } catch (error) {
     engine.logger.warn("writes are not followed", { instanceId, reason: String(error) });
     return undefined;
   }
+}
+
+/** What lies in the store, perhaps for long, is compared with its sums before anything relies on it. */
+function findCompared(
+  since: string,
+  checkpointId: string,
+  engine: Engine,
+): TrackedReference | null {
+  const { catalog, store } = engine;
+  const reference = findReference(since, checkpointId, engine);
+  const digest = catalog.checkpoint(since)?.imagesSums ?? null;
+  if (reference === null || reference.makeTarget === null || digest === null) return reference;
+  const { imagesDir } = reference;
+  const what = { imagesDir, digest, part: "all" } as const;
+  const requireSound = () => store.images.requireUndamaged(store.checkpointPaths(since), what);
+  return { ...reference, requireSound };
 }
 
 /** Images that were removed, or lost with the machine's memory, are nobody's reference. */
@@ -58,5 +74,6 @@ export function findReference(
     return { imagesDir: paths.imagesDir, makeTarget } satisfies TrackedReference;
   }
   const imagesDir = store.images.locate(paths);
-  return { imagesDir, makeTarget: null } satisfies TrackedReference;
+  const hold = () => store.images.hold(paths, { isUse: false });
+  return { imagesDir, makeTarget: null, hold } satisfies TrackedReference;
 }

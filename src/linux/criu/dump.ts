@@ -134,6 +134,7 @@ export async function runDump(
       WAYPOINT_SOCKETS_FOUND: socketsFound,
       WAYPOINT_ROOT: options.rootDir,
       WAYPOINT_TREE_ROOT: treeRoot(options),
+      WAYPOINT_SMAPS_AHEAD: "on",
       ...trackedEnv,
       ...special,
     },

@@ -1,6 +1,12 @@
 import { readFileSync } from "node:fs";
+import { countsSockets } from "../../formats/proc/index.ts";
 
 const STATE_LISTEN = "0A";
+/** Tables of connections, each with what counts them, which is read a hundred times as fast. */
+const TABLES = [
+  ["sockstat", "tcp"],
+  ["sockstat6", "tcp6"],
+] as const;
 
 /**
  * Tells whether a TCP connection in a process's network has data on its way.
@@ -9,9 +15,10 @@ const STATE_LISTEN = "0A";
  * at the two ends some of it would be doubled or lost.
  */
 export function hasQueuedData(pid: number): boolean {
-  return ["tcp", "tcp6"].some((name) => {
+  const read = (name: string) => readFileSync(`/proc/${pid}/net/${name}`, "utf8");
+  return TABLES.some(([counts, table]) => {
     try {
-      return hasQueue(readFileSync(`/proc/${pid}/net/${name}`, "utf8"));
+      return countsSockets(read(counts), ["TCP"]) && hasQueue(read(table));
     } catch {
       // A kernel without IPv6, or a process that has ended: the dump will say so.
       return false;

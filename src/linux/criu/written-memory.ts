@@ -35,6 +35,10 @@ export interface TrackedReference {
   imagesDir: string;
   /** Makes the empty directory for the complete images; `null`: they stay where CRIU writes them. */
   makeTarget: (() => string) | null;
+  /** Keeps it where it is until that is disposed of. */
+  hold?: () => Disposable;
+  /** Compares it with what was captured; `undefined`: nothing can have changed it. @throws CHECKPOINT_INCOMPLETE */
+  requireSound?: () => Promise<void>;
 }
 
 /** What a dump left. */
@@ -108,8 +112,14 @@ async function assemble(
   try {
     const targetDir = reference.makeTarget === null ? imagesDir : reference.makeTarget();
     const argv = [assembleProgramPath, targetDir, imagesDir, cleanList] as const;
-    const { stdout } = await runProcess([...argv, reference.imagesDir], { timeoutMs: TIMEOUT_MS });
-    const { cleanBytes } = JSON.parse(stdout) as { cleanBytes: number };
+    // Damage that is taken over would look like what was captured.
+    const [assembled, compared] = await Promise.allSettled([
+      runProcess([...argv, reference.imagesDir], { timeoutMs: TIMEOUT_MS }),
+      reference.requireSound?.(),
+    ]);
+    if (assembled.status === "rejected") throw assembled.reason;
+    if (compared.status === "rejected") throw compared.reason;
+    const { cleanBytes } = JSON.parse(assembled.value.stdout) as { cleanBytes: number };
     if (targetDir !== imagesDir) await rm(imagesDir, { recursive: true });
     return { imagesDir: targetDir, cleanBytes };
   } catch (cause) {

@@ -27,7 +27,7 @@ export function describeFollowedWrites(missing: string | null): HostCheck {
   return {
     id,
     ok: true,
-    detail: `missing: ${missing}; WAYPOINT_TRACK_MEMORY has no effect, and each checkpoint copies all memory`,
+    detail: `missing: ${missing}; each checkpoint copies all memory while the session stands still`,
     fix: "Use Linux 6.7 or newer, with CONFIG_USERFAULTFD as distributions build it.",
   };
 }

@@ -139,6 +139,7 @@ export class Daemon {
       imagesUsedBytes: images.usedBytes,
       imagesBudgetBytes: images.budgetBytes,
       warmMemory: await this.#engine.warmMemory.status(),
+      networks: this.#engine.network.status(),
       standbys: this.#standbyStatus(),
     };
   }

@@ -9,12 +9,12 @@ const BYTES_MIN_DEFAULT = 8 * 1024 ** 2;
 const AHEAD_BYTES_MIN = 128 * 1024 ** 2;
 
 /**
- * Reads WAYPOINT_TRACK_MEMORY: `on`, or the bytes of memory from which the writes of sessions are
- * followed. Anything else, and nothing: none is followed. WAYPOINT_TRACK_AHEAD=on has the memory of large
- * ones copied before their first pause.
+ * Reads WAYPOINT_TRACK_MEMORY: `on`, which is the default, or the bytes of memory from which the writes of
+ * processes are followed. Anything else: none is followed. WAYPOINT_TRACK_AHEAD=off has no memory copied before
+ * the first pause of a large session.
  */
 export function trackingFromEnvironment() {
-  const wanted = process.env["WAYPOINT_TRACK_MEMORY"] || "off";
+  const wanted = process.env["WAYPOINT_TRACK_MEMORY"] || "on";
   const bytesMin = wanted === "on" ? BYTES_MIN_DEFAULT : Number(wanted);
   if (!Number.isSafeInteger(bytesMin) || bytesMin < 0) return {};
   const compares = process.env["WAYPOINT_COMPARE_MEMORY"] === "on";
@@ -25,5 +25,5 @@ export function trackingFromEnvironment() {
 }
 
 function isAhead(): boolean {
-  return process.env["WAYPOINT_TRACK_AHEAD"] === "on";
+  return (process.env["WAYPOINT_TRACK_AHEAD"] || "on") === "on";
 }

@@ -1,0 +1,175 @@
+/*
+ * Preloaded into CRIU for a dump: reads /proc/PID/smaps of the tasks beside CRIU, before it asks for them, with
+ * $WAYPOINT_SMAPS_AHEAD.
+ *
+ * CRIU needs the flags of mappings, which only smaps tells, and the kernel looks at each page for it: a sixth
+ * of the pause of a browser, and 14 ms for each GiB of small pages. A thread goes through the tasks in
+ * CRIU's order while CRIU is at others. It keeps to these rules:
+ *
+ * - All tasks stand when CRIU opens the first smaps, and a task has no code of CRIU's before its own is read to
+ *   the end. A task that shares its memory with another could have the code of that one: CRIU reads it itself.
+ * - CRIU never waits for a task that was not begun: it reads that itself.
+ * - What cannot be read to its end ends in a line that CRIU refuses, and never in silence.
+ */
+#define _GNU_SOURCE
+#include "smaps-preload.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/kcmp.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* The others CRIU reads itself. */
+#define TASKS_MAX 256
+/* Some 10,000 mappings; the thread waits when CRIU is so far behind. */
+#define SOCKET_BYTES (8 << 20)
+#define REFUSED_LINE "\n0-0 \n"
+
+enum state { WAITING, BEGUN, TAKEN };
+
+static struct task {
+  int pid;
+  _Atomic int state;
+  int ours, given;
+} tasks[TASKS_MAX];
+static size_t task_count;
+static pid_t reader_pid;
+static atomic_bool is_apart;
+
+static void add_task(int pid);
+
+static void add_children(const char *path) {
+  int fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
+  char text[TASKS_MAX * 12];
+  ssize_t length = fd < 0 ? 0 : read(fd, text, sizeof text - 1);
+  if (fd >= 0) syscall(SYS_close, fd);
+  text[length > 0 ? length : 0] = 0;
+  for (char *at = text, *end; task_count < TASKS_MAX; at = end) {
+    long pid = strtol(at, &end, 10);
+    if (end == at) return;
+    add_task((int)pid);
+  }
+}
+
+/* As CRIU does: a task, then all below it. */
+static void add_task(int pid) {
+  char path[300];
+  tasks[task_count++] = (struct task){.pid = pid, .state = WAITING};
+  snprintf(path, sizeof path, "/proc/%d/task", pid);
+  DIR *threads = opendir(path);
+  if (threads == NULL) return;
+  for (struct dirent *thread; task_count < TASKS_MAX && (thread = readdir(threads)) != NULL;) {
+    if (thread->d_name[0] == '.') continue;
+    snprintf(path, sizeof path, "/proc/%d/task/%s/children", pid, thread->d_name);
+    add_children(path);
+  }
+  closedir(threads);
+}
+
+static bool shares_memory(size_t at) {
+  for (size_t other = 0; other < task_count; other++) {
+    if (other == at) continue;
+    long order = syscall(SYS_kcmp, tasks[at].pid, tasks[other].pid, KCMP_VM, 0, 0);
+    if (order == 0 || (order < 0 && errno != ESRCH)) return true;
+  }
+  return false;
+}
+
+static bool pass(int socket, const char *bytes, size_t length) {
+  while (length > 0) {
+    ssize_t part = syscall(SYS_sendto, socket, bytes, length, MSG_NOSIGNAL, NULL, 0);
+    if (part < 0 && errno == EINTR) continue;
+    if (part <= 0) return false;
+    bytes += part;
+    length -= (size_t)part;
+  }
+  return true;
+}
+
+static void pass_all(int smaps, int socket) {
+  static char bytes[64 * 1024];
+  ssize_t part;
+  while ((part = syscall(SYS_read, smaps, bytes, sizeof bytes)) != 0) {
+    if (part < 0 && errno == EINTR) continue;
+    if (part < 0) pass(socket, REFUSED_LINE, sizeof REFUSED_LINE - 1);
+    if (part < 0 || !pass(socket, bytes, (size_t)part)) break;
+  }
+  /* A child of CRIU may have it, too, so that closing it would not be the end. */
+  syscall(SYS_shutdown, socket, SHUT_WR);
+}
+
+static void read_task(struct task *task) {
+  int ends[2], bytes = SOCKET_BYTES, expected = WAITING;
+  char path[64];
+  snprintf(path, sizeof path, "/proc/%d/smaps", task->pid);
+  int smaps = (int)syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
+  if (smaps < 0) return;
+  if (syscall(SYS_socketpair, AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0) {
+    if (syscall(SYS_setsockopt, ends[0], SOL_SOCKET, SO_SNDBUFFORCE, &bytes, sizeof bytes) < 0) { /* It waits more. */ }
+    task->ours = ends[0];
+    task->given = ends[1];
+    if (atomic_compare_exchange_strong(&task->state, &expected, BEGUN)) pass_all(smaps, task->ours);
+    else syscall(SYS_close, task->given);
+    syscall(SYS_close, task->ours);
+  }
+  syscall(SYS_close, smaps);
+}
+
+static void *read_tasks(void *nothing) {
+  /* With a root and a directory in common, CRIU could enter no other mount namespace. */
+  bool is_alone = syscall(SYS_unshare, CLONE_FS) == 0;
+  atomic_store(&is_apart, true);
+  for (size_t i = 1; is_alone && i < task_count; i++) {
+    if (!shares_memory(i)) read_task(&tasks[i]);
+  }
+  return nothing;
+}
+
+/* Begins with the task that is asked for first, the root of all others, which CRIU reads itself. */
+static void begin(int root) {
+  reader_pid = getpid();
+  add_task(root);
+  if (task_count < 2) return;
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  pthread_t reader;
+  bool is_begun = pthread_create(&reader, NULL, read_tasks, NULL) == 0;
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  if (!is_begun) {
+    task_count = 0;
+    return;
+  }
+  pthread_detach(reader);
+  while (!atomic_load(&is_apart)) sched_yield();
+}
+
+int open_smaps(int directory) {
+  char link[64], path[64] = "";
+  int pid = 0, length = 0;
+  snprintf(link, sizeof link, "/proc/self/fd/%d", directory);
+  if (getenv("WAYPOINT_SMAPS_AHEAD") == NULL || readlink(link, path, sizeof path - 1) < 0) return -1;
+  if (sscanf(path, "/proc/%d%n", &pid, &length) != 1 || path[length] != 0 || pid == getpid()) return -1;
+  if (reader_pid == 0) begin(pid);
+  /* What a child of CRIU has of this is a copy without a thread. */
+  if (reader_pid != getpid()) return -1;
+  for (size_t i = 1; i < task_count; i++) {
+    int expected = WAITING;
+    if (tasks[i].pid != pid) continue;
+    if (atomic_compare_exchange_strong(&tasks[i].state, &expected, TAKEN) || expected == TAKEN) return -1;
+    atomic_store(&tasks[i].state, TAKEN);
+    return tasks[i].given;
+  }
+  return -1;
+}
