@@ -44,6 +44,25 @@ inPrivateNamespace(import.meta.filename, { title, network: true }, () => {
     );
   }
 
+  function untilReady(count: number): Promise<true> {
+    return pollUntil(`${count} ready`, { timeoutMs: 20_000 }, async () =>
+      host.status().readyCount === count ? true : undefined,
+    );
+  }
+
+  test("the status tells those that are ready, and the programs that make links", async () => {
+    host = await open();
+    expect(host.status()).toEqual({ readyCount: 0, makerCount: 0 });
+
+    await host.create("i1", "nat");
+    await untilReady(SPARES_MAX);
+    expect(host.status().makerCount).toBeGreaterThan(0);
+
+    await host.remove("i1");
+    await host.releaseHost();
+    expect(host.status()).toEqual({ readyCount: 0, makerCount: 0 });
+  });
+
   test("an instance takes one, and it is as if it had been made for it", async () => {
     host = await open();
     const first = await host.create("i1", "nat");
@@ -64,6 +83,7 @@ inPrivateNamespace(import.meta.filename, { title, network: true }, () => {
     );
     // What was taken is made again.
     await untilSpares(SPARES_MAX);
+    await untilReady(SPARES_MAX);
   });
 
   test("without one, the network is made when it is needed", async () => {

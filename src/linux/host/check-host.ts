@@ -1,5 +1,6 @@
 import { checkMachine, checkTools } from "../../../scripts/setup/machine-checks.mjs";
 import { checkFollowedWrites } from "./check-followed-writes.ts";
+import { checkNftLibrary } from "./check-nft-library.ts";
 import { checkCriu, checkNativePrograms, checkNode } from "./check-programs.ts";
 import { describeResources } from "./check-resources.ts";
 import { checkSocketClosing } from "./check-socket-closing.ts";
@@ -31,6 +32,7 @@ export async function checkHost(options: CheckHostOptions): Promise<HostCheck[]>
     checkNode(),
     await checkCriu(options.packageRoot),
     checkNativePrograms(options.packageRoot),
+    await checkNftLibrary(options.packageRoot),
     ...describeResources(options.stateDir),
     await checkSocketClosing(),
     await checkFollowedWrites(options.packageRoot),

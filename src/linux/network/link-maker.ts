@@ -65,6 +65,11 @@ export class LinkMaker {
     await request.answered.promise;
   }
 
+  /** How many programs there are, at work or resting. */
+  get programCount(): number {
+    return this.#running.size;
+  }
+
   /** Ends the programs, and resolves when they are gone; a request after it starts one again. */
   async close(): Promise<void> {
     const programs = [...this.#running];

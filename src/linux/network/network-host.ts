@@ -276,6 +276,11 @@ export class NetworkHost {
     await this.#maker.close();
   }
 
+  /** Returns how many networks are ready in advance, and how many programs make links just now. */
+  status(): { readyCount: number; makerCount: number } {
+    return { readyCount: this.#spares.readyCount, makerCount: this.#maker.programCount };
+  }
+
   /** Returns the file of an instance's network namespace. */
   netnsPath(instanceId: string): string {
     return this.#files.pathOf(instanceId);

@@ -42,6 +42,11 @@ export class SpareNetworks {
     this.#remove = options.remove;
   }
 
+  /** How many there are. */
+  get readyCount(): number {
+    return this.#ready.length;
+  }
+
   /** Takes one away, if there is one; it is the caller's from now on. */
   take(): SpareNetwork | undefined {
     return this.#ready.shift();

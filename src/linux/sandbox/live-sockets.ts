@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { type CountedProtocol, countsSockets } from "../../formats/proc/index.ts";
 
 /** A socket that a live program waits at for others. */
 export interface LiveListener {
@@ -35,6 +36,13 @@ const TABLES = [
   ["udp", "udp"],
   ["udp", "udp6"],
 ] as const;
+/** What counts the sockets of a table. */
+const COUNTS: Readonly<Record<string, readonly [file: string, protocol: CountedProtocol]>> = {
+  tcp: ["sockstat", "TCP"],
+  tcp6: ["sockstat6", "TCP"],
+  udp: ["sockstat", "UDP"],
+  udp6: ["sockstat6", "UDP"],
+};
 const STATE = { close: 0x07, listen: 0x0a } as const;
 /** `/proc/net/unix`: a flag of sockets that wait for others, and the kind without connections. */
 const WAITS = 0x10000;
@@ -86,8 +94,11 @@ function unixListeners(hostPid: number, pids: ReadonlyMap<string, number>): Live
 }
 
 function tableLines(hostPid: number, table: string): string[][] {
+  const read = (file: string) => readFileSync(`/proc/${hostPid}/net/${file}`, "utf8");
   try {
-    return readFileSync(`/proc/${hostPid}/net/${table}`, "utf8")
+    const counted = COUNTS[table];
+    if (counted !== undefined && !countsSockets(read(counted[0]), [counted[1]])) return [];
+    return read(table)
       .split("\n")
       .slice(1)
       .filter((line) => line !== "")

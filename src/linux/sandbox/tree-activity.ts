@@ -1,11 +1,14 @@
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { countsSockets } from "../../formats/proc/index.ts";
 import { listPids } from "./process-tree.ts";
 import { isUntimedWait } from "./untimed-wait.ts";
 
 /** A session with more threads is never so quiet that it is worth to look at each of them. */
 const THREADS_MAX = 64;
-/** Sockets of a network namespace, one line each below a line of titles. */
-const SOCKET_TABLES = "tcp tcp6 udp udp6 udplite udplite6 raw raw6 icmp icmp6 packet".split(" ");
+const SOCKET_COUNTS = ["sockstat", "sockstat6"];
+const COUNTED = ["TCP", "UDP", "UDPLITE", "RAW"] as const;
+/** Sockets that are counted nowhere, one line each below a line of titles. */
+const SOCKET_TABLES = ["icmp", "icmp6", "packet"];
 
 /** What is known of one thread that waits. */
 interface ThreadActivity {
@@ -130,7 +133,9 @@ function descriptorTargets(directory: string): Map<number, string> {
 
 function networkOf(initHostPid: number): string {
   const directory = `/proc/${initHostPid}/net`;
-  const hasSockets = SOCKET_TABLES.some((table) => linesOf(`${directory}/${table}`).length > 1);
+  const hasSockets =
+    SOCKET_COUNTS.some((file) => countsSockets(textOf(`${directory}/${file}`), COUNTED)) ||
+    SOCKET_TABLES.some((table) => linesOf(`${directory}/${table}`).length > 1);
   // Kernel sockets of this family belong to process 0.
   const hasNetlink = linesOf(`${directory}/netlink`).some((line) =>
     /^\S+\s+\d+\s+[1-9]/.test(line),
@@ -139,9 +144,13 @@ function networkOf(initHostPid: number): string {
 }
 
 function linesOf(file: string): string[] {
+  return textOf(file).split("\n").filter(Boolean);
+}
+
+function textOf(file: string): string {
   try {
-    return readFileSync(file, "utf8").split("\n").filter(Boolean);
+    return readFileSync(file, "utf8");
   } catch {
-    return []; // This kernel lacks the protocol.
+    return ""; // This kernel lacks the protocol.
   }
 }
