@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { defineConfig, type UserConfig } from "tsdown";
+import { defineConfig, type Rolldown, type UserConfig } from "tsdown";
 
 /** What every bundle has in common. */
 const COMMON: UserConfig = {
@@ -12,9 +12,9 @@ const COMMON: UserConfig = {
   outExtensions: () => ({ js: ".mjs", dts: ".d.mts" }),
 };
 
-/** What nearly every command needs; starting the daemon, terminals and the timeline are rare. */
+/** What nearly every command needs; starting programs, terminals and the timeline are rare. */
 const OFTEN_USED =
-  /node_modules.commander|src.(shared|base|surfaces.client.(?!start-daemon)|surfaces.cli.(?!main|rewind|completion|timeline|terminal|commands|confirm))/;
+  /node_modules\/commander|src\/(shared|base\/(?!start-|run-)|surfaces\/client\/(?!start-daemon)|surfaces\/cli\/(?!main|kept-code|rewind|completion|timeline|terminal\/(?!has)|commands|confirm))/;
 
 /**
  * For programs that use the contract's types alone: no module in them works by being imported, and
@@ -44,6 +44,28 @@ const LANGGRAPH: UserConfig = {
   deps: { neverBundle: [/^@langchain\//] },
 };
 
+/** Commander can run subcommands that are programs; loading what that takes costs each start 1 ms. */
+const WITHOUT_PROGRAMS: Rolldown.Plugin = {
+  name: "without-programs",
+  resolveId: (id, importer = "") =>
+    /^node:(child_process|fs)$/.test(id) && importer.includes("/commander/") ? "\0none" : null,
+  load: (id) => (id === "\0none" ? "export default {};" : null),
+};
+
+/** One character beyond ASCII makes two bytes of each: the cache compares them at every start, 1 ms longer. */
+const IN_ASCII: Rolldown.Plugin = {
+  name: "in-ascii",
+  generateBundle: (_options, bundle) => {
+    for (const file of Object.values(bundle)) {
+      if (file.type === "chunk") file.code = file.code.replace(/[\u0080-\uffff]/g, escapeUnit);
+    }
+  },
+};
+
+function escapeUnit(unit: string): string {
+  return `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
+}
+
 // Commander is bundled, because finding and reading a package costs a tenth of the start. What most
 // commands share lies in one chunk, because each file read costs a start more than its bytes do.
 // CommonJS, because importing a module of Node's as an ES module evaluates all that it exports, and
@@ -57,6 +79,7 @@ const COMMAND_LINE: UserConfig = {
   outExtensions: () => ({ js: ".cjs" }),
   dts: false,
   deps: { alwaysBundle: ["commander", "@bomb.sh/tab", "smol-toml"] },
+  plugins: [WITHOUT_PROGRAMS, IN_ASCII],
   outputOptions: {
     chunkFileNames: "cli/[name].cjs",
     codeSplitting: {

@@ -23,14 +23,15 @@ type Schema = Record<string, unknown> & {
 
 /**
  * Returns src/shared/protocol/generated/described.ts: what the contract says of its operations as plain data, so
- * that the command line, which starts for every step of an agent, need not load the schemas.
+ * that the command line, which starts for every step of an agent, need not load the schemas. Each is made
+ * when it is asked for, because a start asks for one.
  */
 export function renderDescribed(): string {
   const operations = Object.entries<OperationContract>(CONTRACT).map(describeOperation);
   return `// Generated from the contract by npm run docs. Do not edit.
 export const DESCRIBED = {
 ${operations.join("\n")}
-} as const;
+};
 `;
 }
 
@@ -38,7 +39,7 @@ ${operations.join("\n")}
 function describeOperation([name, contract]: [string, OperationContract]): string {
   const { summary, description, errors = [], examples = [] } = contract;
   const said = { summary, description, errors, examples, fields: fieldsOf(contract.input) };
-  return `  ${JSON.stringify(name)}: ${JSON.stringify(said)},`;
+  return `  get ${JSON.stringify(name)}() { return ${JSON.stringify(said)} as const; },`;
 }
 
 function fieldsOf(input: z.ZodType): Record<string, DescribedField> {

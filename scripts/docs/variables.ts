@@ -20,7 +20,13 @@ export const VARIABLES: readonly Variable[] = [
     name: "WAYPOINT_TRACK_MEMORY",
     readBy: "the daemon, when it starts",
     meaning:
-      "`on`, or the least memory in bytes of a process whose writes are followed, so that a checkpoint copies no more than was written (docs/limits.md); `off` unless set",
+      "`off`, or the least memory in bytes of a process whose writes are followed, so that a checkpoint copies no more than was written (docs/limits.md); 8 MiB unless set",
+  },
+  {
+    name: "WAYPOINT_TRACK_AHEAD",
+    readBy: "the daemon, when it starts",
+    meaning:
+      "`off`: memory of 128 MiB or more is not copied before the first pause of a session, while its programs run",
   },
   {
     name: "WAYPOINT_COMPARE_MEMORY",

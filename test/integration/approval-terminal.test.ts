@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import type { ApprovalInfo, Session } from "../../src/index.ts";
 import { WAYPOINT_COMMAND } from "../support/command-line.ts";
@@ -63,6 +64,19 @@ async function untilWaitedFor(command: string): Promise<ApprovalInfo> {
     (list) => list.some(isIt),
   );
   return all.find(isIt) as ApprovalInfo;
+}
+
+/** Presses a key until the screen shows this: keys that arrive as one read are a paste, no answer. */
+async function press(terminal: Tmux, key: string, shown: RegExp): Promise<string> {
+  return await eventually(
+    `${key} leads to ${shown}`,
+    async () => {
+      await terminal.type(key);
+      await delay(100);
+      return await terminal.screen();
+    },
+    (screen) => shown.test(screen),
+  );
 }
 
 const stateOf = async (id: string) =>
@@ -152,8 +166,7 @@ test("who waits at a terminal of their own is asked there; n denies", async () =
   await terminal.shows(/^Approve deploy mine — .* left\. \[y\/N\]/m);
   await terminal.type("x\u001b[A");
   expect(await untilWaitedFor("deploy mine")).toMatchObject({ state: "waiting" });
-  await terminal.type("y");
-  const screen = await terminal.shows(/left=0/);
+  const screen = await press(terminal, "y", /left=0/);
   expect(screen).toContain("deployed mine");
   expect(screen).toContain("approved: deploy by root");
   expect(screen).not.toContain("[y/N]");
@@ -202,12 +215,5 @@ test("run asks before it types, also when the daemon was killed while it waits",
   await killDaemon(await own.daemonPid());
   await terminal.shows(/connecting again/);
   await untilWaitedFor("touch /root/ran-once");
-  await eventually(
-    "it runs",
-    async () => {
-      await terminal.type("y");
-      return await terminal.screen();
-    },
-    (screen) => screen.includes("left=0"),
-  );
+  await press(terminal, "y", /left=0/);
 });

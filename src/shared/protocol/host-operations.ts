@@ -34,6 +34,13 @@ export const HOST_CONTRACT = {
         .describe(
           "Memory that is kept at hand for the next images, within their budget; the kernel takes it when anything else needs it",
         ),
+      networks: z.object({
+        readyCount: z.number().int().describe("Made in advance: the next session takes one"),
+        makerCount: z
+          .number()
+          .int()
+          .describe("Programs that make links; one that has had nothing to do for a while ends"),
+      }),
       standbys: z.object({
         count: z.number().int(),
         memoryBytes: z.number().int(),

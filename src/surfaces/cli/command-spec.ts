@@ -41,8 +41,9 @@ export interface CommandSpec {
   summary: string;
   /** What else its help says. */
   description?: string;
-  arguments?: readonly ArgumentSpec[];
-  options?: readonly OptionSpec[];
+  /** Made when they are asked for: a start shows those of one command at most. */
+  arguments?: () => readonly ArgumentSpec[];
+  options?: () => readonly OptionSpec[];
   /** Command lines, each with what it does. */
   examples: readonly (readonly [string, string])[];
   /** Errors that it may end with besides those of every command. */

@@ -2,9 +2,12 @@ import { WaypointError } from "../../shared/errors/index.ts";
 import type { CommandContext } from "./context.ts";
 import { printable } from "./text/printable.ts";
 
-/** Tells whether there is a person on a terminal who can be asked. */
+/**
+ * Tells whether there is a person on a terminal who can be asked. Standard input is looked at last: where
+ * it is /dev/null, Node loads its streams of files for it.
+ */
 export function hasAsker({ isJson }: CommandContext): boolean {
-  return !isJson && process.stdin.isTTY === true && process.stderr.isTTY === true;
+  return !isJson && process.stderr.isTTY === true && process.stdin.isTTY === true;
 }
 
 /**
@@ -17,7 +20,7 @@ export async function confirm(
   { question, isAnswered }: { question: string; isAnswered: boolean },
 ): Promise<void> {
   if (isAnswered || !hasAsker(context)) return;
-  const { createInterface } = await import("node:readline/promises");
+  const { createInterface } = process.getBuiltinModule("node:readline/promises");
   const reader = createInterface({ input: process.stdin, output: process.stderr });
   const leaving = new AbortController();
   // Who had the terminal before may have let go of it, and nothing else keeps this process alive.

@@ -1,11 +1,22 @@
 import { existsSync } from "node:fs";
 import { enableCompileCache } from "node:module";
-import path from "node:path";
+import { join } from "node:path";
+import { loadWithKeptCode, NO_COMMAND } from "./kept-code.ts";
 
-// The cache lies beside the program, not in the shared temporary directory, where another user
-// could put code for root to run. Without it a start compiles some 200 kB again.
-const cacheDir = path.join(import.meta.dirname, ".compile-cache");
-if (existsSync(path.join(import.meta.dirname, "cli.cjs"))) enableCompileCache(cacheDir);
+// Compiled code lies beside the program, not in the shared temporary directory, where another user
+// could put code for root to run.
+const cacheDir = join(import.meta.dirname, ".compile-cache");
+const shared = join(import.meta.dirname, "cli", "shared.cjs");
+const argv = process.argv.slice(2);
+const [word = ""] = argv;
+const isBuilt = existsSync(shared);
+if (isBuilt) enableCompileCache(cacheDir);
+const wanted = /^[a-z]+$/.test(word) ? word : NO_COMMAND;
+const keepCode = isBuilt ? loadWithKeptCode(shared, cacheDir, wanted) : null;
 
-// Imported only now, so that the cache covers it.
-void import("./run.ts").then(({ runCommandLine }) => runCommandLine(process.argv.slice(2)));
+// Imported only now: what was loaded above is what it gives.
+void import("./run.ts").then(({ isCommand, runCommandLine }) => {
+  // The names of commands are few; what else somebody may type is not.
+  process.once("exit", () => keepCode?.(isCommand(wanted) ? wanted : NO_COMMAND));
+  return runCommandLine(argv);
+});

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { displayWidth } from "./text/display-width.ts";
 
@@ -40,6 +40,8 @@ export function isLongerThan(
  * Resolves to false when the pager could not be run, and nothing was shown.
  */
 export async function showInPager(command: string, text: string): Promise<boolean> {
+  // Loaded only here, because every start of the command line would pay for it.
+  const { spawn } = process.getBuiltinModule("node:child_process");
   // Ctrl-C is for the pager, which has the terminal.
   const ignore = () => {};
   process.on("SIGINT", ignore);

@@ -38,6 +38,8 @@ export interface ProgramOptions {
   isJson?: boolean;
   /** Takes the help and the version when they are asked for. */
   writeOut?: (text: string) => void;
+  /** The one command that the line calls, where that is known: no other is made. */
+  called?: CommandSpec;
 }
 
 /**
@@ -46,7 +48,7 @@ export interface ProgramOptions {
  * Has no side effect: the generator of docs/cli.md reads the program without a handler.
  */
 export function buildProgram(options: ProgramOptions = {}): Command {
-  const { handle = async () => {}, isJson = false, writeOut } = options;
+  const { handle = async () => {}, isJson = false, writeOut, called } = options;
   const version = isJson ? JSON.stringify({ version: WAYPOINT_VERSION }) : WAYPOINT_VERSION;
   const program = new Command("waypoint")
     .description("History for the running computer: checkpoint, restore and fork live sessions")
@@ -69,8 +71,12 @@ export function buildProgram(options: ProgramOptions = {}): Command {
       ...(isJson ? { writeErr: () => {} } : {}),
     })
     .exitOverride();
-  for (const spec of COMMAND_TABLE) addCommand(program, spec, handle);
-  addHelp(program);
+  if (called === undefined) {
+    for (const spec of COMMAND_TABLE) addCommand(program, spec, handle);
+    addHelp(program);
+  } else {
+    addCommand(program, called, handle);
+  }
   requireKnownBeforeHelp(program);
   return program;
 }
@@ -115,13 +121,17 @@ function unknownCommand(names: readonly string[]): WaypointError {
 function addCommand(parent: Command, spec: CommandSpec, handle: Handler): void {
   const command = parent.command(spec.name).summary(spec.summary);
   command.description([`${spec.summary}.`, spec.description ?? ""].join(" ").trim());
-  for (const { name, description, parse, choices } of spec.arguments ?? []) {
+  const places = spec.arguments?.() ?? [];
+  for (const { name, description, parse, choices } of places) {
     const argument = new Argument(name, description);
     if (choices !== undefined) argument.choices([...choices]);
     command.addArgument(parse === undefined ? argument : argument.argParser(parse));
   }
   if (spec.usageEnd !== undefined) command.usage(`${command.usage()} ${spec.usageEnd}`);
-  for (const option of spec.options ?? []) command.addOption(toOption(option));
+  const options = (spec.options?.() ?? []).map((each) => ({
+    ...{ field: each.field, option: toOption(each) },
+  }));
+  for (const { option } of options) command.addOption(option);
   command.addHelpText("after", () => helpTail(spec));
   for (const subcommand of spec.subcommands ?? []) addCommand(command, subcommand, handle);
   command.action(async () => {
@@ -130,22 +140,22 @@ function addCommand(parent: Command, spec: CommandSpec, handle: Handler): void {
     const values = [...command.processedArgs] as (string | string[] | undefined)[];
     const rest = isVariadic ? ((values.pop() as string[] | undefined) ?? []) : [];
     const args = values as (string | undefined)[];
-    const input = inputOf(spec, command);
-    await handle(spec, { args, rest, options: command.opts(), input, globals });
+    const typed = command.opts();
+    const input = inputOf(spec, [
+      ...places.map(({ field }, at) => [field, command.processedArgs[at]] as const),
+      ...options.map(({ field, option }) => [field, typed[option.attributeName()]] as const),
+    ]);
+    await handle(spec, { args, rest, options: typed, input, globals });
   });
 }
 
 /** Returns what was typed for the fields of the operation that a command asks for. */
-function inputOf(spec: CommandSpec, command: Command): Record<string, unknown> {
+function inputOf(
+  spec: CommandSpec,
+  typed: readonly (readonly [field: string | undefined, value: unknown])[],
+): Record<string, unknown> {
   const [operation] = spec.operations ?? [];
   if (operation === undefined) return {};
-  const options = command.opts();
-  const typed = [
-    ...(spec.arguments ?? []).map(({ field }, at) => [field, command.processedArgs[at]] as const),
-    ...(spec.options ?? []).map(
-      ({ field, flags }) => [field, options[new Option(flags).attributeName()]] as const,
-    ),
-  ];
   const fields = DESCRIBED[operation].fields;
   const named = typed.map(([field, value]) => [field?.replace(/^.*\./, "") ?? "", value] as const);
   return Object.fromEntries(

@@ -11,6 +11,7 @@ import { COMMAND_TABLE } from "./command-table.ts";
 import { readConfig } from "./config/read-config.ts";
 import type { CommandContext } from "./context.ts";
 import { EXIT_CODE_NOT_SEARCHED, EXIT_CODE_OUTPUT_CLOSED } from "./exit-codes.ts";
+import { findCalled } from "./find-called.ts";
 import { type Output, OutputClosed, processOutput } from "./output.ts";
 import { buildProgram, type Handler } from "./program.ts";
 import { exitCodeOf, renderError } from "./render-error.ts";
@@ -43,6 +44,11 @@ export async function runCommandLine(argv: readonly string[]): Promise<never> {
   process.exit(exitCode);
 }
 
+/** Tells whether a word is the name of a command. */
+export function isCommand(word: string): boolean {
+  return COMMAND_TABLE.some(({ name }) => name === word);
+}
+
 /** What is half typed is for no parser. Whatever fails, a person who types sees nothing of it. */
 async function completeAndEnd(words: readonly string[]): Promise<never> {
   const { complete } = await import("./completion/complete.ts");
@@ -60,7 +66,9 @@ async function parse(
     printed += text;
   };
   try {
-    await buildProgram({ handle, isJson, writeOut }).parseAsync(argv, { from: "user" });
+    const called = findCalled(argv);
+    const program = buildProgram({ handle, isJson, writeOut, ...(called && { called }) });
+    await program.parseAsync(argv, { from: "user" });
   } catch (error) {
     if (printed !== "") await output.text(printed);
     // Help and version were asked for; commander ends them by throwing.

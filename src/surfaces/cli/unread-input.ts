@@ -1,5 +1,4 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync, readSync } from "node:fs";
-import process from "node:process";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { isSystemError } from "../../base/index.ts";
 import { WaypointError } from "../../shared/errors/index.ts";

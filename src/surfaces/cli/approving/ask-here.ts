@@ -34,26 +34,32 @@ export function askOn(
 ): Promise<ApprovalDecision> {
   const { promise, resolve } = Promise.withResolvers<ApprovalDecision>();
   let isAsked = false;
+  let isOver = false;
   const draw = () => {
+    if (!isAsked || isOver) return;
     const columns = process.stderr.columns || 80;
     const how = { columns, nowMs: Date.now(), keys: "[y/N]" };
     process.stderr.write(`${ERASE}${heldLine(request, how)}`);
+  };
+  const ask = () => {
     isAsked = true;
+    draw();
   };
   const listening = keys.listen((bytes) => {
     if (bytes.includes(CTRL_C)) process.emit("SIGINT");
     const answer = isAsked ? answerIn(bytes) : undefined;
     if (answer !== undefined) end(answer);
   });
-  const first = setTimeout(draw, TYPED_AHEAD_MS);
+  // A process that was held up reads what has come meanwhile before it asks.
+  const first = setTimeout(() => setImmediate(() => setImmediate(ask)), TYPED_AHEAD_MS);
   const timer = setInterval(draw, REDRAWN_EVERY_MS);
   // At once, before anything else is said on this terminal.
   const end = (answer: ApprovalDecision) => {
     clearTimeout(first);
     clearInterval(timer);
     listening[Symbol.dispose]();
-    if (isAsked) process.stderr.write(ERASE);
-    isAsked = false;
+    if (isAsked && !isOver) process.stderr.write(ERASE);
+    isOver = true;
     resolve(answer);
   };
   signal.addEventListener("abort", () => end(undefined), { once: true });

@@ -32,8 +32,16 @@ function renderStatus(status: OperationOutput<"daemon.status">, nowMs: number): 
     ["Store", renderHealth(status.storeHealth)],
     ["Store used", formatSize(status.storeUsedBytes)],
     ["Store free", formatSize(status.storeFreeBytes)],
+    ["Networks", renderNetworks(status.networks)],
     ["Standby", renderStandbys(status.standbys)],
   ]);
+}
+
+/** Says what stands by for the next networks. */
+export function renderNetworks(networks: OperationOutput<"daemon.status">["networks"]): string {
+  const { readyCount, makerCount } = networks;
+  const makers = makerCount === 1 ? "program that makes" : "programs that make";
+  return `${readyCount} ready in advance, ${makerCount} ${makers} links`;
 }
 
 function renderHealth({ state, reason }: OperationOutput<"daemon.status">["storeHealth"]): string {

@@ -3,7 +3,7 @@ import { call, type Invocation, printResult } from "../context.ts";
 import { renderBinds } from "../render-binds.ts";
 import { tellAutomatic } from "../tell-automatic.ts";
 import { printable } from "../text/printable.ts";
-import { formatAge, formatDuration, formatSize } from "../text/quantities.ts";
+import { formatAge, formatCount, formatDuration, formatSize } from "../text/quantities.ts";
 import type { Paint } from "../text/style.ts";
 import { type Column, layoutTable } from "../text/table.ts";
 
@@ -39,7 +39,7 @@ export function renderSessions(
     session.head ?? "-",
     session.memoryBytes === null ? "-" : formatSize(session.memoryBytes),
     renderDisk(session),
-    session.limits.pids === null ? "unlimited" : session.limits.pids.toLocaleString("en"),
+    session.limits.pids === null ? "unlimited" : formatCount(session.limits.pids),
     formatAge(session.createdAt, nowMs),
     session.address ?? "-",
     session.id,
@@ -88,5 +88,5 @@ export function renderState(
 }
 
 function times(count: number): string {
-  return count === 1 ? "once" : `${count.toLocaleString("en")} times`;
+  return count === 1 ? "once" : `${formatCount(count)} times`;
 }

@@ -2,7 +2,7 @@ import { stripVTControlCharacters } from "node:util";
 import type { OperationOutput } from "../../../shared/protocol/index.ts";
 import { headed } from "../text/headed.ts";
 import { printableLines } from "../text/printable.ts";
-import { formatDuration } from "../text/quantities.ts";
+import { formatCount, formatDuration } from "../text/quantities.ts";
 import { hideSecrets, shownCommand, shownIntent, shownScreen } from "../text/secrets.ts";
 import type { Paint } from "../text/style.ts";
 import { layoutTable } from "../text/table.ts";
@@ -82,7 +82,7 @@ function renderOutput(
   const lines = printableLines(output.replace(/\r+\n?/g, "\n")).split("\n");
   const left = lines.length - linesMax;
   return [
-    ...(left > 0 ? [`… ${left.toLocaleString("en")} lines`] : []),
+    ...(left > 0 ? [`… ${formatCount(left)} lines`] : []),
     ...lines.slice(-Math.min(linesMax, lines.length)),
   ].map((line) => `${OUTPUT_INDENT}${paint("dim", `│ ${line}`)}`);
 }

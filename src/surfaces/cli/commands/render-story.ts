@@ -4,6 +4,7 @@ import { renderFiles } from "../diff/render-files.ts";
 import { SHOW_SECTIONS, type ShowSection } from "../parse-sections.ts";
 import { headed } from "../text/headed.ts";
 import { printableLines } from "../text/printable.ts";
+import { formatCount } from "../text/quantities.ts";
 import { shownCommand } from "../text/secrets.ts";
 import type { Paint } from "../text/style.ts";
 import { renderCommands, renderIntent, renderScreen } from "./render-recent.ts";
@@ -78,12 +79,7 @@ function listFiles({ id, changes }: Shown, linesMax: number, paint: Paint): stri
     ...lines.slice(0, linesMax),
     ...(hidden === 0
       ? []
-      : [
-          paint(
-            "dim",
-            `… and ${hidden.toLocaleString("en")} more: waypoint show ${id} --section files`,
-          ),
-        ]),
+      : [paint("dim", `… and ${formatCount(hidden)} more: waypoint show ${id} --section files`)]),
     ...(hasGroups ? [paint("dim", `Those in groups, one by one: waypoint show ${id} --all`)] : []),
   ];
 }

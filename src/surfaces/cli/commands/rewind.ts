@@ -5,7 +5,7 @@ import { type CommandContext, call, type Invocation } from "../context.ts";
 import { renderMove } from "../render-move.ts";
 import { Picker } from "../rewind/picker.ts";
 import { showPicker } from "../rewind/show-picker.ts";
-import { hasTerminal } from "../terminal/attach-terminal.ts";
+import { hasTerminal } from "../terminal/has-terminal.ts";
 
 /** Lets a person choose a checkpoint on the whole screen, and puts the session back to it. */
 export async function run({ context, args }: Invocation): Promise<undefined> {

@@ -5,8 +5,9 @@ import { detachKeysFor, startSession } from "../config/use-config.ts";
 import { type CommandContext, call, type Invocation, note } from "../context.ts";
 import { withoutUndefined } from "../session-options.ts";
 import { streamCommand } from "../stream-command.ts";
-import { attachTerminal, describeEnd, hasTerminal } from "../terminal/attach-terminal.ts";
+import { attachTerminal, describeEnd } from "../terminal/attach-terminal.ts";
 import { parseDetachKeys } from "../terminal/detach-keys.ts";
+import { hasTerminal } from "../terminal/has-terminal.ts";
 import { requireNoInput } from "../unread-input.ts";
 
 /** The session that the command runs in. */

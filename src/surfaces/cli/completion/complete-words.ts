@@ -43,12 +43,12 @@ export function completeWords(
 function addCommand(root: RootCommand, spec: CommandSpec, above: string, known: KnownNames): void {
   const name = `${above}${spec.name}`;
   const command = root.command(name, spec.summary);
-  for (const argument of spec.arguments ?? []) {
+  for (const argument of spec.arguments?.() ?? []) {
     const candidates = candidatesOf(argument, known);
     const handler = (complete: Take) => give(candidates, complete);
     command.argument(argument.name, handler, argument.name.includes("..."));
   }
-  for (const option of [...(spec.options ?? []), ...GLOBAL_OPTIONS]) {
+  for (const option of [...(spec.options?.() ?? []), ...GLOBAL_OPTIONS]) {
     addOption(command, option, known);
   }
   for (const below of spec.subcommands ?? []) addCommand(root, below, `${name} `, known);

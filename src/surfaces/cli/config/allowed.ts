@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import path from "node:path";
 import { type ConfigPlace, readConfigText, userFolder } from "./config-files.ts";
 import { writeConfigFile } from "./edit-config.ts";
@@ -34,5 +33,7 @@ function listOf(place: ConfigPlace): string {
 
 /** The place belongs to it: the same text elsewhere is somebody else's. */
 function digestOf(file: string, text: string): string {
+  // Loaded only here: it costs every start of the command line more than all the other modules.
+  const { createHash } = process.getBuiltinModule("node:crypto");
   return createHash("sha256").update(`${file}\0${text}`).digest("hex");
 }

@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import { existsSync, mkdirSync, realpathSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { WaypointError } from "../../../shared/errors/index.ts";
@@ -49,6 +48,8 @@ function makeFolder(folder: string): void {
 }
 
 function writeWhole(target: string, text: string): void {
+  // Loaded only here, as in allowed.ts.
+  const { randomUUID } = process.getBuiltinModule("node:crypto");
   const beside = `${target}.${randomUUID().slice(0, 8)}`;
   try {
     writeFileSync(beside, text, { flag: "wx", mode: 0o644 });

@@ -1,4 +1,4 @@
-import os from "node:os";
+import { homedir } from "node:os";
 import { toWaypointError, type WaypointError } from "../../../shared/errors/index.ts";
 import { isAllowed } from "./allowed.ts";
 import { type ConfigPlace, findDirectoryFile, readConfigText, userFile } from "./config-files.ts";
@@ -46,7 +46,7 @@ function currentDirectory(): string | null {
 /** A user whom the machine does not know has no home, and no config. */
 function homeDirectory(): string {
   try {
-    return os.homedir();
+    return homedir();
   } catch {
     return "/nonexistent";
   }

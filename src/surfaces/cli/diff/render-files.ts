@@ -1,6 +1,6 @@
 import type { Changes, FileChange } from "../../../shared/protocol/index.ts";
 import { printable } from "../text/printable.ts";
-import { formatSize } from "../text/quantities.ts";
+import { formatCount, formatSize } from "../text/quantities.ts";
 import type { Paint } from "../text/style.ts";
 import { renderMark } from "./render-mark.ts";
 
@@ -29,7 +29,7 @@ function nameOf({ path, from, type, group, files = 0 }: FileChange): string {
   const slash = type === "directory" && path !== "/" ? "/" : "";
   const name = `${printable(path)}${slash}`;
   if (group !== undefined) {
-    return `${name} (${group}: ${files.toLocaleString("en")} ${files === 1 ? "file" : "files"})`;
+    return `${name} (${group}: ${formatCount(files)} ${files === 1 ? "file" : "files"})`;
   }
   return from === undefined ? name : `${printable(from)}${slash} → ${name}`;
 }

@@ -21,24 +21,24 @@ export const APPROVE_OPTION: OptionSpec = option("new", "approve", POLICY);
 export const APPROVAL_COMMANDS: readonly CommandSpec[] = [
   commandOf("approvals", {
     also: ["approvals.watch"],
-    arguments: [argument("approvals", "session", "[session]")],
-    options: [
+    arguments: () => [argument("approvals", "session", "[session]")],
+    options: () => [
       { flags: "-f, --follow", description: "Tell them as they come and go, until Ctrl-C" },
     ],
     load: () => import("../commands/approvals.ts"),
   }),
   commandOf("approve", {
-    arguments: [argument("approve", "approval", "[approval]")],
-    options: [option("approve", "why", { short: "m", value: "text" })],
+    arguments: () => [argument("approve", "approval", "[approval]")],
+    options: () => [option("approve", "why", { short: "m", value: "text" })],
     load: () => import("../commands/approve.ts"),
   }),
   commandOf("deny", {
-    arguments: [argument("deny", "approval", "[approval]")],
-    options: [option("deny", "why", { short: "m", value: "text" })],
+    arguments: () => [argument("deny", "approval", "[approval]")],
+    options: () => [option("deny", "why", { short: "m", value: "text" })],
     load: () => import("../commands/deny.ts"),
   }),
   commandOf("approval", {
-    arguments: [SESSION, argument("approval", "policy", "[policy]", POLICY)],
+    arguments: () => [SESSION, argument("approval", "policy", "[policy]", POLICY)],
     load: () => import("../commands/approval.ts"),
   }),
 ];

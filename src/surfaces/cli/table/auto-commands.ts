@@ -26,10 +26,10 @@ export const AUTO_OPTION: OptionSpec = option("new", "auto", {
 
 /** Automatic checkpoints of a session that is there already. */
 export const AUTO_COMMAND: CommandSpec = commandOf("auto", {
-  arguments: [
+  arguments: () => [
     SESSION,
     argument("auto", "policy", "[policy]", { form: "or pause, resume", parse: parseAutoOrPause }),
   ],
-  options: [option("auto", "taskDone", { value: "text" })],
+  options: () => [option("auto", "taskDone", { value: "text" })],
   load: () => import("../commands/auto.ts"),
 });

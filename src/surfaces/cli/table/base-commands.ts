@@ -14,8 +14,8 @@ export const BASE_COMMANDS: readonly CommandSpec[] = [
     subcommands: [
       commandOf("base.add", {
         name: "add",
-        arguments: [argument("base.add", "name", "<name>")],
-        options: [
+        arguments: () => [argument("base.add", "name", "<name>")],
+        options: () => [
           option("base.add", "from", { value: "path", parse: (text) => path.resolve(text) }),
           option("base.add", "exclude", { value: "path", form: "may be repeated", parse: collect }),
           { flags: "--from-host", description: "This machine's own root: as --from /" },
@@ -25,13 +25,13 @@ export const BASE_COMMANDS: readonly CommandSpec[] = [
       commandOf("base.ls", { name: "ls", load: () => import("../commands/base-ls.ts") }),
       commandOf("base.rm", {
         name: "rm",
-        arguments: [argument("base.rm", "base", "<base>")],
+        arguments: () => [argument("base.rm", "base", "<base>")],
         load: () => import("../commands/base-rm.ts"),
       }),
       commandOf("base.default", {
         name: "default",
-        arguments: [argument("base.default", "base", "[base]")],
-        options: [{ flags: "--none", description: "None: the host's own root" }],
+        arguments: () => [argument("base.default", "base", "[base]")],
+        options: () => [{ flags: "--none", description: "None: the host's own root" }],
         load: () => import("../commands/base-default.ts"),
       }),
     ],

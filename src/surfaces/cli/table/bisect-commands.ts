@@ -4,12 +4,12 @@ import { argument, commandOf, option } from "./from-contract.ts";
 
 export const BISECT_COMMAND: CommandSpec = commandOf("bisect", {
   note: "Ctrl-C leaves no fork.",
-  arguments: [
+  arguments: () => [
     argument("bisect", "good", "<good>"),
     argument("bisect", "bad", "<bad>"),
     argument("bisect", "command", "[command...]", { form: "after --" }),
   ],
-  options: [
+  options: () => [
     option("bisect", "concurrency", { short: "n", name: "jobs" }),
     option("bisect", "timeoutMs"),
     option("bisect", "timeoutMeans", { value: "verdict" }),

@@ -10,8 +10,8 @@ const OWN_COMMAND = "\0";
 
 /** The command that makes a checkpoint. */
 export const CHECKPOINT_COMMAND: CommandSpec = commandOf("checkpoint", {
-  arguments: [SESSION],
-  options: [
+  arguments: () => [SESSION],
+  options: () => [
     option("checkpoint", "intent", { short: "m", value: "text" }),
     option("checkpoint", "agentSaid", { value: "text" }),
     option("checkpoint", "state", {
@@ -42,16 +42,18 @@ export const CHECKPOINT_COMMAND: CommandSpec = commandOf("checkpoint", {
 /** Commands that say afterwards what a checkpoint is. */
 export const WORDS_COMMANDS: readonly CommandSpec[] = [
   commandOf("name", {
-    arguments: [CHECKPOINT, argument("name", "name", "[name]")],
+    arguments: () => [CHECKPOINT, argument("name", "name", "[name]")],
     load: () => import("../commands/name.ts"),
   }),
   commandOf("describe", {
-    arguments: [CHECKPOINT, argument("describe", "intent", "<text>")],
+    arguments: () => [CHECKPOINT, argument("describe", "intent", "<text>")],
     load: () => import("../commands/describe.ts"),
   }),
   commandOf("tag", {
-    arguments: [CHECKPOINT, argument("tag", "add", "[tag...]")],
-    options: [option("tag", "remove", { value: "tag", form: "may be repeated", parse: collect })],
+    arguments: () => [CHECKPOINT, argument("tag", "add", "[tag...]")],
+    options: () => [
+      option("tag", "remove", { value: "tag", form: "may be repeated", parse: collect }),
+    ],
     load: () => import("../commands/tag.ts"),
   }),
 ];
@@ -59,8 +61,8 @@ export const WORDS_COMMANDS: readonly CommandSpec[] = [
 /** Commands that make sessions from checkpoints. */
 export const FORK_COMMANDS: readonly CommandSpec[] = [
   commandOf("fork", {
-    arguments: [CHECKPOINT],
-    options: [
+    arguments: () => [CHECKPOINT],
+    options: () => [
       option("fork", "count", { short: "n" }),
       option("fork", "name"),
       option("fork", "pids"),
@@ -71,7 +73,7 @@ export const FORK_COMMANDS: readonly CommandSpec[] = [
     load: () => import("../commands/fork.ts"),
   }),
   commandOf("standby", {
-    arguments: [SESSION, argument("standby", "policy", "[policy]", { parse: parsePolicy })],
+    arguments: () => [SESSION, argument("standby", "policy", "[policy]", { parse: parsePolicy })],
     load: () => import("../commands/standby.ts"),
   }),
 ];

@@ -14,11 +14,11 @@ export const CONFIG_COMMAND: CommandSpec = {
     ".waypoint.toml where you stand, or in the nearest directory above; it comes from whoever wrote " +
     "it, so it may set colours and noise alone, until you have read it and said --allow. " +
     "Setting a key keeps comments and order.",
-  arguments: [
+  arguments: () => [
     { name: "[key]", description: "Key to show or set [all are shown]", choices: CONFIG_KEY_NAMES },
     { name: "[value...]", description: "Value to set; several globs of noise, words of verify" },
   ],
-  options: [
+  options: () => [
     { flags: "--directory", description: "Set it in .waypoint.toml here [in the user's file]" },
     { flags: "--unset <key>", description: "Remove a key", choices: CONFIG_KEY_NAMES },
     { flags: "--allow", description: "Let this directory's file set every key, as it is now" },

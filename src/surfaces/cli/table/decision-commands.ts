@@ -6,8 +6,8 @@ import { SESSION } from "./references.ts";
 /** What was decided, and why. */
 export const DECISION_COMMANDS: readonly CommandSpec[] = [
   commandOf("note", {
-    arguments: [SESSION],
-    options: [
+    arguments: () => [SESSION],
+    options: () => [
       option("note", "choice", { name: "message", short: "m", value: "text" }),
       option("note", "reason", { value: "text" }),
       option("note", "alternatives", {
@@ -17,8 +17,8 @@ export const DECISION_COMMANDS: readonly CommandSpec[] = [
     load: () => import("../commands/note.ts"),
   }),
   commandOf("lessons", {
-    arguments: [SESSION],
-    options: [option("lessons", "all"), option("lessons", "grep", { value: "text" })],
+    arguments: () => [SESSION],
+    options: () => [option("lessons", "all"), option("lessons", "grep", { value: "text" })],
     load: () => import("../commands/lessons.ts"),
   }),
 ];

@@ -4,8 +4,8 @@ import { argument, commandOf, option } from "./from-contract.ts";
 import { SESSION } from "./references.ts";
 
 const LIST = {
-  arguments: [SESSION],
-  options: [option("effect.list", "since", { value: "checkpoint" })],
+  arguments: () => [SESSION],
+  options: () => [option("effect.list", "since", { value: "checkpoint" })],
   load: () => import("../commands/effect-list.ts"),
 };
 
@@ -20,12 +20,12 @@ export const EFFECT_COMMAND: CommandSpec = {
     commandOf("effect.list", { name: "list", ...LIST }),
     commandOf("effect.settle", {
       name: "settle",
-      arguments: [
+      arguments: () => [
         SESSION,
         argument("effect.settle", "key", "<key>"),
         argument("effect.settle", "found", "<found>"),
       ],
-      options: [option("effect.settle", "outcome", { value: "json", parse: parseJson })],
+      options: () => [option("effect.settle", "outcome", { value: "json", parse: parseJson })],
       load: () => import("../commands/effect-settle.ts"),
     }),
   ],

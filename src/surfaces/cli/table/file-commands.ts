@@ -6,23 +6,23 @@ import { argument, asking, commandOf, option } from "./from-contract.ts";
 export const FILE_COMMANDS: readonly CommandSpec[] = [
   commandOf("cat", {
     note: "On a terminal, control characters are shown and not obeyed.",
-    arguments: [argument("cat", "places", "<places...>", { form: "MOMENT:PATH" })],
+    arguments: () => [argument("cat", "places", "<places...>", { form: "MOMENT:PATH" })],
     load: () => import("../commands/cat.ts"),
   }),
   commandOf("cp", {
     note: "One side at least is MOMENT:PATH; a path of this machine has a slash or no colon.",
-    arguments: [argument("cp", "from", "<paths...>", { form: "last where to" })],
-    options: [option("cp", "owner")],
+    arguments: () => [argument("cp", "from", "<paths...>", { form: "last where to" })],
+    options: () => [option("cp", "owner")],
     load: () => import("../commands/cp.ts"),
   }),
   commandOf("browse", {
     also: ["browse.list", "browse.end"],
     note: "Prints the directory.",
-    arguments: [
+    arguments: () => [
       argument("browse", "moment", "[moment]"),
       argument("browse", "directory", "[directory]"),
     ],
-    options: [
+    options: () => [
       asking("browse.list", "--list"),
       option("browse.end", "which", { name: "end", value: "which" }),
     ],
@@ -33,11 +33,11 @@ export const FILE_COMMANDS: readonly CommandSpec[] = [
       "Prints CHECKPOINT:PATH:LINE: text, or FIRST..LAST:PATH:… where the file stayed like that; where " +
       "the checkpoints searched have branches, LAST is not known and left out (`until` is null). With " +
       "--json each match is a line, and the last line counts them.",
-    arguments: [
+    arguments: () => [
       argument("grep", "pattern", "<pattern>"),
       argument("grep", "checkpoints", "[checkpoints...]"),
     ],
-    options: [
+    options: () => [
       option("grep", "session"),
       option("grep", "path", { value: "glob" }),
       { flags: "--outputs", description: "Only what commands printed and the terminal showed" },

@@ -6,14 +6,17 @@ export const FORWARD_COMMANDS: readonly CommandSpec[] = [
   commandOf("forward", {
     also: ["forward.list", "forward.stop"],
     note: "Without a port it lists what is forwarded.",
-    arguments: [
+    arguments: () => [
       argument("forward", "session", "[session]"),
       {
         name: "[ports]",
         description: "Port of the session, and after a colon the one here [a free one]",
       },
     ],
-    options: [option("forward", "to", { value: "session" }), asking("forward.stop", "--stop")],
+    options: () => [
+      option("forward", "to", { value: "session" }),
+      asking("forward.stop", "--stop"),
+    ],
     load: () => import("../commands/forward.ts"),
   }),
 ];

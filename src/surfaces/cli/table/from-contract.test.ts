@@ -84,8 +84,8 @@ test("a command has the errors of all operations that it asks for, each once", (
 });
 
 test("every field of an operation can be typed, or something gives it", () => {
-  const missing = ALL.flatMap(({ operations = [], options = [], arguments: args = [] }) => {
-    const fields = [...options.map(({ field }) => field), ...args.map(({ field }) => field)];
+  const missing = ALL.flatMap(({ operations = [], options, arguments: args }) => {
+    const fields = [...(options?.() ?? []), ...(args?.() ?? [])].map(({ field }) => field);
     const typed = new Set(fields.map((field) => field?.replace(/^.*\./, "")));
     return operations.flatMap((name) =>
       Object.keys(DESCRIBED[name].fields)
@@ -135,10 +135,10 @@ test("what the contract says is not typed again", () => {
 });
 
 test("an option with words of its own has the name of no field", () => {
-  const own = ALL.flatMap(({ name, operations = [], options = [] }) => {
+  const own = ALL.flatMap(({ name, operations = [], options = () => [] }) => {
     const fields = operations.flatMap((each) => Object.keys(DESCRIBED[each].fields));
     const names = new Set(fields.map((field) => field.replace(/(Bytes|Ms)$/, "").toLowerCase()));
-    return options
+    return options()
       .filter(({ field, asks }) => field === undefined && asks === undefined)
       .map(({ flags }) => /--(?:no-)?([\w-]+)/.exec(flags)?.[1] ?? "")
       .filter((flag) => names.has(flag.replaceAll("-", "")))

@@ -45,14 +45,24 @@ type Own = Omit<CommandSpec, "name" | "summary" | "errors" | "examples" | "descr
 /** Returns a command that asks for an operation; the contract says what it does and how it fails. */
 export function commandOf(operation: Operation, { note, also = [], ...own }: Own): CommandSpec {
   const operations = [operation, ...also];
-  const { summary, examples } = DESCRIBED[operation];
-  const errors = operations.flatMap((name): readonly ErrorCode[] => DESCRIBED[name].errors);
-  const sentences = [...operations.map(descriptionOf), note ?? ""];
-  const description = sentences.filter((text) => text !== "").join(" ");
+  // The words are read when they are asked for: a start shows those of one command at most.
   return {
     name: operation,
-    ...{ summary, examples, operations, errors: [...new Set(errors)] },
-    ...(description === "" ? {} : { description }),
+    operations,
+    get summary() {
+      return DESCRIBED[operation].summary;
+    },
+    get description() {
+      const sentences = [...operations.map(descriptionOf), note ?? ""];
+      return sentences.filter((text) => text !== "").join(" ");
+    },
+    get examples() {
+      return DESCRIBED[operation].examples;
+    },
+    get errors() {
+      const errors = operations.flatMap((name): readonly ErrorCode[] => DESCRIBED[name].errors);
+      return [...new Set(errors)];
+    },
     ...own,
   };
 }
@@ -75,7 +85,9 @@ export function option<N extends Operation>(
   const parse = typed.parse ?? (told.choices === undefined ? parserOf(field, told) : undefined);
   return {
     flags: `${short}--${name} ${placeholder(field, told, typed)}`,
-    description: textOf(field, told, typed),
+    get description() {
+      return textOf(field, told, typed);
+    },
     field: where,
     ...(parse === undefined ? {} : { parse }),
     ...(typed.preset === undefined ? {} : { preset: typed.preset }),
@@ -115,9 +127,11 @@ export function argument<N extends Operation>(
   const told = describedField(operation, field);
   // A list is read as a whole by its command.
   const parse = name.includes("...") ? undefined : (typed.parse ?? parserOf(field, told));
-  const description = textOf(field, told, typed);
   return {
-    ...{ name, description, field: `${operation}.${field}` },
+    ...{ name, field: `${operation}.${field}` },
+    get description() {
+      return textOf(field, told, typed);
+    },
     ...(parse === undefined ? {} : { parse: parse as (text: string) => unknown }),
   };
 }

@@ -18,7 +18,7 @@ export const HOST_COMMANDS: readonly CommandSpec[] = [
   {
     name: "setup",
     summary: "Install what this machine lacks",
-    options: [
+    options: () => [
       {
         flags: "--unit",
         description: "Also have systemd keep the daemon, beyond logouts and reboots",
@@ -35,7 +35,7 @@ export const HOST_COMMANDS: readonly CommandSpec[] = [
     name: "completion",
     summary: "Print what makes a shell complete commands, sessions and checkpoints",
     description: "For the startup file of the shell; it asks the daemon at each Tab, if one runs.",
-    arguments: [
+    arguments: () => [
       { name: "<shell>", description: "bash, zsh or fish", choices: ["bash", "zsh", "fish"] },
     ],
     examples: [
@@ -49,7 +49,7 @@ export const HOST_COMMANDS: readonly CommandSpec[] = [
     name: "daemon",
     summary: "Run the daemon in the foreground",
     description: "Other commands start it in the background when they need it.",
-    options: [
+    options: () => [
       {
         flags: "--images-memory <size>",
         description:
@@ -71,7 +71,7 @@ export const HOST_COMMANDS: readonly CommandSpec[] = [
       }),
       commandOf("daemon.stop", {
         name: "stop",
-        options: [option("daemon.stop", "sessions")],
+        options: () => [option("daemon.stop", "sessions")],
         load: () => import("../commands/daemon-stop.ts"),
       }),
     ],

@@ -7,11 +7,11 @@ import { CHECKPOINT, SESSION } from "./references.ts";
 export const MERGE_COMMANDS: readonly CommandSpec[] = [
   commandOf("apply", {
     also: ["apply.undo", "apply.continue", "apply.abort"],
-    arguments: [
+    arguments: () => [
       argument("apply", "checkpoint", "[checkpoint]"),
       argument("apply", "paths", "[paths...]"),
     ],
-    options: [
+    options: () => [
       option("apply", "to", { value: "dir" }),
       option("apply", "dryRun", { short: "n" }),
       option("apply", "patch"),
@@ -24,8 +24,8 @@ export const MERGE_COMMANDS: readonly CommandSpec[] = [
     load: () => import("../commands/apply.ts"),
   }),
   commandOf("merge", {
-    arguments: [SESSION, CHECKPOINT],
-    options: [option("merge", "dryRun", { short: "n" })],
+    arguments: () => [SESSION, CHECKPOINT],
+    options: () => [option("merge", "dryRun", { short: "n" })],
     answers: [{ exitCode: EXIT_CODE_CONFLICTS, meaning: "there are conflicts" }],
     load: () => import("../commands/merge.ts"),
   }),

@@ -10,8 +10,8 @@ export const REMOVE_COMMANDS: readonly CommandSpec[] = [
     note:
       "A name is a session, if there is one of that name, else a checkpoint. Each session is tried; " +
       "the exit code is that of the first failure. Asks first on a terminal.",
-    arguments: [{ name: "<names...>", description: "Sessions, or checkpoints" }],
-    options: [option("rm", "force", { short: "f" }), asking("rm.files", "--files"), YES],
+    arguments: () => [{ name: "<names...>", description: "Sessions, or checkpoints" }],
+    options: () => [option("rm", "force", { short: "f" }), asking("rm.files", "--files"), YES],
     load: () => import("../commands/rm.ts"),
   }),
 ];

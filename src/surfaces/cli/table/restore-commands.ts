@@ -15,7 +15,7 @@ const SOME_PATHS = { value: "path", form: "may be repeated", parse: collect } as
 const EXCEPT: OptionSpec = option("restore", "except", SOME_PATHS);
 
 const OP_LOG = {
-  arguments: [argument("op.log", "session", "[session]")],
+  arguments: () => [argument("op.log", "session", "[session]")],
   load: () => import("../commands/op-log.ts"),
 };
 
@@ -26,8 +26,8 @@ export const RESTORE_COMMANDS: readonly CommandSpec[] = [
     note:
       "On a terminal it shows what would be undone and asks; otherwise it does not ask. " +
       "--except, too, puts back files alone.",
-    arguments: [SESSION, { ...CHECKPOINT, name: "[checkpoint]" }],
-    options: [
+    arguments: () => [SESSION, { ...CHECKPOINT, name: "[checkpoint]" }],
+    options: () => [
       {
         flags: "--last-good",
         description: "To the newest checkpoint that passed its verification",
@@ -54,8 +54,8 @@ export const RESTORE_COMMANDS: readonly CommandSpec[] = [
     load: () => import("../commands/restore.ts"),
   }),
   commandOf("undo", {
-    arguments: [SESSION, argument("undo", "operation", "[operation]")],
-    options: [
+    arguments: () => [SESSION, argument("undo", "operation", "[operation]")],
+    options: () => [
       NO_CHECK,
       ...LOSS_OPTIONS,
       option("undo", "whileTyping"),
@@ -66,13 +66,13 @@ export const RESTORE_COMMANDS: readonly CommandSpec[] = [
   commandOf("revert", {
     also: ["revert.plan"],
     note: "Checkpoints and asks first, as restore does.",
-    arguments: [
+    arguments: () => [
       SESSION,
       argument("revert", "from", "<from>"),
       argument("revert", "to", "<to>"),
       argument("revert", "paths", "[paths...]"),
     ],
-    options: [
+    options: () => [
       asking("revert.plan", "--dry-run"),
       YES,
       option("revert", "force", { short: "f" }),

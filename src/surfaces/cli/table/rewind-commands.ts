@@ -8,7 +8,7 @@ export const REWIND_COMMAND: CommandSpec = {
     "Shows the timeline, and beside it what a restore of the selected checkpoint would change. " +
     "Arrows move, / searches, d shows the diff, v verifies, f forks, Enter restores after a " +
     "question, q leaves, ? tells the keys. Needs a terminal; a restore has its `waypoint undo`.",
-  arguments: [argument("ps", "session", "[session]", { otherwise: "the only one" })],
+  arguments: () => [argument("ps", "session", "[session]", { otherwise: "the only one" })],
   examples: [
     ["waypoint rewind web", "Look through the timeline of web"],
     ["waypoint rewind", "The same where there is only one session"],

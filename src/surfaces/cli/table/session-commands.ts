@@ -9,7 +9,7 @@ import { argument, commandOf, option } from "./from-contract.ts";
 import { SESSION } from "./references.ts";
 
 /** What a new session can be given; shared by `new` and `run`. */
-const NEW_OPTIONS: readonly OptionSpec[] = [
+const newOptions = (): OptionSpec[] => [
   option("new", "base", { parse: parseBase }),
   option("new", "cwd", { value: "directory" }),
   { ...option("new", "net", { value: "mode", parse: parseNet }), choices: NET_MODES },
@@ -45,10 +45,10 @@ const RUN: CommandSpec = {
     "Attached to your terminal; without one, the output is streamed as `waypoint exec` does. " +
     "With --from it is a fork, which takes --name and --pids alone. With --rm it is removed with " +
     "all its checkpoints, unless you detach first.",
-  arguments: [argument("exec", "command", "<command...>", { form: "after --" })],
-  options: [
+  arguments: () => [argument("exec", "command", "<command...>", { form: "after --" })],
+  options: () => [
     option("new", "name"),
-    ...NEW_OPTIONS,
+    ...newOptions(),
     {
       flags: "--from <checkpoint>",
       description: "Fork this checkpoint, or where a session stands",
@@ -68,15 +68,15 @@ const RUN: CommandSpec = {
 /** Commands about sessions and what runs in them. */
 export const SESSION_COMMANDS: readonly CommandSpec[] = [
   commandOf("new", {
-    arguments: [argument("new", "name", "[name]")],
-    options: NEW_OPTIONS,
+    arguments: () => [argument("new", "name", "[name]")],
+    options: newOptions,
     load: () => import("../commands/new.ts"),
   }),
   RUN,
   commandOf("attach", {
     note: "Ctrl-] then d detaches; Ctrl-] twice sends one Ctrl-].",
-    arguments: [SESSION],
-    options: [DETACH_KEYS],
+    arguments: () => [SESSION],
+    options: () => [DETACH_KEYS],
     answers: [
       { exitCode: 0, meaning: "detached, or the session was removed" },
       { exitCode: null, meaning: "that of the shell, where its end is the end of the terminal" },
@@ -90,8 +90,8 @@ export const SESSION_COMMANDS: readonly CommandSpec[] = [
       "where it goes on after them for five seconds. " +
       "Keys reach a command that -t puts on a terminal; with -u, -e, --cwd or --shell own that is one " +
       "of its own, which the detach keys hang up.",
-    arguments: [SESSION, argument("exec", "command", "<command...>", { form: "after --" })],
-    options: [
+    arguments: () => [SESSION, argument("exec", "command", "<command...>", { form: "after --" })],
+    options: () => [
       option("exec", "tty", { short: "t" }),
       option("exec", "timeoutMs"),
       option("exec", "approvalTimeoutMs"),
@@ -115,7 +115,7 @@ export const SESSION_COMMANDS: readonly CommandSpec[] = [
     description:
       "Of the session that is named, or the only one: its state, the checkpoint that it stands on and " +
       "what changed since. Of several: which there are.",
-    arguments: [argument("ps", "session", "[session]")],
+    arguments: () => [argument("ps", "session", "[session]")],
     examples: [
       ["waypoint status", "Also inside a session"],
       ["waypoint status web", "How web stands"],
@@ -124,23 +124,23 @@ export const SESSION_COMMANDS: readonly CommandSpec[] = [
     load: () => import("../commands/status.ts"),
   },
   commandOf("rename", {
-    arguments: [SESSION, argument("rename", "name", "<name>")],
+    arguments: () => [SESSION, argument("rename", "name", "<name>")],
     load: () => import("../commands/rename.ts"),
   }),
-  commandOf("ps", { arguments: [SESSION], load: () => import("../commands/ps.ts") }),
+  commandOf("ps", { arguments: () => [SESSION], load: () => import("../commands/ps.ts") }),
 ];
 
 /** The command that takes a stop back. */
 export const START_COMMAND: CommandSpec = commandOf("start", {
-  arguments: [SESSION],
-  options: [option("start", "fresh"), option("start", "withoutBinds")],
+  arguments: () => [SESSION],
+  options: () => [option("start", "fresh"), option("start", "withoutBinds")],
   load: () => import("../commands/start.ts"),
 });
 
 /** The command that ends processes. */
 export const STOP_COMMAND: CommandSpec = commandOf("stop", {
   note: "Each name is tried; the exit code is that of the first failure.",
-  arguments: [{ name: "<sessions...>", description: SESSION.description }],
-  options: [option("stop", "checkpoint")],
+  arguments: () => [{ name: "<sessions...>", description: SESSION.description }],
+  options: () => [option("stop", "checkpoint")],
   load: () => import("../commands/stop.ts"),
 });

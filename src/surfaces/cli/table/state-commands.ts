@@ -12,8 +12,8 @@ export const STATE_COMMAND: CommandSpec = commandOf("state", {
   note:
     "A value is JSON, or @FILE with JSON in it, or @- for standard input. A list that is appended " +
     "is its items, all else one item.",
-  arguments: [argument("state", "moment", "<moment>"), argument("state", "key", "[key]")],
-  options: [
+  arguments: () => [argument("state", "moment", "<moment>"), argument("state", "key", "[key]")],
+  options: () => [
     option("state.set", "set", { value: "key=value", form: MANY, parse: collectState }),
     option("state.set", "append", { value: "key=value", form: MANY, parse: collectState }),
     option("state.set", "remove", { value: "key", form: "may be repeated", parse: collect }),
@@ -28,7 +28,7 @@ export const STATE_COMMAND: CommandSpec = commandOf("state", {
 });
 
 const LIST = {
-  arguments: [argument("task.list", "moment", "<moment>")],
+  arguments: () => [argument("task.list", "moment", "<moment>")],
   load: () => import("../commands/task-list.ts"),
 };
 
@@ -43,8 +43,8 @@ export const TASK_COMMAND: CommandSpec = {
     commandOf("task.list", { name: "list", ...LIST }),
     commandOf("task.add", {
       name: "add",
-      arguments: [SESSION, argument("task.add", "title", "<title>")],
-      options: [
+      arguments: () => [SESSION, argument("task.add", "title", "<title>")],
+      options: () => [
         option("task.add", "id"),
         option("task.add", "after", { value: "id", form: "may be repeated", parse: collect }),
       ],
@@ -52,17 +52,17 @@ export const TASK_COMMAND: CommandSpec = {
     }),
     commandOf("task.begin", {
       name: "begin",
-      arguments: [SESSION, argument("task.begin", "task", "[task]")],
+      arguments: () => [SESSION, argument("task.begin", "task", "[task]")],
       load: () => import("../commands/task-begin.ts"),
     }),
     commandOf("task.set", {
       name: "set",
-      arguments: [
+      arguments: () => [
         SESSION,
         argument("task.set", "task", "<task>"),
         argument("task.set", "status", "[status]"),
       ],
-      options: [
+      options: () => [
         option("task.set", "note"),
         option("task.set", "result", { value: "json", parse: parseJson }),
         option("task.set", "append", { value: "key=value", form: MANY, parse: collectItems }),

@@ -14,8 +14,8 @@ export const STORY_COMMANDS: readonly CommandSpec[] = [
       "command that made the change ($) with (exit N) where it failed, or a commit; then services, " +
       "files and packages by name, counts last. In a pipe a line has COLUMNS or 160 columns; --json " +
       "has all.",
-    arguments: [argument("log", "session", "[session]")],
-    options: [
+    arguments: () => [argument("log", "session", "[session]")],
+    options: () => [
       BASE_CHANGES,
       option("log", "path"),
       option("log", "package", { value: "name" }),
@@ -42,8 +42,8 @@ export const STORY_COMMANDS: readonly CommandSpec[] = [
   }),
   commandOf("show", {
     also: ["base.changes"],
-    arguments: [CHECKPOINT],
-    options: [
+    arguments: () => [CHECKPOINT],
+    options: () => [
       option("show", "all"),
       BASE_CHANGES,
       {
@@ -55,14 +55,14 @@ export const STORY_COMMANDS: readonly CommandSpec[] = [
     load: () => import("../commands/show.ts"),
   }),
   commandOf("diff", {
-    arguments: [
+    arguments: () => [
       argument("diff", "from", "<from>"),
       argument("diff", "to", "[to]"),
       argument("diff", "path", "[path]", {
         form: "a relative one begins where the session's shell was",
       }),
     ],
-    options: [
+    options: () => [
       { flags: "--stat", description: "List what differs, without the lines of texts" },
       { flags: "--name-only", description: "List names alone" },
       BASE_CHANGES,

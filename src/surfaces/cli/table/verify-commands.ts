@@ -3,10 +3,10 @@ import { EXIT_CODE_NOT_PASSED, EXIT_CODE_NOT_VERIFIED } from "../exit-codes.ts";
 import { argument, asking, commandOf, option } from "./from-contract.ts";
 
 export const VERIFY_COMMAND: CommandSpec = commandOf("verify", {
-  arguments: [argument("verify", "checkpoints", "[checkpoint...]")],
+  arguments: () => [argument("verify", "checkpoints", "[checkpoint...]")],
   also: ["verify.set", "verify.forget"],
   usageEnd: "[-- <command...>]",
-  options: [
+  options: () => [
     asking("verify.set", "--set <session>"),
     { flags: "--unset <session>", description: "Remove a session's verify command" },
     option("verify.set", "automatic"),

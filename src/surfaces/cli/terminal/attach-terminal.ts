@@ -7,6 +7,7 @@ import { HeldHere } from "../approving/held-here.ts";
 import type { CommandContext } from "../context.ts";
 import { printable } from "../text/printable.ts";
 import { DetachKeys, describeDetachKeys, parseDetachKeys } from "./detach-keys.ts";
+import { hasTerminal } from "./has-terminal.ts";
 import { KeyPump } from "./key-pump.ts";
 import { RawTerminal } from "./raw-terminal.ts";
 import { showTerminal } from "./show-terminal.ts";
@@ -27,11 +28,6 @@ export interface AttachTerminalOptions {
   detachKeys: string;
   /** Typed into the shell first; the attachment ends with it. */
   command?: readonly string[];
-}
-
-/** Tells whether this process has a terminal to attach. */
-export function hasTerminal(): boolean {
-  return process.stdin.isTTY === true && process.stdout.isTTY === true;
 }
 
 /**

@@ -1,12 +1,5 @@
 import { stripVTControlCharacters } from "node:util";
 
-/** East Asian wide and full-width blocks, and pictures: two columns each. */
-const WIDE =
-  /[\u1100-\u115f\u2e80-\u303e\u3041-\u33ff\u3400-\u4dbf\u4e00-\u9fff\ua000-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}/u;
-
-/** Marks that are drawn onto the character before them. */
-const COMBINING_ONLY = /^(?:\p{Mark}|[\u200b-\u200d])+$/u;
-
 /** What `styleText` writes; splitting by it puts the colours at the odd places. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: colours begin with one.
 const COLOUR = /(\u001b\[[0-9;]*m)/;
@@ -85,8 +78,22 @@ export function pad(text: string, columns: number, align: "left" | "right" = "le
 }
 
 function graphemeWidth(character: string): number {
-  if (COMBINING_ONLY.test(character)) return 0;
-  return WIDE.test(character) ? 2 : 1;
+  if (isCombining(character)) return 0;
+  return isWide(character) ? 2 : 1;
+}
+
+// Both patterns are made where they are asked: to make them takes long, and most text is narrow.
+
+/** Marks that are drawn onto the character before them. */
+function isCombining(character: string): boolean {
+  return /^(?:\p{Mark}|[\u200b-\u200d])+$/u.test(character);
+}
+
+/** East Asian wide and full-width blocks, and pictures: two columns each. */
+function isWide(character: string): boolean {
+  return /[\u1100-\u115f\u2e80-\u303e\u3041-\u33ff\u3400-\u4dbf\u4e00-\u9fff\ua000-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}/u.test(
+    character,
+  );
 }
 
 function* graphemes(text: string): Generator<string> {

@@ -35,6 +35,11 @@ export function formatSize(sizeBytes: number): string {
   return `${value.toFixed(digits)} ${SIZE_UNITS[unit]}`;
 }
 
+/** Returns a count with commas: "4,096". Node's own way loads the words of all languages first. */
+export function formatCount(count: number): string {
+  return String(count).replace(/\B(?=(?:\d{3})+$)/g, ",");
+}
+
 /** Returns the local time of day, with the day in front if that is not today. */
 export function formatClock(instant: string, nowMs: number): string {
   const at = new Date(instant);

@@ -1,3 +1,4 @@
+import { formatCount } from "../text/quantities.ts";
 import { matchesGlob } from "./match-glob.ts";
 
 /** How files are counted at the end of a summary: "+3 ~12 files". */
@@ -48,6 +49,6 @@ function readCounts(part: string, counts: Map<string, number>): void {
 function writeCounts(counts: ReadonlyMap<string, number>): string {
   const told = SIGNS.filter((sign) => counts.has(sign));
   const sum = [...counts.values()].reduce((all, count) => all + count, 0);
-  const signs = told.map((sign) => `${sign}${(counts.get(sign) ?? 0).toLocaleString("en")}`);
+  const signs = told.map((sign) => `${sign}${formatCount(counts.get(sign) ?? 0)}`);
   return `${signs.join(" ")} ${sum === 1 ? "file" : "files"}`;
 }

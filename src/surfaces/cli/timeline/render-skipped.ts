@@ -1,5 +1,6 @@
 import type { OperationOutput } from "../../../shared/protocol/index.ts";
 import { wrap } from "../text/display-width.ts";
+import { formatCount } from "../text/quantities.ts";
 import type { Paint } from "../text/style.ts";
 
 /** Returns sentences about the checkpoints that were left out, if there are any. */
@@ -12,14 +13,14 @@ export function renderSkipped(
   const told =
     checkpoints.length === 0
       ? `None of ${count(all)} fits.`
-      : `${checkpoints.length.toLocaleString("en")} of ${count(all)}.`;
+      : `${formatCount(checkpoints.length)} of ${count(all)}.`;
   const unsearched =
     notSearched === 0
       ? ""
-      : ` Nobody can say it of ${notSearched.toLocaleString("en")}: what their story tells of it is not ready, or could not be read.`;
+      : ` Nobody can say it of ${formatCount(notSearched)}: what their story tells of it is not ready, or could not be read.`;
   return wrap(`${told}${unsearched}`, columns).map((line) => paint("dim", line));
 }
 
 function count(checkpoints: number): string {
-  return `${checkpoints.toLocaleString("en")} ${checkpoints === 1 ? "checkpoint" : "checkpoints"}`;
+  return `${formatCount(checkpoints)} ${checkpoints === 1 ? "checkpoint" : "checkpoints"}`;
 }
