@@ -1,5 +1,6 @@
 import process from "node:process";
 import { defineConfig } from "vitest/config";
+import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /**
  * Tests with real processes have deadlines, and CI shares its machine. A program of the zoo that
@@ -14,8 +15,26 @@ const retry = process.env["CI"] === undefined ? 0 : 2;
  */
 const AT_ONCE = 2;
 
+/**
+ * Files that work all the time begin spread over the run, each beside others that wait: two of them at once would
+ * take as long as one after the other.
+ */
+const AT_WORK = /\/restless-/;
+
+class SpreadOut extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files);
+    const atWork = sorted.filter(({ moduleId }) => AT_WORK.test(moduleId));
+    const others = sorted.filter(({ moduleId }) => !AT_WORK.test(moduleId));
+    const share = Math.ceil(others.length / Math.max(1, atWork.length));
+    if (atWork.length === 0) return others;
+    return atWork.flatMap((file, at) => [file, ...others.slice(at * share, (at + 1) * share)]);
+  }
+}
+
 export default defineConfig({
   test: {
+    sequence: { sequencer: SpreadOut },
     projects: [
       {
         test: {

@@ -1,9 +1,10 @@
+import { existsSync } from "node:fs";
 import { Command, interrupt, MemorySaver } from "@langchain/langgraph";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { Session } from "../../src/index.ts";
 import type { LinkableSession, LinkedSaver, LinkPolicy } from "../../src/langgraph.ts";
 import { doneOn, doOnMachine, LOG_PATH, linkedLine } from "../support/linked-line.ts";
-import { openTestWaypoint, type TestWaypoint } from "../support/test-waypoint.ts";
+import { eventually, openTestWaypoint, type TestWaypoint } from "../support/test-waypoint.ts";
 
 const T1 = { configurable: { thread_id: "t1" } };
 const IN = { log: [] };
@@ -185,6 +186,12 @@ describe("a graph", () => {
     await graph.invoke(IN, T1).catch((error: unknown) => {
       expect(error).toMatchObject({ code: "DAEMON_UNREACHABLE" });
     });
+    // A daemon that is about to end still takes connections.
+    await eventually(
+      "its end",
+      () => existsSync(`/proc/${killed[0]}`),
+      (isThere) => !isThere,
+    );
     await graph.invoke(null, T1);
     expect(await own.daemonPid()).not.toBe(killed[0]);
     expect(await doneOn(session)).toEqual(ALL);

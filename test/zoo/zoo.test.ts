@@ -23,7 +23,15 @@ let machine: Pick<ZooRow, "day" | "kernel" | "criu" | "debian">;
 let own: TestWaypoint;
 let installed: Checkpoint;
 
+/** Every program is followed, however small, and every page of every dump compared with a second copy. */
+const FOLLOWED = {
+  WAYPOINT_TRACK_MEMORY: "0",
+  WAYPOINT_TRACK_AHEAD: "on",
+  WAYPOINT_COMPARE_MEMORY: "on",
+};
+
 beforeAll(async () => {
+  for (const [name, value] of Object.entries(FOLLOWED)) process.env[name] ??= value;
   machine = await describeMachine();
   own = await openTestWaypoint({ storeBytes: STORE_BYTES });
   installed = await installPrograms(own.waypoint);

@@ -3,6 +3,7 @@
 #include "restless.h"
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -12,13 +13,54 @@ static void wrong(const char *what, const struct area *a, unsigned page) {
   die(what, page, a->at + page * PAGE);
 }
 
-void verify(struct area *a, unsigned page) {
-  if (a->kind != ANONYMOUS || a->protection == PROT_NONE || a->holds[page] == HOLE) return;
+void note(struct area *a, char what) {
+  memmove(a->history, a->history + 1, HISTORY - 1);
+  a->history[HISTORY - 1] = what;
+  a->done++;
+}
+
+void note_page(struct area *a, unsigned page, char what) {
+  a->before[page] = a->lately[page];
+  a->lately[page] = what;
+  a->done_at[page] = a->done;
+}
+
+/* Reads what the kernel says of pages: bit 63 present, 62 swapped, 57 protected, 56 the process's alone. */
+static void read_marks(const char *at, unsigned pages, uint64_t *marks) {
+  int fd = open("/proc/self/pagemap", O_RDONLY);
+  memset(marks, 0, pages * sizeof *marks);
+  if (pread(fd, marks, pages * sizeof *marks, (off_t)((uintptr_t)at / PAGE * sizeof *marks)) < 0) marks[0] = 1;
+  close(fd);
+}
+
+static void wrong_page(struct area *a, unsigned page, uint64_t before) {
   const uint32_t *words = (const uint32_t *)(a->at + page * PAGE);
-  uint32_t wanted = a->holds[page] & ~FREED;
-  int is_right = words[0] == wanted && words[1023] == wanted;
-  if (!is_right && (a->holds[page] & FREED)) is_right = words[0] == 0 && words[1023] == 0;
-  if (!is_right) wrong("not what was written", a, page);
+  uint64_t now[3];
+  char what[400];
+  read_marks(a->at + page * PAGE - PAGE, 3, now);
+  for (int i = 0; i < HISTORY; i++) a->history[i] = a->history[i] ? a->history[i] : '.';
+  snprintf(what, sizeof what,
+           "wrong page: %x of %u pages, has %x and %x; done to it %c%c, %u ago, to its area at %p %s; the kernel said %llx of it, "
+           "now %llx, and %llx and %llx of its neighbours",
+           a->holds[page], a->pages, words[0], words[1023], a->before[page] ? a->before[page] : '.', a->lately[page] ? a->lately[page] : '.',
+           a->done - a->done_at[page], (void *)a->at,
+           a->history, (unsigned long long)before, (unsigned long long)now[1], (unsigned long long)now[0],
+           (unsigned long long)now[2]);
+  wrong(what, a, page);
+}
+
+void verify(struct area *a) {
+  static __thread uint64_t marks[PAGES_MAX];
+  if (a->kind != ANONYMOUS || a->protection == PROT_NONE) return;
+  read_marks(a->at, a->pages, marks);
+  for (unsigned page = 0; page < a->pages; page++) {
+    const uint32_t *words = (const uint32_t *)(a->at + page * PAGE);
+    uint32_t wanted = a->holds[page] & ~FREED;
+    if (a->holds[page] == HOLE) continue;
+    int is_right = words[0] == wanted && words[1023] == wanted;
+    if (!is_right && (a->holds[page] & FREED)) is_right = words[0] == 0 && words[1023] == 0;
+    if (!is_right) wrong_page(a, page, marks[page]);
+  }
 }
 
 void allow_writing(struct area *a) {
@@ -35,6 +77,7 @@ void write_page(struct worker *w, struct area *a, unsigned page) {
   words[0] = words[1023] = value;
   words[next(w, 1000) + 10] = value;
   a->holds[page] = value;
+  note_page(a, page, 'w');
 }
 
 void unmap(struct area *a) {
@@ -69,6 +112,9 @@ void map(struct worker *w, struct area *a) {
   a->protection = PROT_READ | PROT_WRITE;
   a->is_patched = 0;
   memset(a->holds, 0, sizeof a->holds);
+  memset(a->lately, 0, sizeof a->lately);
+  memset(a->history, 0, sizeof a->history);
+  note(a, kind == 3 ? 'H' : 'M');
 }
 
 static int is_solid(const struct area *a) {
@@ -153,7 +199,7 @@ void write_past_protection(struct worker *w, struct area *a) {
   off_t at = (off_t)(uintptr_t)a->at + (off_t)(page * PAGE);
   int is_written = pwrite(fd, &value, 4, at) == 4 && pwrite(fd, &value, 4, at + 1023 * 4) == 4;
   close(fd);
-  if (is_written) a->holds[page] = value;
+  if (is_written) a->holds[page] = value, note_page(a, page, 'p');
 }
 
 void give_back(struct worker *w, struct area *a) {
@@ -164,6 +210,7 @@ void give_back(struct worker *w, struct area *a) {
   for (unsigned i = from; i < from + count; i++) {
     if (a->holds[i] == HOLE) continue;
     char *at = a->at + i * PAGE;
+    note_page(a, i, "dddfum"[how]);
     if (how < 3 && madvise(at, PAGE, MADV_DONTNEED) == 0) a->holds[i] = 0;
     if (how == 3 && madvise(at, PAGE, MADV_FREE) == 0) a->holds[i] |= a->holds[i] ? FREED : 0;
     if (how == 4 && munmap(at, PAGE) == 0) a->holds[i] = HOLE;
@@ -177,7 +224,9 @@ void advise(struct worker *w, struct area *a) {
   static const int kinds[] = {MADV_HUGEPAGE, MADV_NOHUGEPAGE, 25 /* MADV_COLLAPSE */, MADV_WILLNEED,
                               MADV_COLD, MADV_PAGEOUT, MADV_MERGEABLE, MADV_UNMERGEABLE,
                               22 /* MADV_POPULATE_READ */};
-  madvise(a->at, a->pages * PAGE, kinds[next(w, sizeof kinds / sizeof *kinds)]);
+  uint32_t kind = next(w, sizeof kinds / sizeof *kinds);
+  madvise(a->at, a->pages * PAGE, kinds[kind]);
+  note(a, (char)('1' + kind));
 }
 
 void lock(struct worker *w, struct area *a) {

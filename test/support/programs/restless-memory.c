@@ -32,7 +32,7 @@ uint32_t next(struct worker *w, uint32_t below) {
 }
 
 void die(const char *what, long first, const void *second) {
-  char text[200];
+  char text[600];
   int length = snprintf(text, sizeof text, "%d: %s: %ld, %p\n", getpid(), what, first, second);
   int fd = open("wrong", O_WRONLY | O_CREAT | O_APPEND, 0600);
   if (write(fd, text, (size_t)length) < 0) abort();
@@ -92,26 +92,28 @@ static void step(struct worker *w, int may_fork) {
   if (what < 45) {
     if (a->kind == ANONYMOUS) allow_writing(a);
     for (unsigned i = 1 + next(w, 12); i > 0; i--) write_page(w, a, next(w, a->pages));
+    note(a, 'W');
   } else if (what < 62) {
-    for (unsigned i = 0; i < a->pages; i++) verify(a, i);
+    verify(a);
+    note(a, '=');
   } else if (what < 64) {
     unmap(a);
   } else if (what < 68) {
-    resize(w, a);
+    resize(w, a), note(a, 'r');
   } else if (what < 70) {
-    move(w, a);
+    move(w, a), note(a, 'v');
   } else if (what < 72) {
-    move_half(w, a);
+    move_half(w, a), note(a, 'h');
   } else if (what < 77) {
-    protect(w, a);
+    protect(w, a), note(a, 't');
   } else if (what < 80) {
     write_past_protection(w, a);
   } else if (what < 89) {
-    give_back(w, a);
+    give_back(w, a), note(a, 'g');
   } else if (what < 93) {
     advise(w, a);
   } else if (what < 95) {
-    lock(w, a);
+    lock(w, a), note(a, 'l');
   } else if (what < 97) {
     use_stack(w, (int)next(w, 60));
   } else if (what < 98) {

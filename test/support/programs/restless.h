@@ -10,6 +10,7 @@
 #define HOLE 0xffffffffu
 #define FREED 0x80000000u
 #define LARGE (2ul << 20)
+#define HISTORY 24
 
 enum kind { NONE, ANONYMOUS, SHARED, FILE_COPY };
 
@@ -22,6 +23,10 @@ struct area {
   /* Part of it was mapped later: where writes are followed, the kernel does not move such in one call. */
   int is_patched;
   uint32_t holds[PAGES_MAX];
+  /* What was done last to each page, and to the area, a letter each: for the one that is wrong. */
+  char lately[PAGES_MAX], before[PAGES_MAX];
+  uint32_t done_at[PAGES_MAX], done;
+  char history[HISTORY + 1];
 };
 
 struct worker {
@@ -40,8 +45,12 @@ uint32_t next(struct worker *w, uint32_t below);
 /* Notes what is wrong, in the file "wrong", and aborts. */
 void die(const char *what, long first, const void *second);
 
+/* Notes what is done to an area, the newest last; and to one of its pages. */
+void note(struct area *a, char what);
+void note_page(struct area *a, unsigned page, char what);
+
 /* What is done with one area. */
-void verify(struct area *a, unsigned page);
+void verify(struct area *a);
 void allow_writing(struct area *a);
 void write_page(struct worker *w, struct area *a, unsigned page);
 void unmap(struct area *a);

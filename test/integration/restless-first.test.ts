@@ -1,0 +1,3 @@
+import { takeRandomSteps } from "../support/restless-steps.ts";
+
+takeRandomSteps(1, { copiesAhead: false });
