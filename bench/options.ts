@@ -11,7 +11,7 @@ export const USAGE = `Usage: npm run bench -- [options] [NAME...]
                      without touching memory for it (docs/performance.md)
   --aged MINUTES     use a daemon for so long first: measures it beside a fresh one; for \`busy\`, how long
   --mebibytes N      how large a program with much memory is [2048]
-  --install-peers    bring podman, runc and Redis into .tools/peers first (Debian's packages)
+  --install-peers    bring podman, runc, Redis and Chromium into .tools/peers first (from Debian)
   --from FILE        measure nothing; take an earlier run of bench/results
   --write-docs       write the figures into docs/performance.md
   --help             print this

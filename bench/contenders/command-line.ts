@@ -24,6 +24,10 @@ export function commandLine(stateDir: string, session: Session): Contender[] {
       run: async () => ({ "exec true": await call("exec", session.name, "--", "true") }),
     },
     {
+      name: "command line",
+      run: async () => ({ checkpoint: await call("checkpoint", session.name) }),
+    },
+    {
       name: "node -e 0",
       run: async () => ({
         start: (await timed(() => run(process.execPath, ["-e", "0"]))).tookMs,

@@ -5,7 +5,7 @@ import { promisify } from "node:util";
 import { PEERS_DIR } from "./peers-dir.ts";
 
 const run = promisify(execFile);
-const PACKAGES = ["podman", "runc", "redis-server"];
+const PACKAGES = ["podman", "runc", "redis-server", "chromium"];
 
 /**
  * Brings the programs that Waypoint is compared with into `.tools/peers`: Debian's packages and

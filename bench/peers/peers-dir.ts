@@ -11,12 +11,14 @@ export function peersEnvironment(): { PATH: string; LD_LIBRARY_PATH?: string } {
   const systemPath = `${process.env["PATH"] ?? ""}:/usr/local/sbin:/usr/sbin:/sbin`;
   if (!existsSync(PEERS_DIR)) return { PATH: systemPath };
   const programs = PROGRAM_DIRS.map((place) => path.join(PEERS_DIR, place));
-  return { PATH: `${programs.join(":")}:${systemPath}`, LD_LIBRARY_PATH: librariesDir() };
+  return { PATH: `${programs.join(":")}:${systemPath}`, LD_LIBRARY_PATH: librariesDirs() };
 }
 
-function librariesDir(): string {
+function librariesDirs(): string {
   const triplet = process.arch === "arm64" ? "aarch64-linux-gnu" : "x86_64-linux-gnu";
-  return path.join(PEERS_DIR, "usr/lib", triplet);
+  const libraries = path.join(PEERS_DIR, "usr/lib", triplet);
+  // Sound has a directory of its own, which no browser starts without.
+  return `${libraries}:${libraries}/pulseaudio`;
 }
 
 /** Returns the path of a peer's program, or undefined where it is not installed. */

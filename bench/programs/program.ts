@@ -25,6 +25,21 @@ export interface Program {
   isReady: string;
 }
 
+/** A program that somebody works with. */
+export interface UsedProgram extends Program {
+  /** A line of shell that uses it a little, and succeeds when it has answered. */
+  use: string;
+}
+
+/** Returns programs as one, which works when all of them work. */
+export function together(programs: readonly Program[]): Program {
+  return {
+    files: Object.assign({}, ...programs.map(({ files }) => files)) as Program["files"],
+    start: programs.map(({ start }) => start).join("\n"),
+    isReady: programs.map(({ isReady }) => isReady).join(" && "),
+  };
+}
+
 /** Starts a program and waits until it works. */
 export async function startProgram(computer: Computer, program: Program): Promise<void> {
   for (const [file, content] of Object.entries(program.files)) await computer.write(file, content);

@@ -60,3 +60,49 @@ test("a spread is judged by p95 against p50, and a figure after a rest against t
     ["≤ 1.5 ×", "2.00 ×", false],
   ]);
 });
+
+test("a command is judged by what it takes beyond Node's start", () => {
+  const called = (contender: string, figure: string, p50: number) =>
+    toLine({ contender, figure, values: [p50] });
+  const commands = {
+    ...{ name: "commands", title: "one command", notMeasured: [] },
+    lines: [
+      called("node -e 0", "start", 23),
+      called("command line", "exec true", 39),
+      called("command line", "checkpoint", 60),
+    ],
+  };
+
+  expect(outcomes({ machine: describeMachine(), words: "", workloads: [commands] })).toEqual([
+    ["≤ 80 ms", null, null],
+    ["≤ 15 ms", "16.0 ms", false],
+    ["≤ 45 ms", "37.0 ms", true],
+  ]);
+});
+
+test("programs whose writes are followed are judged by the shell that was measured beside each", () => {
+  const beside = "pause of a shell's checkpoint, in turn with these";
+  const line = (contender: string, figure: string, value: number) =>
+    toLine({ contender, figure, values: [value] });
+  const followed = {
+    ...{ name: "followed", title: "followed", notMeasured: [] },
+    lines: [
+      ...[line("redis", "pause", 12), line("redis", beside, 10)],
+      ...[line("node", "pause", 12), line("node", beside, 8)],
+      line("eight programs", "pause, longest of 10 in a row", 14),
+      line("eight programs", beside, 10),
+      ...[line("1 GiB held", "pause", 20), line("podman", "pause", 900)],
+    ],
+  };
+
+  const outcome = outcomes({ machine: describeMachine(), words: "", workloads: [followed] });
+
+  expect(outcome).toEqual([
+    ["≤ 1.3 ×", "1.20 ×", true],
+    ["≤ 1.3 ×", null, null],
+    ["≤ 1.3 ×", "1.50 ×", false],
+    ["≤ 1.3 ×", null, null],
+    ["≤ 1.5 ×", "1.40 ×", true],
+    ["≥ 30 ×", "45.0 ×", true],
+  ]);
+});

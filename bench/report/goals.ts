@@ -1,25 +1,8 @@
 import { restedFigure } from "../measuring/rested.ts";
 import { PACE_MEBIBYTES } from "../workloads/pace.ts";
+import { FOLLOWED_GOALS, TRACKED_GOALS } from "./followed-goals.ts";
+import type { Figure, Goal } from "./goal.ts";
 import { median, type Results, spread } from "./results.ts";
-
-type Figure = readonly [workload: string, contender: string, figure: string];
-
-/** What Waypoint means to reach, and how the results tell. */
-interface Goal {
-  what: string;
-  /** Largest value that is good: in `unit`, or the ratio to `against`. */
-  atMost?: number;
-  /** @defaultValue ms */
-  unit?: "MiB" | "×";
-  /** Smallest ratio of `against` to the figure that is good. */
-  timesFasterMin?: number;
-  figure: Figure;
-  against?: Figure;
-  /** What is measured is the difference to `against`. */
-  isDifference?: true;
-  /** What is measured is how far the values spread: their p95 against their p50. */
-  isSpread?: true;
-}
 
 /** How one goal was met. */
 export interface GoalOutcome {
@@ -95,35 +78,6 @@ const AGED_GOALS: readonly Goal[] = [
       ...{ figure: ["aged", "aged", figure], against: ["aged", "fresh", figure] },
     }),
   ),
-];
-
-const WRITTEN: Figure = ["tracked", "waypoint", "pause"];
-
-/** Where the writes of sessions are followed. */
-const TRACKED_GOALS: readonly Goal[] = [
-  { what: "10 MiB written since: pause", atMost: 50, figure: WRITTEN },
-  {
-    ...{ what: "10 MiB written since: pause against bare criu dump", atMost: 0.08 },
-    ...{ figure: WRITTEN, against: ["tracked", "bare criu", "pause"] },
-  },
-  {
-    ...{ what: "10 MiB written since: checkpoint against bare criu dump", atMost: 0.3 },
-    figure: ["tracked", "waypoint", "checkpoint"],
-    against: ["tracked", "bare criu", "checkpoint"],
-  },
-  {
-    ...{ what: "first checkpoint of much memory: pause", atMost: 100 },
-    figure: ["tracked", "waypoint, first", "pause"],
-  },
-  {
-    ...{ what: "first checkpoint: how much slower the program is meanwhile", atMost: 1.43 },
-    ...{ figure: ["tracked", "waypoint, first", "times slower meanwhile"], unit: "×" },
-  },
-  {
-    ...{ what: "all memory written all the time: pause against not followed", atMost: 1.1 },
-    figure: ["tracked", "waypoint, all written", "pause"],
-    against: ["tracked", "not followed, all written", "pause"],
-  },
 ];
 
 /** The goals, for medians where nothing else is said. */
@@ -242,7 +196,26 @@ const GOALS: readonly Goal[] = [
     figure: ["commands", "command line", "exec true"],
     against: ["commands", "sdk", "exec true"],
   },
+  ...(
+    [
+      ["exec true", 15],
+      ["checkpoint", 45],
+    ] as const
+  ).map(
+    ([figure, atMost]): Goal => ({
+      ...{
+        what: `${figure} on the command line: more than Node's start`,
+        atMost,
+        isDifference: true,
+      },
+      ...{
+        figure: ["commands", "command line", figure],
+        against: ["commands", "node -e 0", "start"],
+      },
+    }),
+  ),
   ...TRACKED_GOALS,
+  ...FOLLOWED_GOALS,
   ...PACE_GOALS,
   ...AUTOMATIC_GOALS,
   ...AGED_GOALS,

@@ -53,7 +53,8 @@ export async function bareCriu(program: Program, context: WorkloadContext): Prom
   return context.stack.use(await BareCriu.open(target));
 }
 
-async function withPodman(program: Program, context: WorkloadContext): Promise<Contender[]> {
+/** Captures a program with podman, and brings it back. @throws NotMeasured  it is not installed. */
+export async function withPodman(program: Program, context: WorkloadContext): Promise<Contender[]> {
   const world = context.stack.use(await PodmanWorld.open());
   // The host's root, as Waypoint's session has it.
   await world.start(CONTAINER, ["--rootfs", "/:O"], IDLE_SHELL);

@@ -4,6 +4,7 @@ import { automatic } from "./automatic.ts";
 import { busy } from "./busy.ts";
 import { commands } from "./command-line.ts";
 import { deepLineage } from "./deep-lineage.ts";
+import { followed } from "./followed.ts";
 import { forks } from "./forks.ts";
 import { langgraph } from "./langgraph.ts";
 import { lazy } from "./lazy.ts";
@@ -25,7 +26,7 @@ import type { Workload } from "./workload.ts";
 
 /** All workloads, in the order in which they run. */
 export const WORKLOADS: readonly Workload[] = [
-  ...[shell, standby, commands, nodeServer, redis, postgresql, memory, tracked, lazy],
+  ...[shell, standby, commands, nodeServer, redis, postgresql, memory, tracked, followed, lazy],
   ...[
     manyFiles,
     changedFiles,

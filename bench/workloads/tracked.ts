@@ -40,7 +40,7 @@ export const tracked: Workload = {
       start: `chmod 755 /tmp/writer; ${inBackground(`/tmp/writer ${mebibytes} ${DIRECTORY} ${mode}`)}`,
       isReady: `test -e ${DIRECTORY}/full`,
     });
-    const follows = context.stack.use(await WaypointWorld.open({ tracksMemory: true }));
+    const follows = context.stack.use(await WaypointWorld.open());
     return [
       await later(follows, programOf("asked"), context),
       ...(await unlessMissing("bare criu", context, async () => {
@@ -51,7 +51,7 @@ export const tracked: Workload = {
       restless("waypoint, all written", follows, programOf("all"), context),
       restless(
         "not followed, all written",
-        context.stack.use(await WaypointWorld.open()),
+        context.stack.use(await WaypointWorld.open({ tracksMemory: false })),
         programOf("all"),
         context,
       ),

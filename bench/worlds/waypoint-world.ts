@@ -18,18 +18,17 @@ export class WaypointWorld implements AsyncDisposable {
   readonly stateDir = mkdtempSync(path.join(os.tmpdir(), "waypoint-bench-"));
   #waypoint: Waypoint | undefined;
 
-  /** @param options.tracksMemory  the writes of its sessions are followed. @defaultValue false */
-  static async open({ tracksMemory = false } = {}): Promise<WaypointWorld> {
+  /** @param options.tracksMemory  the writes of its sessions are followed. @defaultValue true */
+  static async open({ tracksMemory = true } = {}): Promise<WaypointWorld> {
     process.env["WAYPOINT_STORE_BYTES"] = String(STORE_BYTES);
     // Only what is measured for it has standbys: making them would disturb the others.
     process.env["WAYPOINT_STANDBY"] = "off";
     const world = new WaypointWorld();
-    const tracking = process.env[TRACKING];
-    if (tracksMemory) process.env[TRACKING] = process.env["WAYPOINT_TRACK_AHEAD"] = "on";
+    if (!tracksMemory) process.env[TRACKING] = "off";
     try {
       world.#waypoint = await Waypoint.open({ stateDir: world.stateDir });
     } finally {
-      if (tracksMemory && tracking === undefined) delete process.env[TRACKING];
+      if (!tracksMemory) delete process.env[TRACKING];
     }
     return world;
   }
