@@ -204,26 +204,41 @@ test("a lazy restore never computes with a wrong page", async () => {
   expect(await lookAtMemory(right)).toBe("right");
 }, 180_000);
 
-test("what was not written is not taken from images that are damaged by now", async () => {
-  const followed = await own.waypoint.new({ name: "followed" });
-  await holdMemory(followed, 64);
-  const damaged = await followed.checkpoint({ durable: true });
-  await forgetMemoryImages(own, damaged);
-  const images = await listImages(own, damaged);
-  const [pages] = images.toSorted((a, b) => b.sizeBytes - a.sizeBytes);
-  await flipBits(own, [somewhereIn(pages as (typeof images)[number])]);
+test.each([
+  ["that were copied to the store", 0],
+  ["that were put together there, and others relied on", 2],
+])(
+  "what was not written is not taken from images %s and are damaged by now",
+  async (_how, before) => {
+    const followed = await own.waypoint.new();
+    await holdMemory(followed, 64);
+    for (let taken = 0; taken < before; taken += 1) await durableInStore(followed);
+    const damaged = await durableInStore(followed);
+    const images = await listImages(own, damaged);
+    const [pages] = images.toSorted((a, b) => b.sizeBytes - a.sizeBytes);
+    await flipBits(own, [somewhereIn(pages as (typeof images)[number])]);
 
-  const whole = await followed.checkpoint();
-  const next = await followed.checkpoint();
+    const whole = await followed.checkpoint();
+    const next = await followed.checkpoint();
 
-  expect(whole.info.pauseBytes).toBeGreaterThan(64 * 1024 ** 2);
-  expect(next.info.pauseBytes).toBeLessThan(16 * 1024 ** 2);
-  for (const each of [whole, next]) {
-    const [fork] = await each.fork();
-    expect(await lookAtMemory(fork)).toBe("right");
-    await fork?.remove({ force: true });
-  }
-}, 180_000);
+    expect(whole.info.pauseBytes).toBeGreaterThan(64 * 1024 ** 2);
+    expect(next.info.pauseBytes).toBeLessThan(16 * 1024 ** 2);
+    for (const each of [whole, next]) {
+      const [fork] = await each.fork();
+      expect(await lookAtMemory(fork)).toBe("right");
+      await fork?.remove({ force: true });
+    }
+    await followed.remove({ force: true });
+  },
+  180_000,
+);
+
+async function durableInStore(followed: Session): Promise<Checkpoint> {
+  await followed.exec("touch /root/changed");
+  const taken = await followed.checkpoint({ durable: true });
+  await forgetMemoryImages(own, taken);
+  return taken;
+}
 
 test("on the host's network nothing ends for a damaged checkpoint", async () => {
   const hosted = await own.waypoint.new({ name: "hosted", net: "host" });

@@ -60,6 +60,7 @@ function ofStore(handedOut: HandOut): Known {
       handedOut("store.images.hold", { imagesDir: memoryImagesDir }),
     "store.images.sum": async () => "sums",
     "store.images.requireUndamaged": async () => {},
+    "store.images.requireSound": async () => {},
     "store.images.prepareInStore": async ({ imagesDir }: ReturnType<typeof checkpointPaths>) =>
       imagesDir,
     "store.images.isInStore": () => true,

@@ -37,7 +37,7 @@ export async function planTracked(
   }
 }
 
-/** What lies in the store, perhaps for long, is compared with its sums before anything relies on it. */
+/** What lies in the store, perhaps for long, is what was captured, or nothing relies on it. */
 function findCompared(
   since: string,
   checkpointId: string,
@@ -47,9 +47,7 @@ function findCompared(
   const reference = findReference(since, checkpointId, engine);
   const digest = catalog.checkpoint(since)?.imagesSums ?? null;
   if (reference === null || reference.makeTarget === null || digest === null) return reference;
-  const { imagesDir } = reference;
-  const what = { imagesDir, digest, part: "all" } as const;
-  const requireSound = () => store.images.requireUndamaged(store.checkpointPaths(since), what);
+  const requireSound = () => store.images.requireSound(store.checkpointPaths(since), digest);
   return { ...reference, requireSound };
 }
 

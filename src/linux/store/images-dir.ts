@@ -1,6 +1,10 @@
+import { readdirSync, statSync } from "node:fs";
 import { link, mkdir, readdir } from "node:fs/promises";
 import path from "node:path";
 import { createSubvolume } from "./btrfs-ioctl.ts";
+
+/** Unit of what stat says. */
+const BLOCK_BYTES = 512;
 
 /** Our own programs that handle images, built. */
 export interface ImagePrograms {
@@ -22,4 +26,10 @@ export async function linkFiles(sourceDir: string, targetDir: string): Promise<v
 export function makeDirInStore(directory: string): string {
   createSubvolume(directory);
   return directory;
+}
+
+/** Returns what the files of a directory take. */
+export function allocatedBytes(directory: string): number {
+  const files = readdirSync(directory).map((name) => statSync(path.join(directory, name)));
+  return files.reduce((sum, { blocks }) => sum + blocks * BLOCK_BYTES, 0);
 }

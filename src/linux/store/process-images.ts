@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, rmSync, statfsSync, statSync } from "node:fs";
+import { existsSync, rmSync, statfsSync, statSync } from "node:fs";
 import { link, mkdir, readdir, rename, rm } from "node:fs/promises";
 import path from "node:path";
 import { isSystemError } from "../../base/index.ts";
@@ -7,9 +7,10 @@ import { explainDiskError } from "../kernel/index.ts";
 import { AheadCopies } from "./ahead-copies.ts";
 import { createSnapshot, isSubvolume } from "./btrfs-ioctl.ts";
 import type { CheckpointPaths } from "./checkpoint-paths.ts";
+import { ComparedImages } from "./compared-images.ts";
 import { copyImages } from "./copy-images.ts";
 import { findDamage, type ImagesPart, makeSums, type SumsPlace } from "./image-sums.ts";
-import { type ImagePrograms, linkFiles, makeDirInStore } from "./images-dir.ts";
+import { allocatedBytes, type ImagePrograms, linkFiles, makeDirInStore } from "./images-dir.ts";
 import { spareMemoryBytes } from "./spare-memory.ts";
 
 /** The first file that CRIU writes, and the one without which nothing can be restored. */
@@ -23,9 +24,6 @@ export interface HeldImages {
   unusedMs: number;
 }
 
-/** Unit of what stat says. */
-const BLOCK_BYTES = 512;
-
 /** The process images of checkpoints, in memory first and in the store when there is time. */
 export class ProcessImages {
   /** Copies of memory that come before a dump. */
@@ -34,6 +32,8 @@ export class ProcessImages {
   readonly #programs: ImagePrograms;
   /** Images that share another's blocks already. */
   readonly #assembled = new Set<string>();
+  /** Those in the store of which it need not be found out again whether they are what was captured. */
+  readonly #compared = new ComparedImages();
   /** Room that dumps under way have been promised, by directory. */
   readonly #promisedBytes = new Map<string, number>();
   /** Who uses images in memory, by directory. */
@@ -145,8 +145,10 @@ export class ProcessImages {
     const isInMemory = existsSync(path.join(paths.memoryImagesDir, INVENTORY));
     if (!isInMemory && !this.isInStore(paths)) return null;
     using held = this.hold(paths, { isUse: false });
+    const { imagesDir } = held;
+    const make = () => makeSums(this.#sumsPlace(paths, imagesDir));
     try {
-      return await makeSums(this.#sumsPlace(paths, held.imagesDir));
+      return await (isInMemory ? make() : this.#compared.whenRight(imagesDir, make));
     } catch (error) {
       throw explainDiskError(error, "make a checkpoint durable");
     }
@@ -171,6 +173,19 @@ export class ProcessImages {
       hint: "Its processes cannot come back; its files can (`restore --only files`). Look at the disk and the memory of this machine.",
       detail: { checkpoint: id, image, imagesDir },
     });
+  }
+
+  /**
+   * Compares images in the store with what was captured, unless they were and nothing was written to them since.
+   *
+   * @throws CHECKPOINT_INCOMPLETE  as {@link requireUndamaged}.
+   */
+  async requireSound(paths: CheckpointPaths, digest: string): Promise<void> {
+    const { imagesDir } = paths;
+    if (await this.#compared.isAsCompared(imagesDir)) return;
+    await this.#compared.whenRight(imagesDir, () =>
+      this.requireUndamaged(paths, { imagesDir, digest, part: "all" }),
+    );
   }
 
   #sumsPlace({ sumsPath }: CheckpointPaths, imagesDir: string): SumsPlace {
@@ -276,11 +291,10 @@ export class ProcessImages {
   #measure(checkpointId: string): HeldImages | undefined {
     const directory = path.join(this.#memoryDir, checkpointId);
     try {
-      const files = readdirSync(directory).map((name) => statSync(path.join(directory, name)));
       const { lastAtMs = Number.NEGATIVE_INFINITY } = this.#uses.get(directory) ?? {};
       return {
         checkpointId,
-        sizeBytes: files.reduce((sum, { blocks }) => sum + blocks * BLOCK_BYTES, 0),
+        sizeBytes: allocatedBytes(directory),
         unusedMs: Math.min(
           performance.now() - lastAtMs,
           Math.max(0, Date.now() - statSync(directory).mtimeMs),
