@@ -6,9 +6,9 @@
  *     image-assemble compare IMAGES COPIES
  *
  * WRITTEN has CRIU's images, in which the pages are missing that the list CLEAN names; these are taken
- * from REFERENCE, complete images of an earlier checkpoint. TARGET, an empty directory, gets all files;
- * pages of the reference share its blocks where the filesystem can, and are copied where it cannot. With
- * TARGET being WRITTEN itself, its files are replaced. READING holds the same files as REFERENCE, where
+ * from REFERENCE, complete images of an earlier checkpoint. TARGET, an empty directory or a snapshot of
+ * REFERENCE, gets all files; pages of the reference stay where they are in a snapshot, which costs nothing, else
+ * they share its blocks where the filesystem can, and are copied where it cannot. With TARGET being WRITTEN itself, its files are replaced. READING holds the same files as REFERENCE, where
  * they are read faster. The result needs nothing of the others.
  *
  * Exits with 125 where a page is clean that the reference does not have: nothing is to be made of it.
@@ -32,6 +32,8 @@
 
 #define EXIT_REFUSED 125
 #define BUFFER_BYTES (1ull << 20)
+/* Somebody waits for a checkpoint: what little was written reaches the disk behind its answer. */
+#define UNWRITTEN_BYTES_MAX (64ull << 20)
 /* What was written between clean pages is shared with them, and written over then. */
 #define BRIDGED_PAGES_MAX 64
 
@@ -67,6 +69,10 @@ static void copy_bytes(const struct job *job, int from_fd, uint64_t from, uint64
   }
 }
 
+static void remove_from_target(const char *name) {
+  if (unlinkat(dirs.target, name, 0) < 0 && errno != ENOENT) fail("remove", name);
+}
+
 /* Copies a file that is complete as it is. */
 static void copy_file(const char *name) {
   struct stat stat;
@@ -80,10 +86,11 @@ static void copy_file(const char *name) {
   if (close(job.target_fd) < 0) fail("close", name);
 }
 
-/* Brings clean pages from the reference. */
+/* Brings clean pages from the reference. Sharing costs some 20 us for each extent, of which there may be thousands. */
 static void bring(const struct job *job, uint64_t from, uint64_t length, uint64_t to, const char *name) {
   if (length == 0) return;
-  if (clone_range(job, from, length, to)) {
+  bool is_there = job->begins_as_reference && from == to;
+  if (is_there || clone_range(job, from, length, to)) {
     shared_bytes += length;
     return;
   }
@@ -117,6 +124,19 @@ static void write_pages(const struct job *job, const struct pieces *pieces, cons
     if (piece->is_written) copy_bytes(job, job->source_fd, piece->from, piece->pages * PAGE, at, name);
     at += piece->pages * PAGE;
   }
+  if (job->begins_as_reference && ftruncate(job->target_fd, (off_t)at) < 0) fail("cut off", name);
+}
+
+/* Opens the file that pages are put together in: where it may, it begins as the reference's. */
+static void open_target(struct job *job, const char *made, bool may_begin_as_reference) {
+  if (!dirs.in_place) {
+    job->target_fd = may_begin_as_reference ? openat(dirs.target, made, O_WRONLY | O_CLOEXEC | O_NOFOLLOW) : -1;
+    job->begins_as_reference = job->target_fd >= 0;
+    if (job->begins_as_reference) return;
+    remove_from_target(made);
+  }
+  job->target_fd = openat(dirs.target, made, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  if (job->target_fd < 0) fail("create", made);
 }
 
 static int open_in(int dir_fd, const char *name) {
@@ -149,8 +169,7 @@ static void assemble(int pid, const char *name, const struct stretches *clean) {
   job.reference_fd = open_in(dirs.reference, reference_pages);
   job.reading_fd = dirs.reading < 0 ? -1 : openat(dirs.reading, reference_pages, O_RDONLY | O_CLOEXEC);
   if (job.reading_fd < 0) job.reading_fd = job.reference_fd;
-  job.target_fd = openat(dirs.target, made, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-  if (job.target_fd < 0) fail("create", made);
+  open_target(&job, made, written_id == reference_id);
   write_pages(&job, &pieces, pages);
   write_pagemap(dirs.target, made_map, written_id, &pieces);
   if (job.reading_fd != job.reference_fd) close(job.reading_fd);
@@ -200,14 +219,14 @@ static bool is_pages_of_assembled(const char *name) {
 }
 
 /* All names first: a file that comes while a directory is read may be told or not. */
-static char **list_names(size_t *count) {
-  int fd = openat(dirs.written, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+static char **list_names(int dir_fd, size_t *count) {
+  int fd = openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   DIR *dir = fd < 0 ? NULL : fdopendir(fd);
   if (dir == NULL) fail("open", "a directory");
   char **names = NULL;
   for (struct dirent *entry; (entry = readdir(dir)) != NULL;) {
     struct stat stat;
-    if (fstatat(dirs.written, entry->d_name, &stat, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(stat.st_mode)) continue;
+    if (fstatat(dir_fd, entry->d_name, &stat, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(stat.st_mode)) continue;
     names = grow(names, *count, sizeof *names);
     names[(*count)++] = strdup(entry->d_name);
   }
@@ -215,12 +234,22 @@ static char **list_names(size_t *count) {
   return names;
 }
 
+/* Leaves in a snapshot of the reference nothing but what pages are put together in. */
+static void clear_target(void) {
+  size_t count = 0;
+  char **names = list_names(dirs.target, &count);
+  for (size_t i = 0; i < count; i++) {
+    if (!is_pages_of_assembled(names[i])) remove_from_target(names[i]);
+  }
+}
+
 static void assemble_all(void) {
   size_t count = 0;
-  char **names = list_names(&count);
+  char **names = list_names(dirs.written, &count);
   for (size_t i = 0; i < count; i++) {
     if (pid_of(names[i]) != 0 && clean_of(pid_of(names[i])).count > 0) note_assembled(names[i]);
   }
+  if (!dirs.in_place) clear_target();
   for (size_t i = 0; i < count; i++) {
     int pid = pid_of(names[i]);
     struct stretches clean = pid == 0 ? (struct stretches){0} : clean_of(pid);
@@ -251,6 +280,7 @@ int main(int argc, char **argv) {
   dirs.reference = open_dir(argv[4]);
   if (argc > 5) dirs.reading = open(argv[5], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   read_clean(argv[3]);
+  unwritten_bytes_max = UNWRITTEN_BYTES_MAX;
   assemble_all();
   printf("{\"cleanBytes\":%llu,\"writtenBytes\":%llu,\"sharedBytes\":%llu}\n", (unsigned long long)clean_bytes,
          (unsigned long long)written_bytes, (unsigned long long)shared_bytes);

@@ -12,11 +12,7 @@
 
 /* The kernel compares at most so much in one call. */
 #define DEDUPE_BYTES_MAX (16ULL << 20)
-/*
- * Data that is written, but not on the disk. The next checkpoint's snapshot must not wait for a
- * gigabyte of it.
- */
-#define UNWRITTEN_BYTES_MAX (8ULL << 20)
+uint64_t unwritten_bytes_max = 8ull << 20;
 
 /* Errors of the disk itself are final; any other means that these blocks cannot be shared. */
 static bool declined(const char *step) {
@@ -75,7 +71,7 @@ void write_range(const struct job *job, const void *bytes, uint64_t length, uint
   }
   static uint64_t unwritten;
   unwritten += length;
-  if (unwritten < UNWRITTEN_BYTES_MAX) return;
+  if (unwritten < unwritten_bytes_max) return;
   unwritten = 0;
   /* Waits for what was sent to the disk the last time, and sends the rest. */
   sync_file_range(job->target_fd, 0, 0, SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE);

@@ -32,6 +32,7 @@ struct job {
   int reading_fd;   /* the same bytes as reference_fd, where they are read fastest */
   struct layout reference;
   bool in_place;
+  bool begins_as_reference; /* the target has the bytes of the reference already */
 };
 
 /* What was done with the bytes. */
@@ -57,7 +58,12 @@ void carry(const struct job *job, const char *name, struct totals *totals);
 bool clone_range(const struct job *job, uint64_t from, uint64_t length, uint64_t to);
 bool clone_file(int reference_fd, int target_fd);
 bool make_hole(const struct job *job, uint64_t at, uint64_t length);
-/* Writes, and keeps what is not on the disk yet below a bound. */
+/*
+ * Data that is written, but not on the disk: the next checkpoint's snapshot must not wait for a gigabyte of it, nor
+ * whoever waits for this program for all of it.
+ */
+extern uint64_t unwritten_bytes_max;
+/* Writes, and keeps what is not on the disk yet below that bound. */
 void write_range(const struct job *job, const void *bytes, uint64_t length, uint64_t at, const char *name);
 
 /* Reads at most `length` bytes; fewer only at the end of the file or after an error. */

@@ -204,11 +204,9 @@ test("a lazy restore never computes with a wrong page", async () => {
   expect(await lookAtMemory(right)).toBe("right");
 }, 180_000);
 
-test.each([
-  ["that were copied to the store", 0],
-  ["that were put together there, and others relied on", 2],
-])(
-  "what was not written is not taken from images %s and are damaged by now",
+const HOW = { "that were copied": 0, "that were put together": 2 };
+test.each(Object.entries(HOW))(
+  "what was not written is not taken from damaged images %s",
   async (_how, before) => {
     const followed = await own.waypoint.new();
     await holdMemory(followed, 64);

@@ -4,6 +4,8 @@ import { removeInstance } from "../session/index.ts";
 import { writeManifest } from "./write-manifest.ts";
 
 const QUEUE = "durable";
+/** Less is compared sooner than anybody asks for it. */
+const COMPARED_BYTES_MIN = 64 * 1024 ** 2;
 
 /**
  * Makes a checkpoint durable in the background: its images move into the store, which is synced.
@@ -47,7 +49,25 @@ async function move(checkpointId: string, engine: Engine): Promise<void> {
   });
   if (!isWhole(row, engine)) return;
   engine.catalog.updateCheckpoint(checkpointId, { stage: "durable" });
+  void compareInStore(checkpointId, engine).catch((error: unknown) => {
+    engine.logger.error("compare images in the store", error, { checkpointId });
+  });
   await engine.memoryImages.trim();
+}
+
+/**
+ * Compares large images in the store with what was captured, while nobody waits: the next checkpoint takes from
+ * them what was not written, and would have to wait for that.
+ */
+async function compareInStore(checkpointId: string, engine: Engine): Promise<void> {
+  const { catalog, store, settings } = engine;
+  await engine.background.run(sumsQueue(checkpointId), async () => {
+    const { imagesSums = null, memoryBytes = 0 } = catalog.checkpoint(checkpointId) ?? {};
+    if (imagesSums === null || settings.trackMemory === null) return;
+    if (memoryBytes < COMPARED_BYTES_MIN) return;
+    const paths = store.checkpointPaths(checkpointId);
+    await store.images.requireSound(paths, imagesSums, { isBackground: true });
+  });
 }
 
 /** Notes what the images of a checkpoint are, unless that is known. */

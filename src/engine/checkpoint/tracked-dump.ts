@@ -68,7 +68,7 @@ export function findReference(
   const made = store.checkpointPaths(checkpointId);
   if (store.images.isInStore(paths)) {
     // Blocks can be shared there, and nowhere else.
-    const makeTarget = () => store.images.makeInStore(made);
+    const makeTarget = () => store.images.makeInStore(made, paths);
     return { imagesDir: paths.imagesDir, makeTarget } satisfies TrackedReference;
   }
   const imagesDir = store.images.locate(paths);

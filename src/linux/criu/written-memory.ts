@@ -33,8 +33,8 @@ export type FollowedDump = TrackedDump & { socketPath: string };
 /** Complete images of the checkpoint since which writes are followed. */
 export interface TrackedReference {
   imagesDir: string;
-  /** Makes the empty directory for the complete images; `null`: they stay where CRIU writes them. */
-  makeTarget: (() => string) | null;
+  /** Makes the directory for the complete images, empty or as the reference; `null`: they stay where CRIU writes them. */
+  makeTarget: (() => Promise<string>) | null;
   /** Keeps it where it is until that is disposed of. */
   hold?: () => Disposable;
   /** Compares it with what was captured; `undefined`: nothing can have changed it. @throws CHECKPOINT_INCOMPLETE */
@@ -110,7 +110,7 @@ async function assemble(
     throw incomplete("nobody has asked for what is missing", undefined);
   }
   try {
-    const targetDir = reference.makeTarget === null ? imagesDir : reference.makeTarget();
+    const targetDir = reference.makeTarget === null ? imagesDir : await reference.makeTarget();
     const argv = [assembleProgramPath, targetDir, imagesDir, cleanList] as const;
     // Damage that is taken over would look like what was captured.
     const [assembled, compared] = await Promise.allSettled([

@@ -13,6 +13,15 @@ const ALGORITHM = "sha256";
 /** Which images to compare: `pages` are those with the memory itself, `rest` all others. */
 export type ImagesPart = "all" | "rest" | "pages";
 
+/** What is compared with its sums. */
+export interface Comparison {
+  /** Of the file with the sums. */
+  digest: string;
+  part: ImagesPart;
+  /** Nobody waits for it. @defaultValue false */
+  isBackground?: boolean;
+}
+
 /** How the sums of one checkpoint are made and compared: native/image-sums/image-sums.c. */
 export interface SumsPlace {
   programPath: string;
@@ -38,25 +47,29 @@ export async function makeSums(place: SumsPlace): Promise<string> {
   return digest;
 }
 
-/**
- * Returns what is wrong with images, "core-1.img has another content"; `null` when all are as captured.
- *
- * @param digest  of the file with their sums.
- */
+/** Returns what is wrong with images, "core-1.img has another content"; `null` when all are as captured. */
 export async function findDamage(
   { programPath, imagesDir, sumsPath }: SumsPlace,
-  digest: string,
-  part: ImagesPart,
+  { digest, part, isBackground = false }: Comparison,
 ): Promise<string | null> {
   const [found, { exitCode, stdout, stderr }] = await Promise.all([
     digestOfFile(sumsPath),
-    run([programPath, "check", imagesDir, sumsPath, part]),
+    run([programPath, "check", imagesDir, sumsPath, part], { isBackground }),
   ]);
   if (found === null) return "images.sums is missing";
   if (found !== digest) return "images.sums has another content";
   if (exitCode === EXIT_CODE_DAMAGED) return stdout.trim();
   if (exitCode === 0) return null;
   throw diskError(exitCode, stderr);
+}
+
+/** Returns the error for images of a checkpoint that are not what was captured. */
+export function damagedError(id: string, damage: string, imagesDir: string): WaypointError {
+  const [image = ""] = damage.split(" ");
+  return new WaypointError("CHECKPOINT_INCOMPLETE", `Checkpoint ${id} is damaged: ${damage}.`, {
+    hint: "Its processes cannot come back; its files can (`restore --only files`). Look at the disk and the memory of this machine.",
+    detail: { checkpoint: id, image, imagesDir },
+  });
 }
 
 function run(argv: readonly [string, ...string[]], how: { isBackground?: boolean } = {}) {

@@ -1,28 +1,26 @@
-import { existsSync, rmSync, statfsSync, statSync } from "node:fs";
+import { existsSync, rmSync, statfsSync } from "node:fs";
 import { link, mkdir, readdir, rename, rm } from "node:fs/promises";
 import path from "node:path";
-import { isSystemError } from "../../base/index.ts";
 import { WaypointError } from "../../shared/errors/index.ts";
 import { explainDiskError } from "../kernel/index.ts";
 import { AheadCopies } from "./ahead-copies.ts";
-import { createSnapshot, isSubvolume } from "./btrfs-ioctl.ts";
+import { createSnapshot, createSnapshotAside, isSubvolume } from "./btrfs-ioctl.ts";
 import type { CheckpointPaths } from "./checkpoint-paths.ts";
 import { ComparedImages } from "./compared-images.ts";
 import { copyImages } from "./copy-images.ts";
-import { findDamage, type ImagesPart, makeSums, type SumsPlace } from "./image-sums.ts";
-import { allocatedBytes, type ImagePrograms, linkFiles, makeDirInStore } from "./images-dir.ts";
+import {
+  type Comparison,
+  damagedError,
+  findDamage,
+  makeSums,
+  type SumsPlace,
+} from "./image-sums.ts";
+import { type HeldImages, ImageUses } from "./image-uses.ts";
+import { type ImagePrograms, linkFiles, makeDirInStore } from "./images-dir.ts";
 import { spareMemoryBytes } from "./spare-memory.ts";
 
 /** The first file that CRIU writes, and the one without which nothing can be restored. */
 const INVENTORY = "inventory.img";
-
-/** Images of one checkpoint in memory. */
-export interface HeldImages {
-  checkpointId: string;
-  sizeBytes: number;
-  /** Time since they were written, or a restore held them. */
-  unusedMs: number;
-}
 
 /** The process images of checkpoints, in memory first and in the store when there is time. */
 export class ProcessImages {
@@ -37,7 +35,7 @@ export class ProcessImages {
   /** Room that dumps under way have been promised, by directory. */
   readonly #promisedBytes = new Map<string, number>();
   /** Who uses images in memory, by directory. */
-  readonly #uses = new Map<string, { holders: number; lastAtMs: number }>();
+  readonly #uses = new ImageUses();
 
   /** @param memoryDir  a tmpfs of bounded size, the budget. */
   constructor(memoryDir: string, programs: ImagePrograms) {
@@ -73,10 +71,12 @@ export class ProcessImages {
     return makeDirInStore(paths.imagesDir);
   }
 
-  /** Makes the directory in the store for images that are put together there, of another's blocks. */
-  makeInStore({ imagesDir }: CheckpointPaths): string {
+  /** Makes the directory in the store for images that are put together there, of the reference's to begin with. */
+  async makeInStore({ imagesDir }: CheckpointPaths, reference: CheckpointPaths): Promise<string> {
     this.#assembled.add(imagesDir);
-    return makeDirInStore(imagesDir);
+    if (!isSubvolume(reference.imagesDir)) return makeDirInStore(imagesDir);
+    await createSnapshotAside(reference.imagesDir, imagesDir);
+    return imagesDir;
   }
 
   /** Removes what was put together and makes the directory in memory anew, for a dump of everything. */
@@ -101,14 +101,8 @@ export class ProcessImages {
    */
   hold(paths: CheckpointPaths, { isUse = true } = {}): { imagesDir: string } & Disposable {
     const imagesDir = this.locate(paths);
-    const key = paths.memoryImagesDir;
-    const note = (change: number) => {
-      const { holders = 0, lastAtMs = Number.NEGATIVE_INFINITY } = this.#uses.get(key) ?? {};
-      const usedAtMs = isUse ? performance.now() : lastAtMs;
-      this.#uses.set(key, { holders: holders + change, lastAtMs: usedAtMs });
-    };
-    note(1);
-    return { imagesDir, [Symbol.dispose]: () => note(-1) };
+    const hold = this.#uses.hold(paths.memoryImagesDir, isUse);
+    return { imagesDir, [Symbol.dispose]: () => hold[Symbol.dispose]() };
   }
 
   /**
@@ -158,33 +152,33 @@ export class ProcessImages {
    * Compares images with what was captured.
    *
    * @param imagesDir  where the caller holds them.
-   * @param digest  what {@link sum} returned.
+   * @param what.digest  what {@link sum} returned.
    * @throws CHECKPOINT_INCOMPLETE  names the image.
    */
   async requireUndamaged(
     paths: CheckpointPaths,
-    { imagesDir, digest, part }: { imagesDir: string; digest: string; part: ImagesPart },
+    { imagesDir, ...what }: { imagesDir: string } & Comparison,
   ): Promise<void> {
-    const damage = await findDamage(this.#sumsPlace(paths, imagesDir), digest, part);
+    const damage = await findDamage(this.#sumsPlace(paths, imagesDir), what);
     if (damage === null) return;
-    const id = path.basename(paths.checkpointDir);
-    const [image = ""] = damage.split(" ");
-    throw new WaypointError("CHECKPOINT_INCOMPLETE", `Checkpoint ${id} is damaged: ${damage}.`, {
-      hint: "Its processes cannot come back; its files can (`restore --only files`). Look at the disk and the memory of this machine.",
-      detail: { checkpoint: id, image, imagesDir },
-    });
+    throw damagedError(path.basename(paths.checkpointDir), damage, imagesDir);
   }
 
   /**
    * Compares images in the store with what was captured, unless they were and nothing was written to them since.
    *
+   * @param how.isBackground  nobody waits for it. @defaultValue false
    * @throws CHECKPOINT_INCOMPLETE  as {@link requireUndamaged}.
    */
-  async requireSound(paths: CheckpointPaths, digest: string): Promise<void> {
+  async requireSound(
+    paths: CheckpointPaths,
+    digest: string,
+    how: { isBackground?: boolean } = {},
+  ): Promise<void> {
     const { imagesDir } = paths;
     if (await this.#compared.isAsCompared(imagesDir)) return;
     await this.#compared.whenRight(imagesDir, () =>
-      this.requireUndamaged(paths, { imagesDir, digest, part: "all" }),
+      this.requireUndamaged(paths, { imagesDir, digest, part: "all", ...how }),
     );
   }
 
@@ -261,9 +255,8 @@ export class ProcessImages {
   /** Frees the memory of images that are in the store too, unless somebody holds them. */
   async forget(paths: CheckpointPaths): Promise<void> {
     const { imagesDir, memoryImagesDir } = paths;
-    const { holders = 0 } = this.#uses.get(memoryImagesDir) ?? {};
-    if (holders > 0 || !existsSync(imagesDir)) return;
-    this.#uses.delete(memoryImagesDir);
+    if (this.#uses.isHeld(memoryImagesDir) || !existsSync(imagesDir)) return;
+    this.#uses.forget(memoryImagesDir);
     await this.drop(paths);
   }
 
@@ -282,28 +275,7 @@ export class ProcessImages {
   /** Says how much memory each checkpoint's images take, and how long ago they were of use. */
   async held(): Promise<HeldImages[]> {
     const ids = await this.list();
-    for (const [directory, { holders }] of this.#uses) {
-      if (holders === 0 && !ids.includes(path.basename(directory))) this.#uses.delete(directory);
-    }
-    return ids.flatMap((checkpointId) => this.#measure(checkpointId) ?? []);
-  }
-
-  #measure(checkpointId: string): HeldImages | undefined {
-    const directory = path.join(this.#memoryDir, checkpointId);
-    try {
-      const { lastAtMs = Number.NEGATIVE_INFINITY } = this.#uses.get(directory) ?? {};
-      return {
-        checkpointId,
-        sizeBytes: allocatedBytes(directory),
-        unusedMs: Math.min(
-          performance.now() - lastAtMs,
-          Math.max(0, Date.now() - statSync(directory).mtimeMs),
-        ),
-      };
-    } catch (error) {
-      // They were removed meanwhile.
-      if (isSystemError(error, "ENOENT")) return undefined;
-      throw error;
-    }
+    this.#uses.forgetAllBut(ids);
+    return ids.flatMap((id) => this.#uses.measure(path.join(this.#memoryDir, id)) ?? []);
   }
 }
