@@ -1,15 +1,16 @@
 /*
  * Puts the complete images of a checkpoint together from what was written since another one.
  *
- *     image-assemble TARGET WRITTEN CLEAN REFERENCE [READING]
+ *     image-assemble TARGET WRITTEN CLEAN REFERENCE [CHANGED]
  *     image-assemble ahead TARGET PID...
  *     image-assemble compare IMAGES COPIES
  *
  * WRITTEN has CRIU's images, in which the pages are missing that the list CLEAN names; these are taken
  * from REFERENCE, complete images of an earlier checkpoint. TARGET, an empty directory or a snapshot of
  * REFERENCE, gets all files; pages of the reference stay where they are in a snapshot, which costs nothing, else
- * they share its blocks where the filesystem can, and are copied where it cannot. With TARGET being WRITTEN itself, its files are replaced. READING holds the same files as REFERENCE, where
- * they are read faster. The result needs nothing of the others.
+ * they share its blocks where the filesystem can, and are copied where it cannot. With TARGET being WRITTEN itself, its files are replaced. CHANGED, a new file, gets what has other bytes than
+ * the reference's image of the same name, "pages-1.img START END" (../image-sums/changed.h). The result needs nothing
+ * of the others.
  *
  * Exits with 125 where a page is clean that the reference does not have: nothing is to be made of it.
  * `ahead` copies the protected memory of processes into images, while they run: a reference for a dump.
@@ -38,9 +39,11 @@
 #define BRIDGED_PAGES_MAX 64
 
 static struct {
-  int target, written, reference, reading;
+  int target, written, reference;
   bool in_place;
-} dirs = {-1, -1, -1, -1, false};
+} dirs = {-1, -1, -1, false};
+/* Nobody reads it where it was not asked for. */
+static FILE *changed;
 
 static uint64_t clean_bytes, written_bytes, shared_bytes;
 static uint8_t buffer[BUFFER_BYTES];
@@ -86,20 +89,24 @@ static void copy_file(const char *name) {
   if (close(job.target_fd) < 0) fail("close", name);
 }
 
+static void note_changed(const char *name, uint64_t start, uint64_t end) {
+  if (changed != NULL) fprintf(changed, "%s %lx %lx\n", name, (unsigned long)start, (unsigned long)end);
+}
+
 /* Brings clean pages from the reference. Sharing costs some 20 us for each extent, of which there may be thousands. */
 static void bring(const struct job *job, uint64_t from, uint64_t length, uint64_t to, const char *name) {
   if (length == 0) return;
   bool is_there = job->begins_as_reference && from == to;
-  if (is_there || clone_range(job, from, length, to)) {
-    shared_bytes += length;
-    return;
-  }
-  copy_bytes(job, job->reading_fd, from, length, to, name);
+  if (!is_there) note_changed(name, to, to + length);
+  if (is_there || clone_range(job, from, length, to)) shared_bytes += length;
+  else copy_bytes(job, job->reference_fd, from, length, to, name);
 }
 
 static void write_pages(const struct job *job, const struct pieces *pieces, const char *name) {
   struct stat stat;
   if (fstat(job->reference_fd, &stat) < 0) fail("look at", name);
+  /* Only of what begins as the reference's it is known what is different. */
+  if (!job->begins_as_reference) note_changed(name, 0, UINT64_MAX);
   uint64_t at = 0, from = 0, length = 0, to = 0;
   for (size_t i = 0; i < pieces->count; i++) {
     const struct piece *piece = &pieces->all[i];
@@ -121,8 +128,12 @@ static void write_pages(const struct job *job, const struct pieces *pieces, cons
   at = 0;
   for (size_t i = 0; i < pieces->count; i++) {
     const struct piece *piece = &pieces->all[i];
-    if (piece->is_written) copy_bytes(job, job->source_fd, piece->from, piece->pages * PAGE, at, name);
-    at += piece->pages * PAGE;
+    uint64_t bytes = piece->pages * PAGE;
+    if (piece->is_written) {
+      note_changed(name, at, at + bytes);
+      copy_bytes(job, job->source_fd, piece->from, bytes, at, name);
+    }
+    at += bytes;
   }
   if (job->begins_as_reference && ftruncate(job->target_fd, (off_t)at) < 0) fail("cut off", name);
 }
@@ -167,12 +178,9 @@ static void assemble(int pid, const char *name, const struct stretches *clean) {
   snprintf(made_map, sizeof made_map, "%s%s", name, dirs.in_place ? ".new" : "");
   struct job job = {.source_fd = open_in(dirs.written, pages)};
   job.reference_fd = open_in(dirs.reference, reference_pages);
-  job.reading_fd = dirs.reading < 0 ? -1 : openat(dirs.reading, reference_pages, O_RDONLY | O_CLOEXEC);
-  if (job.reading_fd < 0) job.reading_fd = job.reference_fd;
   open_target(&job, made, written_id == reference_id);
   write_pages(&job, &pieces, pages);
   write_pagemap(dirs.target, made_map, written_id, &pieces);
-  if (job.reading_fd != job.reference_fd) close(job.reading_fd);
   close(job.reference_fd);
   close(job.source_fd);
   if (close(job.target_fd) < 0) fail("close", made);
@@ -278,10 +286,11 @@ int main(int argc, char **argv) {
   dirs.target = open_dir(argv[1]);
   dirs.written = open_dir(argv[2]);
   dirs.reference = open_dir(argv[4]);
-  if (argc > 5) dirs.reading = open(argv[5], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (argc > 5 && (changed = fopen(argv[5], "wxe")) == NULL) fail("create", argv[5]);
   read_clean(argv[3]);
   unwritten_bytes_max = UNWRITTEN_BYTES_MAX;
   assemble_all();
+  if (changed != NULL && (fputs("end\n", changed) < 0 || fclose(changed) != 0)) fail("write", argv[5]);
   printf("{\"cleanBytes\":%llu,\"writtenBytes\":%llu,\"sharedBytes\":%llu}\n", (unsigned long long)clean_bytes,
          (unsigned long long)written_bytes, (unsigned long long)shared_bytes);
   return fflush(stdout) == 0 ? 0 : 1;

@@ -1,9 +1,13 @@
 /*
  * Makes the sums of a checkpoint's images, and compares the images with them.
  *
- *     image-sums make DIR SUMS               writes the file SUMS, which is not there yet
+ *     image-sums make DIR SUMS [CHANGED BEFORE]
+ *                                            writes the file SUMS, which is not there yet
  *     image-sums check DIR SUMS all          compares every image
  *     image-sums check DIR SUMS rest|pages   compares all but the pages of memory, or these alone
+ *
+ * CHANGED lists what has other bytes than images of the same name whose sums are in BEFORE (changed.h); only that is
+ * read. Where the two are not to be relied on, all is.
  *
  * Exits with 0; with 126 where an image is not what it was, and prints its name and how it differs; with
  * the number of an error where that could not be found out. A program of its own, so that the daemon does not wait.
@@ -20,6 +24,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "changed.h"
 #include "sums.h"
 
 #define EXIT_DAMAGED 126
@@ -42,6 +47,18 @@ static int is_image(int dir_fd, const char *name) {
   return fstatat(dir_fd, name, &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(status.st_mode);
 }
 
+static struct sums before;
+static struct changed_images changed;
+
+static const char *known(const char *name, uint64_t size, uint64_t chunk) {
+  return known_digits(&changed, &before, name, size, chunk);
+}
+
+static void read_known(const char *changed_path, const char *sums_path) {
+  if (read_sums(sums_path, &before) < 0 || read_changed(changed_path, &before, &changed) < 0)
+    changed = (struct changed_images){0};
+}
+
 static int add_images(int dir_fd, FILE *file) {
   int fd = openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   DIR *dir = fd < 0 ? NULL : fdopendir(fd);
@@ -50,7 +67,7 @@ static int add_images(int dir_fd, FILE *file) {
   for (struct dirent *entry; result == 0 && (entry = readdir(dir)) != NULL;) {
     if (!is_image(dir_fd, entry->d_name)) continue;
     int image = openat(dir_fd, entry->d_name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-    result = image < 0 ? -1 : write_file_sums(file, image, entry->d_name);
+    result = image < 0 ? -1 : write_file_sums(file, image, entry->d_name, known);
     if (image >= 0) close(image);
   }
   closedir(dir);
@@ -109,10 +126,11 @@ int main(int count, char **words) {
   errno = EINVAL;
   /* What a daemon that died has begun, the next one begins again. */
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  int is_make = count == 4 && strcmp(words[1], "make") == 0;
+  int is_make = (count == 4 || count == 6) && strcmp(words[1], "make") == 0;
   if (!is_make && (count != 5 || strcmp(words[1], "check") != 0)) return fail("read", "the arguments");
   int dir_fd = open(words[2], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (dir_fd < 0) return fail("open", words[2]);
+  if (is_make && count == 6) read_known(words[4], words[5]);
   int result = is_make ? make(dir_fd, words[3]) : check(dir_fd, words[3], words[4]);
   return fflush(stdout) == 0 ? result : 1;
 }

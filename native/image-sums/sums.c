@@ -101,7 +101,7 @@ static int invalid(void) {
   return -1;
 }
 
-static uint64_t chunks_of(uint64_t size) { return (size + SUM_CHUNK_BYTES - 1) / SUM_CHUNK_BYTES; }
+uint64_t chunks_of(uint64_t size) { return (size + SUM_CHUNK_BYTES - 1) / SUM_CHUNK_BYTES; }
 
 /* Reads a line, whose end was made a 0: "NAME SIZE SUM SUM…". */
 static int parse_line(char *line, const char *end, struct file_sums *file) {
@@ -167,32 +167,44 @@ const struct file_sums *find_sums(const struct sums *sums, const char *name) {
   return NULL;
 }
 
+const char *digits_of(const struct file_sums *file, uint64_t chunk) {
+  return file->digits + chunk * DIGITS_PER_CHUNK;
+}
+
 int is_chunk_right(const struct file_sums *file, uint64_t number, const void *bytes, size_t length) {
   char sum[DIGITS_PER_CHUNK + 1];
   snprintf(sum, sizeof sum, " %016" PRIx64, sum_chunk(bytes, length));
-  return memcmp(sum, file->digits + number * DIGITS_PER_CHUNK, DIGITS_PER_CHUNK) == 0;
+  return memcmp(sum, digits_of(file, number), DIGITS_PER_CHUNK) == 0;
 }
 
 int write_sums_head(FILE *file) { return fputs(HEAD, file) < 0 ? -1 : 0; }
 
-int write_file_sums(FILE *file, int fd, const char *name) {
+static int read_chunk(int fd, uint8_t *bytes, size_t wanted, off_t at) {
+  for (size_t have = 0; have < wanted;) {
+    ssize_t part = pread(fd, bytes + have, wanted - have, at + (off_t)have);
+    if (part < 0 && errno == EINTR) continue;
+    if (part < 0) return -1;
+    if (part == 0) return invalid();
+    have += (size_t)part;
+  }
+  return 0;
+}
+
+int write_file_sums(FILE *file, int fd, const char *name, known_sum known) {
   static uint8_t bytes[SUM_CHUNK_BYTES];
   struct stat status;
   if (fstat(fd, &status) < 0) return -1;
   if (strpbrk(name, " \n") != NULL) return invalid();
   if (fprintf(file, "%s %" PRIu64, name, (uint64_t)status.st_size) < 0) return -1;
-  for (off_t at = 0; at < status.st_size;) {
+  for (off_t at = 0; at < status.st_size; at += SUM_CHUNK_BYTES) {
     size_t wanted = status.st_size - at < (off_t)sizeof bytes ? (size_t)(status.st_size - at) : sizeof bytes;
-    size_t have = 0;
-    while (have < wanted) {
-      ssize_t part = pread(fd, bytes + have, wanted - have, at + (off_t)have);
-      if (part < 0 && errno == EINTR) continue;
-      if (part < 0) return -1;
-      if (part == 0) return invalid();
-      have += (size_t)part;
+    const char *digits = known(name, (uint64_t)status.st_size, (uint64_t)at / SUM_CHUNK_BYTES);
+    if (digits != NULL) {
+      if (fwrite(digits, DIGITS_PER_CHUNK, 1, file) != 1) return -1;
+      continue;
     }
+    if (read_chunk(fd, bytes, wanted, at) < 0) return -1;
     if (fprintf(file, " %016" PRIx64, sum_chunk(bytes, wanted)) < 0) return -1;
-    at += (off_t)wanted;
   }
   return fputc('\n', file) < 0 ? -1 : 0;
 }

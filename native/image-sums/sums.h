@@ -34,13 +34,19 @@ uint64_t sum_chunk(const void *bytes, size_t length);
 
 /* Returns -1 with `errno` set when there are none to rely on. */
 int read_sums(const char *path, struct sums *sums);
+/* Returns the space and the digits of one chunk. */
+const char *digits_of(const struct file_sums *file, uint64_t chunk);
+uint64_t chunks_of(uint64_t size);
 const struct file_sums *find_sums(const struct sums *sums, const char *name);
 
 /* Tells whether a chunk of an image, by its number, has the sum that it should have. */
 int is_chunk_right(const struct file_sums *file, uint64_t number, const void *bytes, size_t length);
 
+/* Returns the digits of a chunk whose sum is known, NULL for another one. */
+typedef const char *(*known_sum)(const char *name, uint64_t size, uint64_t chunk);
+
 /* Writes what read_sums reads. Return -1 with `errno` set. */
 int write_sums_head(FILE *file);
-int write_file_sums(FILE *file, int fd, const char *name);
+int write_file_sums(FILE *file, int fd, const char *name, known_sum known);
 
 #endif

@@ -69,7 +69,8 @@ export function findReference(
   if (store.images.isInStore(paths)) {
     // Blocks can be shared there, and nowhere else.
     const makeTarget = () => store.images.makeInStore(made, paths);
-    return { imagesDir: paths.imagesDir, makeTarget } satisfies TrackedReference;
+    const { changedPath } = made;
+    return { imagesDir: paths.imagesDir, makeTarget, changedPath } satisfies TrackedReference;
   }
   const imagesDir = store.images.locate(paths);
   const hold = () => store.images.hold(paths, { isUse: false });

@@ -35,6 +35,8 @@ export interface TrackedReference {
   imagesDir: string;
   /** Makes the directory for the complete images, empty or as the reference; `null`: they stay where CRIU writes them. */
   makeTarget: (() => Promise<string>) | null;
+  /** File that gets what is not as in the reference. @defaultValue none */
+  changedPath?: string;
   /** Keeps it where it is until that is disposed of. */
   hold?: () => Disposable;
   /** Compares it with what was captured; `undefined`: nothing can have changed it. @throws CHECKPOINT_INCOMPLETE */
@@ -111,10 +113,18 @@ async function assemble(
   }
   try {
     const targetDir = reference.makeTarget === null ? imagesDir : await reference.makeTarget();
-    const argv = [assembleProgramPath, targetDir, imagesDir, cleanList] as const;
+    const argv = [
+      assembleProgramPath,
+      targetDir,
+      imagesDir,
+      cleanList,
+      reference.imagesDir,
+    ] as const;
+    const isElsewhere = targetDir !== imagesDir && reference.changedPath !== undefined;
+    const changed = isElsewhere ? [reference.changedPath as string] : [];
     // Damage that is taken over would look like what was captured.
     const [assembled, compared] = await Promise.allSettled([
-      runProcess([...argv, reference.imagesDir], { timeoutMs: TIMEOUT_MS }),
+      runProcess([...argv, ...changed], { timeoutMs: TIMEOUT_MS }),
       reference.requireSound?.(),
     ]);
     if (assembled.status === "rejected") throw assembled.reason;

@@ -9,5 +9,7 @@ export interface CheckpointPaths {
   memoryImagesDir: string;
   /** Sums of the process images, wherever they lie. */
   sumsPath: string;
+  /** What of images that were put together is not as in those that they came from, until they have sums. */
+  changedPath: string;
   manifestPath: string;
 }

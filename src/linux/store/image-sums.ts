@@ -30,16 +30,28 @@ export interface SumsPlace {
   sumsPath: string;
 }
 
+/** Images that others were put together from. */
+export interface SumsBefore {
+  /** File with what has other bytes by now. */
+  changedPath: string;
+  sumsPath: string;
+}
+
 /**
  * Makes the sums of a directory of images, and returns the digest of their file.
  *
+ * @param before  whose sums those have that have the same bytes. @defaultValue all are read
  * @throws an error with Node's `code` when the disk fails (ENOSPC, EIO).
  */
-export async function makeSums(place: SumsPlace): Promise<string> {
+export async function makeSums(
+  place: SumsPlace,
+  before: SumsBefore | null = null,
+): Promise<string> {
   const { programPath, imagesDir, sumsPath } = place;
   const unfinishedPath = `${sumsPath}.new`;
   await rm(unfinishedPath, { force: true });
-  const argv = [programPath, "make", imagesDir, unfinishedPath] as const;
+  const known = before === null ? [] : [before.changedPath, before.sumsPath];
+  const argv = [programPath, "make", imagesDir, unfinishedPath, ...known] as const;
   const { exitCode, stderr } = await run(argv, { isBackground: true });
   if (exitCode !== 0) throw diskError(exitCode, stderr);
   const digest = digestOf(await readFile(unfinishedPath));

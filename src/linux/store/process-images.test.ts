@@ -21,6 +21,7 @@ beforeEach(() => {
     snapshotPath: path.join(checkpointDir, "snapshot"),
     imagesDir: path.join(checkpointDir, "images"),
     memoryImagesDir: path.join(directory, "memory", "c1"),
+    changedPath: path.join(checkpointDir, "images.changed"),
     sumsPath: path.join(checkpointDir, "sums"),
     manifestPath: path.join(checkpointDir, "manifest"),
   };

@@ -6,13 +6,14 @@ import { explainDiskError } from "../kernel/index.ts";
 import { AheadCopies } from "./ahead-copies.ts";
 import { createSnapshot, createSnapshotAside, isSubvolume } from "./btrfs-ioctl.ts";
 import type { CheckpointPaths } from "./checkpoint-paths.ts";
-import { ComparedImages } from "./compared-images.ts";
+import { type Compared, ComparedImages } from "./compared-images.ts";
 import { copyImages } from "./copy-images.ts";
 import {
   type Comparison,
   damagedError,
   findDamage,
   makeSums,
+  type SumsBefore,
   type SumsPlace,
 } from "./image-sums.ts";
 import { type HeldImages, ImageUses } from "./image-uses.ts";
@@ -28,8 +29,8 @@ export class ProcessImages {
   readonly ahead = new AheadCopies();
   readonly #memoryDir: string;
   readonly #programs: ImagePrograms;
-  /** Images that share another's blocks already. */
-  readonly #assembled = new Set<string>();
+  /** Images that share another's blocks already, and which. */
+  readonly #assembled = new Map<string, CheckpointPaths>();
   /** Those in the store of which it need not be found out again whether they are what was captured. */
   readonly #compared = new ComparedImages();
   /** Room that dumps under way have been promised, by directory. */
@@ -73,7 +74,7 @@ export class ProcessImages {
 
   /** Makes the directory in the store for images that are put together there, of the reference's to begin with. */
   async makeInStore({ imagesDir }: CheckpointPaths, reference: CheckpointPaths): Promise<string> {
-    this.#assembled.add(imagesDir);
+    this.#assembled.set(imagesDir, reference);
     if (!isSubvolume(reference.imagesDir)) return makeDirInStore(imagesDir);
     await createSnapshotAside(reference.imagesDir, imagesDir);
     return imagesDir;
@@ -140,12 +141,24 @@ export class ProcessImages {
     if (!isInMemory && !this.isInStore(paths)) return null;
     using held = this.hold(paths, { isUse: false });
     const { imagesDir } = held;
-    const make = () => makeSums(this.#sumsPlace(paths, imagesDir));
+    const before = isInMemory ? null : await this.#sumsBefore(paths);
+    const make = () => makeSums(this.#sumsPlace(paths, imagesDir), before);
     try {
-      return await (isInMemory ? make() : this.#compared.whenRight(imagesDir, make));
+      return await (isInMemory ? make() : this.#compared.whenRight(paths, make));
     } catch (error) {
       throw explainDiskError(error, "make a checkpoint durable");
+    } finally {
+      await rm(paths.changedPath, { force: true });
     }
+  }
+
+  /** Those of the images that these were put together from, where they are to be relied on. */
+  async #sumsBefore({ imagesDir, changedPath }: CheckpointPaths): Promise<SumsBefore | null> {
+    const reference = this.#assembled.get(imagesDir);
+    const isSound = async (images: Compared) =>
+      await this.#compared.isAsCompared(images).catch(() => false);
+    if (reference === undefined || !(await isSound(reference))) return null;
+    return { changedPath, sumsPath: reference.sumsPath };
   }
 
   /**
@@ -176,8 +189,8 @@ export class ProcessImages {
     how: { isBackground?: boolean } = {},
   ): Promise<void> {
     const { imagesDir } = paths;
-    if (await this.#compared.isAsCompared(imagesDir)) return;
-    await this.#compared.whenRight(imagesDir, () =>
+    if (await this.#compared.isAsCompared(paths)) return;
+    await this.#compared.whenRight(paths, () =>
       this.requireUndamaged(paths, { imagesDir, digest, part: "all", ...how }),
     );
   }

@@ -103,6 +103,7 @@ export class Store {
       imagesDir: path.join(checkpointDir, "images"),
       memoryImagesDir: path.join(this.#layout.imagesDir, checkpointId),
       sumsPath: path.join(checkpointDir, "images.sums"),
+      changedPath: path.join(checkpointDir, "images.changed"),
       manifestPath: path.join(checkpointDir, "manifest.json"),
     };
   }
