@@ -18,7 +18,9 @@ beforeEach(() => {
   const held = ["c1", "c2", "c3"].map((checkpointId) => ({
     ...{ checkpointId, sizeBytes: GIBIBYTE, unusedMs: 0 },
   }));
-  fake.steps.answer("store.images.held", async () => held);
+  fake.steps.answer("store.images.held", async (isComplete: (id: string) => boolean) =>
+    held.filter(({ checkpointId }) => isComplete(checkpointId)),
+  );
   fake.steps.answer("store.images.forget", async ({ checkpointDir }: { checkpointDir: string }) =>
     fake.steps.note(`forgets ${checkpointDir}`),
   );

@@ -62,13 +62,12 @@ export class MemoryImages implements MemoryBudget {
 
   async #durable(): Promise<ImagesInMemory[]> {
     const { catalog, store } = this.#engine;
-    const held = await store.images.held();
+    const isDurable = (id: string) => catalog.checkpoint(id)?.stage === "durable";
+    const held = await store.images.held(isDurable);
     if (held.length === 0) return [];
     const running = catalog.sessions().filter(({ state }) => state === "running");
     const heads = new Set(running.map(({ head }) => head));
-    return held
-      .filter(({ checkpointId }) => catalog.checkpoint(checkpointId)?.stage === "durable")
-      .map((images) => ({ ...images, isHead: heads.has(images.checkpointId) }));
+    return held.map((images) => ({ ...images, isHead: heads.has(images.checkpointId) }));
   }
 
   async #forget(checkpointId: string): Promise<void> {

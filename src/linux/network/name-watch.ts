@@ -1,4 +1,4 @@
-import { closeSync } from "node:fs";
+import { close } from "node:fs";
 import { type DnsAnswer, messageInPacket, readAnswer } from "../../formats/dns/index.ts";
 import { type FilterInstruction, openPacketSocket, receivePacket } from "../kernel/index.ts";
 
@@ -72,11 +72,11 @@ export class NameWatch {
     this.#sockets.set(toId, fd);
   }
 
-  /** Forgets an instance; idempotent. */
+  /** Forgets an instance; idempotent. Beside everything else: the kernel waits for all processors, some 8 ms. */
   forget(instanceId: string): void {
     const fd = this.#sockets.get(instanceId);
     this.#sockets.delete(instanceId);
-    if (fd !== undefined) closeSync(fd);
+    if (fd !== undefined) close(fd, () => {});
   }
 
   /** Returns what has been answered since the last time. */

@@ -14,6 +14,8 @@ export interface HeldImages {
 /** Who uses images in memory, and when somebody did last. Directories are named by checkpoints. */
 export class ImageUses {
   readonly #uses = new Map<string, { holders: number; lastAtMs: number }>();
+  /** Images that are complete never change. */
+  readonly #sizes = new Map<string, number>();
 
   /**
    * Counts a holder of a directory until the result is disposed of.
@@ -34,18 +36,15 @@ export class ImageUses {
     return (this.#uses.get(directory)?.holders ?? 0) > 0;
   }
 
-  /** Says what the images of a directory take, and how long ago they were of use; `undefined` where it is gone. */
+  /** Says what the complete images of a directory take, and how long ago they were of use; `undefined` where it is gone. */
   measure(directory: string): HeldImages | undefined {
     const lastAtMs = this.#uses.get(directory)?.lastAtMs ?? Number.NEGATIVE_INFINITY;
     try {
-      return {
-        checkpointId: path.basename(directory),
-        sizeBytes: allocatedBytes(directory),
-        unusedMs: Math.min(
-          performance.now() - lastAtMs,
-          Math.max(0, Date.now() - statSync(directory).mtimeMs),
-        ),
-      };
+      const writtenMs = Math.max(0, Date.now() - statSync(directory).mtimeMs);
+      const sizeBytes = this.#sizes.get(directory) ?? allocatedBytes(directory);
+      this.#sizes.set(directory, sizeBytes);
+      const unusedMs = Math.min(performance.now() - lastAtMs, writtenMs);
+      return { checkpointId: path.basename(directory), sizeBytes, unusedMs };
     } catch (error) {
       // They were removed meanwhile.
       if (isSystemError(error, "ENOENT")) return undefined;
@@ -55,6 +54,7 @@ export class ImageUses {
 
   forget(directory: string): void {
     this.#uses.delete(directory);
+    this.#sizes.delete(directory);
   }
 
   /** Forgets the directories of other checkpoints that nobody holds. */
@@ -62,6 +62,9 @@ export class ImageUses {
     for (const [directory, { holders }] of this.#uses) {
       if (holders === 0 && !checkpointIds.includes(path.basename(directory)))
         this.forget(directory);
+    }
+    for (const directory of this.#sizes.keys()) {
+      if (!checkpointIds.includes(path.basename(directory))) this.#sizes.delete(directory);
     }
   }
 }

@@ -285,10 +285,12 @@ export class ProcessImages {
     return readdir(this.#memoryDir);
   }
 
-  /** Says how much memory each checkpoint's images take, and how long ago they were of use. */
-  async held(): Promise<HeldImages[]> {
+  /** Says how much memory the images of those checkpoints take that are complete, and how long ago they were of use. */
+  async held(isComplete: (checkpointId: string) => boolean): Promise<HeldImages[]> {
     const ids = await this.list();
     this.#uses.forgetAllBut(ids);
-    return ids.flatMap((id) => this.#uses.measure(path.join(this.#memoryDir, id)) ?? []);
+    return ids
+      .filter(isComplete)
+      .flatMap((id) => this.#uses.measure(path.join(this.#memoryDir, id)) ?? []);
   }
 }
