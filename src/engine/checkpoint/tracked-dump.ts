@@ -37,8 +37,11 @@ export async function planTracked(
   }
 }
 
-/** What lies in the store, perhaps for long, is what was captured, or nothing relies on it. */
-function findCompared(
+/**
+ * Returns the images of a checkpoint, to take from them what a new one has in common with it: what lies in the
+ * store, perhaps for long, is what was captured, or nothing relies on it. `null` where they are gone.
+ */
+export function findCompared(
   since: string,
   checkpointId: string,
   engine: Engine,
@@ -52,7 +55,7 @@ function findCompared(
 }
 
 /** Images that were removed, or lost with the machine's memory, are nobody's reference. */
-export function findReference(
+function findReference(
   since: string,
   checkpointId: string,
   engine: Engine,

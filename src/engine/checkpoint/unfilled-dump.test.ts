@@ -36,6 +36,39 @@ test("what is missing is taken from the checkpoint that it comes from, and nothi
   expect(fills(fake)).toEqual([]);
 });
 
+test.each([
+  { imagesSums: "sha256:1", isInStore: true, compares: "the daemon" },
+  { imagesSums: null, isInStore: true, compares: "its server" },
+  { imagesSums: "sha256:1", isInStore: false, compares: "its server" },
+])("images are compared before by $compares: %o", async ({ imagesSums, isInStore, compares }) => {
+  const fake = engineWithUnfilled();
+  fake.engine.catalog.updateCheckpoint("base", { imagesSums });
+  fake.steps.answer("store.images.isInStore", () => isInStore);
+  const asked: unknown[] = [];
+  fake.steps.answer("criu.preparePages", async (...words: unknown[]) => {
+    asked.push(words.at(-1));
+    return LEFT;
+  });
+
+  const unfilled = await plan(fake);
+  const isByDaemon = compares === "the daemon";
+  expect(asked).toEqual([{ isCompared: isByDaemon }]);
+  const isCompared = (step: string) => step.startsWith("store.images.requireSound");
+  expect(fake.steps.all.some(isCompared)).toBe(isByDaemon);
+  expect(unfilled?.leftBytes).toBe(8192);
+});
+
+test("where its images are damaged it is filled before", async () => {
+  const fake = engineWithUnfilled();
+  fake.engine.catalog.updateCheckpoint("base", { imagesSums: "sha256:1" });
+  fake.steps.answer("store.images.isInStore", () => true);
+  fake.steps.fail("store.images.requireSound");
+
+  expect(await plan(fake)).toBeNull();
+
+  expect(fills(fake)).toHaveLength(1);
+});
+
 test("an instance that has all of its memory is dumped as ever", async () => {
   const fake = engineWithUnfilled();
   fake.engine.filling.delete("s1-1");

@@ -2,7 +2,7 @@ import type { TrackedDump } from "../../linux/criu/index.ts";
 import type { LiveInstance } from "../live/index.ts";
 import type { Engine } from "../ports/index.ts";
 import { untilWhole, workDirOf } from "../session/index.ts";
-import { findReference } from "./tracked-dump.ts";
+import { findCompared } from "./tracked-dump.ts";
 
 /** A server that has not compared all pages by then is of no use to a dump. */
 const PREPARE_TIMEOUT_MS = 60_000;
@@ -47,10 +47,13 @@ export async function planUnfilled(
   const servedFrom = engine.catalog.instance(instanceId)?.fillingFrom ?? null;
   const fill = () => untilWhole(live, engine);
   try {
-    const reference = servedFrom === null ? null : findReference(servedFrom, checkpointId, engine);
+    const reference = servedFrom === null ? null : findCompared(servedFrom, checkpointId, engine);
     if (reference !== null) {
       const workDir = workDirOf(instanceId);
-      const { leftBytes } = await engine.criu.preparePages(workDir, PREPARE_TIMEOUT_MS);
+      // Those in memory its server compares.
+      await reference.requireSound?.();
+      const how = { isCompared: reference.requireSound !== undefined };
+      const { leftBytes } = await engine.criu.preparePages(workDir, PREPARE_TIMEOUT_MS, how);
       return {
         dump: {
           ...{ socketPath: null, pagesSocketPath: engine.criu.pagesSocketPath(workDir) },

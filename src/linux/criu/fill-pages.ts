@@ -41,10 +41,15 @@ export async function fillPages(
  * Makes a server ready for a dump that leaves out what is not there yet: all that it could bring is known
  * to be what was captured, and what no dump could leave out has come.
  *
+ * @param how.isCompared  it is known already.
  * @throws Error  as {@link pagesLeft}.
  */
-export async function preparePages(workDir: string, timeoutMs: number): Promise<PagesLeft> {
-  return await ask(workDir, "prepare", timeoutMs);
+export async function preparePages(
+  workDir: string,
+  timeoutMs: number,
+  { isCompared }: { isCompared: boolean },
+): Promise<PagesLeft> {
+  return await ask(workDir, isCompared ? "prepare compared" : "prepare", timeoutMs);
 }
 
 function ask(workDir: string, request: string, timeoutMs: number): Promise<PagesLeft> {
