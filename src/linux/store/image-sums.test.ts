@@ -3,11 +3,9 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } f
 import os from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { nativePath } from "../../src/linux/host/index.ts";
-import { findDamage, makeSums, type SumsBefore } from "../../src/linux/store/image-sums.ts";
-import { ROOT } from "./private-namespace.ts";
+import { findDamage, makeSums, type SumsBefore } from "./image-sums.ts";
 
-const programPath = nativePath(ROOT, "image-sums");
+const programPath = path.resolve(import.meta.dirname, "../../../.tools/native/image-sums");
 const PAGE_BYTES = 4096;
 const ROUNDS = 40;
 
