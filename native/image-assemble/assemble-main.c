@@ -8,9 +8,9 @@
  * WRITTEN has CRIU's images, in which the pages are missing that the list CLEAN names; these are taken
  * from REFERENCE, complete images of an earlier checkpoint. TARGET, an empty directory or a snapshot of
  * REFERENCE, gets all files; pages of the reference stay where they are in a snapshot, which costs nothing, else
- * they share its blocks where the filesystem can, and are copied where it cannot. With TARGET being WRITTEN itself, its files are replaced. CHANGED, a new file, gets what has other bytes than
- * the reference's image of the same name, "pages-1.img START END" (../image-sums/changed.h). The result needs nothing
- * of the others.
+ * they share its blocks where the filesystem can, and are copied where it cannot. With TARGET being WRITTEN
+ * itself, its files are replaced. CHANGED, a new file, gets what has other bytes than the reference's image of
+ * the same name, "pages-1.img START END" (../image-sums/changed.h). The result needs nothing of the others.
  *
  * Exits with 125 where a page is clean that the reference does not have: nothing is to be made of it.
  * `ahead` copies the protected memory of processes into images, while they run: a reference for a dump.
@@ -32,21 +32,15 @@
 #include "assemble.h"
 
 #define EXIT_REFUSED 125
-#define BUFFER_BYTES (1ull << 20)
 /* Somebody waits for a checkpoint: what little was written reaches the disk behind its answer. */
 #define UNWRITTEN_BYTES_MAX (64ull << 20)
-/* What was written between clean pages is shared with them, and written over then. */
-#define BRIDGED_PAGES_MAX 64
 
 static struct {
   int target, written, reference;
   bool in_place;
 } dirs = {-1, -1, -1, false};
-/* Nobody reads it where it was not asked for. */
-static FILE *changed;
 
 static uint64_t clean_bytes, written_bytes, shared_bytes;
-static uint8_t buffer[BUFFER_BYTES];
 
 _Noreturn void fail(const char *step, const char *name) {
   int code = errno;
@@ -57,19 +51,6 @@ _Noreturn void fail(const char *step, const char *name) {
 _Noreturn void refuse(const char *why, const char *name) {
   dprintf(STDERR_FILENO, "%s: %s\n", name, why);
   _exit(EXIT_REFUSED);
-}
-
-static void copy_bytes(const struct job *job, int from_fd, uint64_t from, uint64_t length, uint64_t to,
-                       const char *name) {
-  while (length > 0) {
-    uint64_t part = length < BUFFER_BYTES ? length : BUFFER_BYTES;
-    errno = EIO;
-    if (read_range(from_fd, buffer, part, from) != part) fail("read", name);
-    write_range(job, buffer, part, to, name);
-    from += part;
-    to += part;
-    length -= part;
-  }
 }
 
 static void remove_from_target(const char *name) {
@@ -87,55 +68,6 @@ static void copy_file(const char *name) {
   copy_bytes(&job, job.source_fd, 0, (uint64_t)stat.st_size, 0, name);
   close(job.source_fd);
   if (close(job.target_fd) < 0) fail("close", name);
-}
-
-static void note_changed(const char *name, uint64_t start, uint64_t end) {
-  if (changed != NULL) fprintf(changed, "%s %lx %lx\n", name, (unsigned long)start, (unsigned long)end);
-}
-
-/* Brings clean pages from the reference. Sharing costs some 20 us for each extent, of which there may be thousands. */
-static void bring(const struct job *job, uint64_t from, uint64_t length, uint64_t to, const char *name) {
-  if (length == 0) return;
-  bool is_there = job->begins_as_reference && from == to;
-  if (!is_there) note_changed(name, to, to + length);
-  if (is_there || clone_range(job, from, length, to)) shared_bytes += length;
-  else copy_bytes(job, job->reference_fd, from, length, to, name);
-}
-
-static void write_pages(const struct job *job, const struct pieces *pieces, const char *name) {
-  struct stat stat;
-  if (fstat(job->reference_fd, &stat) < 0) fail("look at", name);
-  /* Only of what begins as the reference's it is known what is different. */
-  if (!job->begins_as_reference) note_changed(name, 0, UINT64_MAX);
-  uint64_t at = 0, from = 0, length = 0, to = 0;
-  for (size_t i = 0; i < pieces->count; i++) {
-    const struct piece *piece = &pieces->all[i];
-    if (!piece->is_written) {
-      bool continues = length > 0 && piece->from >= from + length && piece->from - from == at - to &&
-                       piece->from - (from + length) <= BRIDGED_PAGES_MAX * PAGE;
-      if (continues) {
-        length = piece->from + piece->pages * PAGE - from;
-      } else {
-        bring(job, from, length, to, name);
-        from = piece->from;
-        length = piece->pages * PAGE;
-        to = at;
-      }
-    }
-    at += piece->pages * PAGE;
-  }
-  bring(job, from, length, to, name);
-  at = 0;
-  for (size_t i = 0; i < pieces->count; i++) {
-    const struct piece *piece = &pieces->all[i];
-    uint64_t bytes = piece->pages * PAGE;
-    if (piece->is_written) {
-      note_changed(name, at, at + bytes);
-      copy_bytes(job, job->source_fd, piece->from, bytes, at, name);
-    }
-    at += bytes;
-  }
-  if (job->begins_as_reference && ftruncate(job->target_fd, (off_t)at) < 0) fail("cut off", name);
 }
 
 /* Opens the file that pages are put together in: where it may, it begins as the reference's. */
@@ -179,7 +111,7 @@ static void assemble(int pid, const char *name, const struct stretches *clean) {
   struct job job = {.source_fd = open_in(dirs.written, pages)};
   job.reference_fd = open_in(dirs.reference, reference_pages);
   open_target(&job, made, written_id == reference_id);
-  write_pages(&job, &pieces, pages);
+  shared_bytes += write_pages(&job, &pieces, pages);
   write_pagemap(dirs.target, made_map, written_id, &pieces);
   close(job.reference_fd);
   close(job.source_fd);
@@ -223,7 +155,9 @@ static void note_assembled(const char *name) {
 
 static bool is_pages_of_assembled(const char *name) {
   unsigned id;
-  return sscanf(name, "pages-%u.img", &id) == 1 && id < assembled_count && is_assembled[id];
+  int length = 0;
+  bool is_pages = sscanf(name, "pages-%u.img%n", &id, &length) == 1 && length > 0 && name[length] == 0;
+  return is_pages && id < assembled_count && is_assembled[id];
 }
 
 /* All names first: a file that comes while a directory is read may be told or not. */
@@ -286,11 +220,11 @@ int main(int argc, char **argv) {
   dirs.target = open_dir(argv[1]);
   dirs.written = open_dir(argv[2]);
   dirs.reference = open_dir(argv[4]);
-  if (argc > 5 && (changed = fopen(argv[5], "wxe")) == NULL) fail("create", argv[5]);
+  if (argc > 5) begin_changed(argv[5]);
   read_clean(argv[3]);
   unwritten_bytes_max = UNWRITTEN_BYTES_MAX;
   assemble_all();
-  if (changed != NULL && (fputs("end\n", changed) < 0 || fclose(changed) != 0)) fail("write", argv[5]);
+  if (argc > 5) end_changed(argv[5]);
   printf("{\"cleanBytes\":%llu,\"writtenBytes\":%llu,\"sharedBytes\":%llu}\n", (unsigned long long)clean_bytes,
          (unsigned long long)written_bytes, (unsigned long long)shared_bytes);
   return fflush(stdout) == 0 ? 0 : 1;

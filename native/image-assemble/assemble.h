@@ -59,6 +59,13 @@ struct pieces merge(const struct layout *written, const struct layout *reference
 /* Writes the pagemap of pieces. */
 void write_pagemap(int dir_fd, const char *name, uint32_t pages_id, const struct pieces *pieces);
 
+/* assemble-pages.c: the list of what is not as in the reference (../image-sums/changed.h). */
+void begin_changed(const char *path);
+void end_changed(const char *path);
+void copy_bytes(const struct job *job, int from_fd, uint64_t from, uint64_t length, uint64_t to, const char *name);
+/* Puts the pages of a process together in the job's target; returns how many bytes are the reference's own. */
+uint64_t write_pages(const struct job *job, const struct pieces *pieces, const char *name);
+
 /* assemble-ahead.c: copies protected memory of processes into images; returns how much. */
 uint64_t copy_ahead(int dir_fd, char *const *pids, int count);
 

@@ -57,11 +57,13 @@ int read_changed(const char *path, const struct sums *before, struct changed_ima
   return result;
 }
 
-const char *known_digits(const struct changed_images *changed, const struct sums *before, const char *name,
-                         uint64_t size, uint64_t chunk) {
-  const struct changed_image *image = find_image(changed, name);
+const struct changed_image *find_changed(const struct changed_images *changed, const char *name) {
+  return find_image(changed, name);
+}
+
+const char *known_digits(const struct changed_image *image, const struct file_sums *file, uint64_t size,
+                         uint64_t chunk) {
   if (image == NULL || chunk >= image->chunks || image->is_changed[chunk]) return NULL;
-  const struct file_sums *file = find_sums(before, name);
   /* The last one of an image that has become longer or shorter has other bytes. */
   uint64_t start = chunk * SUM_CHUNK_BYTES, end = start + SUM_CHUNK_BYTES;
   if (size != file->size && (end > size || end > file->size)) return NULL;

@@ -23,8 +23,14 @@ struct changed_images {
 /* Reads the list, of images whose sums are known; -1 with `errno` set where there is none to rely on. */
 int read_changed(const char *path, const struct sums *before, struct changed_images *changed);
 
-/* Returns the sum's digits of a chunk that has the bytes that it had, NULL for one that is to be read. */
-const char *known_digits(const struct changed_images *changed, const struct sums *before, const char *name,
-                         uint64_t size, uint64_t chunk);
+/* Returns what is on the list of an image; NULL where it is not on it. */
+const struct changed_image *find_changed(const struct changed_images *changed, const char *name);
+
+/*
+ * Returns the sum's digits of a chunk that has the bytes that it had, NULL for one that is to be read.
+ * `file` has the sums of the image before.
+ */
+const char *known_digits(const struct changed_image *image, const struct file_sums *file, uint64_t size,
+                         uint64_t chunk);
 
 #endif

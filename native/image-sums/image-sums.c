@@ -50,8 +50,15 @@ static int is_image(int dir_fd, const char *name) {
 static struct sums before;
 static struct changed_images changed;
 
+/* Asked for one chunk after the other of an image: it is looked up once. */
 static const char *known(const char *name, uint64_t size, uint64_t chunk) {
-  return known_digits(&changed, &before, name, size, chunk);
+  static const struct changed_image *image;
+  static const struct file_sums *file;
+  if (chunk == 0) {
+    image = find_changed(&changed, name);
+    file = find_sums(&before, name);
+  }
+  return known_digits(image, file, size, chunk);
 }
 
 static void read_known(const char *changed_path, const char *sums_path) {

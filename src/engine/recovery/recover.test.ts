@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import type { FakeEngine, Step } from "../../../test/support/fake-engine.ts";
 import { checkpointRow, sessionRow } from "../../../test/support/fake-rows.ts";
 import { checkpointsOf, engineWithSession, SESSION } from "../../../test/support/fake-session.ts";
+import { WaypointError } from "../../shared/errors/index.ts";
 import { toManifest } from "../checkpoint/index.ts";
 import { recover } from "./recover.ts";
 
@@ -178,4 +179,32 @@ test("in a store that cannot be read nothing is taken for gone, and sessions go 
 
   expect(found).toEqual(["criu", "ended", "thaw", "live"]);
   expect(fake.engine.catalog.checkpoints()).toEqual(checkpointsOf(SESSION));
+});
+
+const DAMAGED = new WaypointError("CHECKPOINT_INCOMPLETE", "Checkpoint c9 is damaged.");
+
+test.each([
+  { restarted: true, imagesSums: null, isInStore: true, failure: null, isRemoved: true },
+  { restarted: true, imagesSums: "sha256:1", isInStore: true, failure: DAMAGED, isRemoved: true },
+  { restarted: true, imagesSums: "sha256:1", isInStore: true, failure: null, isRemoved: false },
+  ...[new Error("EIO")].map((failure) => ({
+    ...{ restarted: true, imagesSums: "sha256:1", isInStore: true, failure, isRemoved: false },
+  })),
+  { restarted: true, imagesSums: null, isInStore: false, failure: null, isRemoved: false },
+  { restarted: false, imagesSums: null, isInStore: true, failure: null, isRemoved: false },
+])("images of which nobody knows that they reached the disk: %o", async (how) => {
+  const fake = afterAKill();
+  const captured = checkpointRow({ id: "c9", stage: "captured", imagesSums: how.imagesSums });
+  fake.engine.catalog.insertCheckpoint(captured);
+  fake.engine.store.images.haveLostMemory = how.restarted;
+  fake.steps.answer("store.images.isInStore", () => how.isInStore);
+  if (how.failure !== null) fake.steps.fail("store.images.requireSound", how.failure);
+  const removed: string[] = [];
+  fake.steps.answer("store.images.discard", async (paths: { checkpointDir: string }) => {
+    removed.push(paths.checkpointDir);
+  });
+
+  await done(fake);
+
+  expect(removed.some((directory) => directory.endsWith("c9"))).toBe(how.isRemoved);
 });

@@ -76,7 +76,31 @@ async function recoverCheckpoints(engine: Engine): Promise<void> {
   }
   for (const row of catalog.checkpoints()) {
     if (row.stage !== "captured" || row.heldBy !== null) continue;
+    await attempt("images", engine, () => discardUncertain(row, engine), { id: row.id });
     if (isKnown(row.id, engine)) scheduleDurable(row.id, engine);
+  }
+}
+
+/**
+ * Removes images that went to the store at once, when the machine has restarted before they were durable: in place
+ * of what had not reached the disk there may be old pages, or none. Only sums can tell.
+ */
+async function discardUncertain(row: CheckpointRow, { store, logger }: Engine): Promise<void> {
+  const paths = store.checkpointPaths(row.id);
+  if (!store.images.haveLostMemory || row.content === "files") return;
+  if (!store.images.isInStore(paths) || (await areRight(row, store))) return;
+  logger.warn("images that are not known to be whole are removed", { id: row.id });
+  await store.images.discard(paths);
+}
+
+async function areRight({ id, imagesSums }: CheckpointRow, store: Engine["store"]) {
+  if (imagesSums === null) return false;
+  try {
+    await store.images.requireSound(store.checkpointPaths(id), imagesSums);
+    return true;
+  } catch (error) {
+    if (hasCode(error, "CHECKPOINT_INCOMPLETE")) return false;
+    throw error;
   }
 }
 

@@ -41,7 +41,7 @@ export async function fillPages(
  * Makes a server ready for a dump that leaves out what is not there yet: all that it could bring is known
  * to be what was captured, and what no dump could leave out has come.
  *
- * @param how.isCompared  it is known already.
+ * @param how.isCompared  the images are known that what is left out is taken from.
  * @throws Error  as {@link pagesLeft}.
  */
 export async function preparePages(

@@ -39,7 +39,7 @@ export interface TrackedReference {
   changedPath?: string;
   /** Keeps it where it is until that is disposed of. */
   hold?: () => Disposable;
-  /** Compares it with what was captured; `undefined`: nothing can have changed it. @throws CHECKPOINT_INCOMPLETE */
+  /** Compares it with what was captured; `undefined`: it has no sums, or is in memory. @throws CHECKPOINT_INCOMPLETE */
   requireSound?: () => Promise<void>;
 }
 

@@ -1,4 +1,13 @@
-import { mkdirSync, mkdtempSync, renameSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { createHash } from "node:crypto";
+import {
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  renameSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -10,7 +19,9 @@ let images: ComparedImages;
 
 const write = (name: string, content: string) =>
   writeFileSync(path.join(compared.imagesDir, name), content);
-const right = () => Promise.resolve("right");
+/** Of sums that say "sums". */
+const DIGEST = `sha256:${createHash("sha256").update("sums").digest("hex")}`;
+const right = () => Promise.resolve(DIGEST);
 
 beforeEach(async () => {
   directory = mkdtempSync(path.join(os.tmpdir(), "waypoint-compared-"));
@@ -29,12 +40,20 @@ afterEach(() => rmSync(directory, { recursive: true }));
 
 test("images that were compared are as they were until one is written to", async () => {
   expect(await images.isAsCompared(compared)).toBe(false);
-  expect(await images.whenRight(compared, right)).toBe("right");
+  expect(await images.whenRight(compared.imagesDir, right)).toBe(DIGEST);
   expect(await images.isAsCompared(compared)).toBe(true);
 
   write("pages-1.img", "nemory");
 
   expect(await images.isAsCompared(compared)).toBe(false);
+});
+
+test("another name of the sums is no change", async () => {
+  await images.whenRight(compared.imagesDir, right);
+
+  linkSync(compared.sumsPath, path.join(directory, "other.sums"));
+
+  expect(await images.isAsCompared(compared)).toBe(true);
 });
 
 test.each([
@@ -60,7 +79,7 @@ test.each([
     },
   ],
 ])("a change is seen: %s", async (_name, change) => {
-  await images.whenRight(compared, right);
+  await images.whenRight(compared.imagesDir, right);
 
   change();
 
@@ -68,13 +87,16 @@ test.each([
 });
 
 test("what was found wrong, or was changed while it was compared, is not known", async () => {
-  await images.whenRight(compared, right);
+  await images.whenRight(compared.imagesDir, right);
   await expect(
-    images.whenRight(compared, () => Promise.reject(new Error("damaged"))),
+    images.whenRight(compared.imagesDir, () => Promise.reject(new Error("damaged"))),
   ).rejects.toThrow("damaged");
   expect(await images.isAsCompared(compared)).toBe(false);
 
-  await images.whenRight(compared, async () => write("pages-1.img", "nemory"));
+  await images.whenRight(compared.imagesDir, async () => {
+    write("pages-1.img", "nemory");
+    return DIGEST;
+  });
 
   expect(await images.isAsCompared(compared)).toBe(false);
 });

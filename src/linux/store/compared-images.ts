@@ -1,12 +1,21 @@
+import { createHash } from "node:crypto";
 import { lstat, readdir } from "node:fs/promises";
 import path from "node:path";
 import type { CheckpointPaths } from "./checkpoint-paths.ts";
+import { digestOfFile } from "./image-sums.ts";
 
 /** Directories that are remembered; whoever refers to images refers to the newest of a session. */
 const KNOWN_MAX = 256;
 
 /** Images, and the file with their sums. */
 export type Compared = Pick<CheckpointPaths, "imagesDir" | "sumsPath">;
+
+interface Known {
+  /** Digest of which files there are. */
+  images: string;
+  /** Of the file with their sums. */
+  digest: string;
+}
 
 /**
  * Which images were found to be what was captured, and were not written to since then.
@@ -15,30 +24,38 @@ export type Compared = Pick<CheckpointPaths, "imagesDir" | "sumsPath">;
  * is not seen here: btrfs has sums of its own, and whoever reads such a file is told.
  */
 export class ComparedImages {
-  readonly #known = new Map<string, { images: string; sums: string }>();
+  readonly #known = new Map<string, Known>();
 
   /** Tells whether images and their sums are as they were when they were compared. */
   async isAsCompared({ imagesDir, sumsPath }: Compared): Promise<boolean> {
     const known = this.#known.get(imagesDir);
     if (known === undefined || known.images !== (await describe(imagesDir))) return false;
-    return known.sums === (await describeFile(sumsPath).catch(() => ""));
+    // The time of their change is another one with each checkpoint that has them, too.
+    return known.digest === (await digestOfFile(sumsPath));
   }
 
-  /** Has images compared, and remembers them where that does not fail and nothing changes meanwhile. */
-  async whenRight<T>({ imagesDir, sumsPath }: Compared, compare: () => Promise<T>): Promise<T> {
-    this.#known.delete(imagesDir);
+  /**
+   * Has images compared, and remembers them where that does not fail and nothing changes meanwhile.
+   *
+   * @param compare  returns the digest of their sums, as this does.
+   */
+  async whenRight(imagesDir: string, compare: () => Promise<string>): Promise<string> {
+    this.forget(imagesDir);
     const before = await describe(imagesDir);
-    const result = await compare();
-    if (before === (await describe(imagesDir))) {
-      this.#remember(imagesDir, { images: before, sums: await describeFile(sumsPath) });
-    }
-    return result;
+    const digest = await compare();
+    if (before === (await describe(imagesDir)))
+      this.#remember(imagesDir, { images: before, digest });
+    return digest;
   }
 
-  #remember(imagesDir: string, description: { images: string; sums: string }): void {
-    this.#known.set(imagesDir, description);
+  forget(imagesDir: string): void {
+    this.#known.delete(imagesDir);
+  }
+
+  #remember(imagesDir: string, known: Known): void {
+    this.#known.set(imagesDir, known);
     const [oldest] = this.#known.keys();
-    if (this.#known.size > KNOWN_MAX && oldest !== undefined) this.#known.delete(oldest);
+    if (this.#known.size > KNOWN_MAX && oldest !== undefined) this.forget(oldest);
   }
 }
 
@@ -53,5 +70,7 @@ async function describe(imagesDir: string): Promise<string> {
   const files = names
     .sort()
     .map(async (name) => `${name}/${await describeFile(path.join(imagesDir, name))}`);
-  return (await Promise.all(files)).join("\n");
+  return createHash("sha256")
+    .update((await Promise.all(files)).join("\n"))
+    .digest("hex");
 }

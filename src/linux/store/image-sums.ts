@@ -75,6 +75,15 @@ export async function findDamage(
   throw diskError(exitCode, stderr);
 }
 
+/** Returns the error for images of a checkpoint that are nowhere. */
+export function goneError(id: string, imagesDir: string): WaypointError {
+  const text = `The process images of checkpoint ${id} are gone.`;
+  return new WaypointError("CHECKPOINT_INCOMPLETE", text, {
+    hint: "The machine restarted before they were durable; its files are still there.",
+    detail: { imagesDir },
+  });
+}
+
 /** Returns the error for images of a checkpoint that are not what was captured. */
 export function damagedError(id: string, damage: string, imagesDir: string): WaypointError {
   const [image = ""] = damage.split(" ");
@@ -89,7 +98,8 @@ function run(argv: readonly [string, ...string[]], how: { isBackground?: boolean
   return runProcess(argv, { timeoutMs: TIMEOUT_MS, okExitCodes, ...how });
 }
 
-async function digestOfFile(sumsPath: string): Promise<string | null> {
+/** Returns the digest of a file of sums; `null` where there is none. */
+export async function digestOfFile(sumsPath: string): Promise<string | null> {
   try {
     return digestOf(await readFile(sumsPath));
   } catch (error) {

@@ -72,8 +72,11 @@ export async function openStore(
       : await mountStore(layout, limits, mayMake);
   const health = new StoreHealth(layout, mountFailure);
   if (health.now().state === "writable") await enlargeMetadata(layout);
-  mountImages(layout, limits.imagesBytes ?? Math.floor(memoryBytes * IMAGES_SHARE_OF_MEMORY));
-  return new Store(layout, programs, health);
+  const imagesBytes = limits.imagesBytes ?? Math.floor(memoryBytes * IMAGES_SHARE_OF_MEMORY);
+  const isNew = mountImages(layout, imagesBytes);
+  const store = new Store(layout, programs, health);
+  store.images.haveLostMemory = isNew;
+  return store;
 }
 
 /** Returns why the store is not what it should be; `null` where it is. */
@@ -116,21 +119,23 @@ export function openStoreForReading(layout: StateLayout): Store {
  * With `within_size` the kernel takes large pages for large writes and small ones for small files,
  * which makes the dump of a large session more than twice as fast (docs/notes/tmpfs).
  */
-function mountImages({ imagesDir }: StateLayout, sizeBytes: number): void {
+/** Returns whether what was in it is gone, if there ever was anything. */
+function mountImages({ imagesDir }: StateLayout, sizeBytes: number): boolean {
   const isThere = filesystemType(imagesDir) === TMPFS_MAGIC;
   const flags = MS_NOSUID | MS_NODEV | (isThere ? MS_REMOUNT : 0);
   const options = `mode=700,size=${sizeBytes}`;
   for (const huge of [",huge=within_size", ""]) {
     try {
       mount("tmpfs", imagesDir, "tmpfs", flags, options + huge);
-      return;
+      break;
     } catch (error) {
       if (huge !== "" && isSystemError(error, "EINVAL")) continue;
       // Images that the last daemon was allowed stay; new ones find no room, and go to the store.
-      if (isThere && isSystemError(error, "EINVAL")) return;
+      if (isThere && isSystemError(error, "EINVAL")) break;
       throw error;
     }
   }
+  return !isThere;
 }
 
 function filesystemType(directory: string): number {

@@ -1,17 +1,18 @@
-import { existsSync, rmSync, statfsSync } from "node:fs";
+import { existsSync, rmSync } from "node:fs";
 import { link, mkdir, readdir, rename, rm } from "node:fs/promises";
 import path from "node:path";
-import { WaypointError } from "../../shared/errors/index.ts";
 import { explainDiskError } from "../kernel/index.ts";
 import { AheadCopies } from "./ahead-copies.ts";
 import { createSnapshot, createSnapshotAside, isSubvolume } from "./btrfs-ioctl.ts";
 import type { CheckpointPaths } from "./checkpoint-paths.ts";
 import { type Compared, ComparedImages } from "./compared-images.ts";
 import { copyImages } from "./copy-images.ts";
+import { ImageRoom } from "./image-room.ts";
 import {
   type Comparison,
   damagedError,
   findDamage,
+  goneError,
   makeSums,
   type SumsBefore,
   type SumsPlace,
@@ -27,29 +28,28 @@ const INVENTORY = "inventory.img";
 export class ProcessImages {
   /** Copies of memory that come before a dump. */
   readonly ahead = new AheadCopies();
+  /** The machine has restarted: what was in memory is gone, and of what was in the store all that had not reached the disk. */
+  haveLostMemory = false;
   readonly #memoryDir: string;
   readonly #programs: ImagePrograms;
   /** Images that share another's blocks already, and which. */
   readonly #assembled = new Map<string, CheckpointPaths>();
   /** Those in the store of which it need not be found out again whether they are what was captured. */
   readonly #compared = new ComparedImages();
-  /** Room that dumps under way have been promised, by directory. */
-  readonly #promisedBytes = new Map<string, number>();
+  readonly #room: ImageRoom;
   /** Who uses images in memory, by directory. */
   readonly #uses = new ImageUses();
 
   /** @param memoryDir  a tmpfs of bounded size, the budget. */
   constructor(memoryDir: string, programs: ImagePrograms) {
     this.#memoryDir = memoryDir;
+    this.#room = new ImageRoom(memoryDir);
     this.#programs = programs;
   }
 
   /** Tells whether memory has room for images of a size, within the budget and the machine's own. */
   hasRoomFor(expectedBytes: number): boolean {
-    const memory = statfsSync(this.#memoryDir);
-    const promised = [...this.#promisedBytes.values()].reduce((sum, bytes) => sum + bytes, 0);
-    const free = Math.min(memory.bavail * memory.bsize, spareMemoryBytes());
-    return free - promised > expectedBytes;
+    return this.#room.hasFor(expectedBytes);
   }
 
   /**
@@ -60,7 +60,7 @@ export class ProcessImages {
   async prepare(paths: CheckpointPaths, expectedBytes: number): Promise<string> {
     const isRoom = this.hasRoomFor(expectedBytes);
     if (!isRoom) return makeDirInStore(paths.imagesDir);
-    this.#promisedBytes.set(paths.memoryImagesDir, expectedBytes);
+    this.#room.promise(paths.memoryImagesDir, expectedBytes);
     await mkdir(paths.memoryImagesDir, { mode: 0o700 });
     return paths.memoryImagesDir;
   }
@@ -74,23 +74,36 @@ export class ProcessImages {
 
   /** Makes the directory in the store for images that are put together there, of the reference's to begin with. */
   async makeInStore({ imagesDir }: CheckpointPaths, reference: CheckpointPaths): Promise<string> {
+    if (isSubvolume(reference.imagesDir)) await createSnapshotAside(reference.imagesDir, imagesDir);
+    else makeDirInStore(imagesDir);
     this.#assembled.set(imagesDir, reference);
-    if (!isSubvolume(reference.imagesDir)) return makeDirInStore(imagesDir);
-    await createSnapshotAside(reference.imagesDir, imagesDir);
     return imagesDir;
   }
 
-  /** Removes what was put together and makes the directory in memory anew, for a dump of everything. */
-  async beginAgain({ imagesDir, memoryImagesDir }: CheckpointPaths): Promise<string> {
+  /** Removes images from the store that are not whole, or of which nobody knows that. */
+  async discard({ imagesDir, changedPath }: CheckpointPaths): Promise<void> {
+    this.#assembled.delete(imagesDir);
+    this.#compared.forget(imagesDir);
+    await rm(changedPath, { force: true });
     await rm(imagesDir, { recursive: true, force: true });
-    await rm(memoryImagesDir, { recursive: true, force: true });
-    await mkdir(memoryImagesDir, { mode: 0o700 });
-    return memoryImagesDir;
+  }
+
+  /** Removes all images of a checkpoint, wherever they are. */
+  async remove(paths: CheckpointPaths): Promise<void> {
+    await this.discard(paths);
+    await rm(paths.memoryImagesDir, { recursive: true, force: true });
+  }
+
+  /** Removes what was put together and makes the directory in memory anew, for a dump of everything. */
+  async beginAgain(paths: CheckpointPaths): Promise<string> {
+    await this.remove(paths);
+    await mkdir(paths.memoryImagesDir, { mode: 0o700 });
+    return paths.memoryImagesDir;
   }
 
   /** Notes that a dump has ended: what it takes shows in the tmpfs itself. */
   settle({ memoryImagesDir }: CheckpointPaths): void {
-    this.#promisedBytes.delete(memoryImagesDir);
+    this.#room.settle(memoryImagesDir);
   }
 
   /**
@@ -116,15 +129,7 @@ export class ProcessImages {
     const { memoryImagesDir, imagesDir, checkpointDir } = paths;
     if (existsSync(path.join(memoryImagesDir, INVENTORY))) return memoryImagesDir;
     if (this.isInStore(paths)) return imagesDir;
-    const id = path.basename(checkpointDir);
-    throw new WaypointError(
-      "CHECKPOINT_INCOMPLETE",
-      `The process images of checkpoint ${id} are gone.`,
-      {
-        hint: "The machine restarted before they were durable; its files are still there.",
-        detail: { imagesDir },
-      },
-    );
+    throw goneError(path.basename(checkpointDir), imagesDir);
   }
 
   isInStore({ imagesDir }: CheckpointPaths): boolean {
@@ -144,7 +149,7 @@ export class ProcessImages {
     const before = isInMemory ? null : await this.#sumsBefore(paths);
     const make = () => makeSums(this.#sumsPlace(paths, imagesDir), before);
     try {
-      return await (isInMemory ? make() : this.#compared.whenRight(paths, make));
+      return await (isInMemory ? make() : this.#compared.whenRight(imagesDir, make));
     } catch (error) {
       throw explainDiskError(error, "make a checkpoint durable");
     } finally {
@@ -190,9 +195,10 @@ export class ProcessImages {
   ): Promise<void> {
     const { imagesDir } = paths;
     if (await this.#compared.isAsCompared(paths)) return;
-    await this.#compared.whenRight(paths, () =>
-      this.requireUndamaged(paths, { imagesDir, digest, part: "all", ...how }),
-    );
+    await this.#compared.whenRight(imagesDir, async () => {
+      await this.requireUndamaged(paths, { imagesDir, digest, part: "all", ...how });
+      return digest;
+    });
   }
 
   #sumsPlace({ sumsPath }: CheckpointPaths, imagesDir: string): SumsPlace {
@@ -260,9 +266,7 @@ export class ProcessImages {
 
   /** Returns how much of the budget is used. */
   usage(): { usedBytes: number; budgetBytes: number } {
-    const memory = statfsSync(this.#memoryDir);
-    const budgetBytes = memory.blocks * memory.bsize;
-    return { usedBytes: budgetBytes - memory.bfree * memory.bsize, budgetBytes };
+    return this.#room.usage();
   }
 
   /** Frees the memory of images that are in the store too, unless somebody holds them. */

@@ -44,7 +44,7 @@ export class Store {
   readonly images: ProcessImages;
   readonly snapshots: Snapshots;
   readonly stories: CheckpointFile;
-  /** What the base had where checkpoints were the first to change it. */
+  /** What the base had where checkpoints were first to change it. */
   readonly baseVersions: CheckpointFile;
   readonly verifications: CheckpointFile;
   readonly sessions: SessionFiles;
@@ -282,7 +282,7 @@ export class Store {
     await this.removeManifest(checkpointId);
     await this.snapshots.release(paths.snapshotPath);
     this.deleteSnapshot(checkpointId);
-    await rm(paths.memoryImagesDir, { recursive: true, force: true });
+    await this.images.remove(paths);
     await rm(paths.checkpointDir, { recursive: true, force: true });
   }
 
