@@ -1,9 +1,13 @@
 import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import path from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { stateLayout } from "../../src/base/index.ts";
 import type { Session } from "../../src/index.ts";
+import { untilDurable } from "../support/checkpoint-space.ts";
 import { runCommand } from "../support/command-line.ts";
+import { runInDaemon } from "../support/run-in-daemon.ts";
 import { eventually, openTestWaypoint, type TestWaypoint } from "../support/test-waypoint.ts";
 
 let own: TestWaypoint;
@@ -61,4 +65,29 @@ test("after a reboot sessions have ended, and start from durable checkpoints or 
 
   expect(await bare.start()).toMatchObject({ hasProcesses: false });
   expect((await bare.exec("cat /srv/file; echo [$MARK]")).stdout).toBe("then\n[]\n");
+});
+
+test("after a loss of power no checkpoint shows the memory of the one that its images were made of", async () => {
+  const session = await begin("followed");
+  const first = await session.checkpoint({ durable: true });
+  await session.exec("MARK=second; touch /srv/second");
+  const second = await session.checkpoint();
+  await untilDurable([second]);
+  // What the disk has right after the snapshot of the images before: nothing that was written over it.
+  const checkpoints = `${own.stateDir}/store/checkpoints`;
+  const [from, to] = [`${checkpoints}/${first.id}`, `${checkpoints}/${second.id}`];
+  await runInDaemon(
+    own,
+    `rm ${to}/images/* ${to}/images.sums; cp ${from}/images/* ${to}/images/; sync`,
+  );
+  await reboot();
+  const catalog = new DatabaseSync(stateLayout(own.stateDir).catalogPath);
+  const changed = `stage = 'captured', imagesSums = NULL WHERE id = '${second.id}'`;
+  catalog.exec(`UPDATE checkpoints SET ${changed}`);
+  catalog.close();
+
+  await expect(second.fork()).rejects.toMatchObject({ code: "CHECKPOINT_INCOMPLETE" });
+
+  const [fork] = await first.fork();
+  expect((await fork?.exec("echo $MARK"))?.stdout).toBe("followed\n");
 });
