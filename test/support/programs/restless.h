@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 #define PAGE 4096ul
-#define AREAS 20
+#define AREAS 8
 #define PAGES_MAX 1100
 #define HOLE 0xffffffffu
 #define FREED 0x80000000u
