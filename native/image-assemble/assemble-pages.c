@@ -43,7 +43,10 @@ void end_changed(const char *path) {
   if (fclose(changed) != 0 || !is_whole) fail("write", path);
 }
 
-/* Brings clean pages from the reference; returns how much of it is shared. Sharing costs some 20 us for each extent, of which there may be thousands. */
+/*
+ * Brings clean pages from the reference; returns how much of it is shared. Sharing costs some 20 us for each extent,
+ * of which there may be thousands.
+ */
 static uint64_t bring(const struct job *job, uint64_t from, uint64_t length, uint64_t to, const char *name) {
   if (length == 0) return 0;
   bool is_there = job->begins_as_reference && from == to;
