@@ -63,11 +63,22 @@ void verify(struct area *a) {
   }
 }
 
+/*
+ * How many pages follow one another from `*from` on, before `end`, with no hole: 0 for no more. One call for all
+ * of them: each call interrupts every processor, which in a virtual machine took most of a run's time.
+ */
+static unsigned next_run(const struct area *a, unsigned *from, unsigned end) {
+  while (*from < end && a->holds[*from] == HOLE) ++*from;
+  unsigned pages = 0;
+  while (*from + pages < end && a->holds[*from + pages] != HOLE) pages++;
+  return pages;
+}
+
 void allow_writing(struct area *a) {
   if (a->protection == (PROT_READ | PROT_WRITE)) return;
   a->protection = PROT_READ | PROT_WRITE;
-  for (unsigned i = 0; i < a->pages; i++)
-    if (a->holds[i] != HOLE && mprotect(a->at + i * PAGE, PAGE, a->protection) != 0) wrong("mprotect", a, i);
+  for (unsigned i = 0, run; (run = next_run(a, &i, a->pages)) > 0; i += run)
+    if (mprotect(a->at + i * PAGE, run * PAGE, a->protection) != 0) wrong("mprotect", a, i);
 }
 
 void write_page(struct worker *w, struct area *a, unsigned page) {
@@ -81,8 +92,7 @@ void write_page(struct worker *w, struct area *a, unsigned page) {
 }
 
 void unmap(struct area *a) {
-  for (unsigned i = 0; i < a->pages; i++)
-    if (a->holds[i] != HOLE) munmap(a->at + i * PAGE, PAGE);
+  for (unsigned i = 0, run; (run = next_run(a, &i, a->pages)) > 0; i += run) munmap(a->at + i * PAGE, run * PAGE);
   a->kind = NONE;
 }
 
@@ -185,8 +195,7 @@ void protect(struct worker *w, struct area *a) {
   static const int kinds[] = {PROT_NONE, PROT_READ, PROT_READ | PROT_WRITE, PROT_READ | PROT_EXEC};
   if (a->kind != ANONYMOUS) return;
   int protection = kinds[next(w, 4)];
-  for (unsigned i = 0; i < a->pages; i++)
-    if (a->holds[i] != HOLE) mprotect(a->at + i * PAGE, PAGE, protection);
+  for (unsigned i = 0, run; (run = next_run(a, &i, a->pages)) > 0; i += run) mprotect(a->at + i * PAGE, run * PAGE, protection);
   a->protection = protection;
 }
 
@@ -202,22 +211,30 @@ void write_past_protection(struct worker *w, struct area *a) {
   if (is_written) a->holds[page] = value, note_page(a, page, 'p');
 }
 
+static void give_back_run(struct area *a, unsigned first, unsigned pages, unsigned how) {
+  static const int advices[] = {MADV_DONTNEED, MADV_DONTNEED, MADV_DONTNEED, MADV_FREE};
+  char *at = a->at + first * PAGE;
+  size_t length = pages * PAGE;
+  int is_done;
+  if (how == 4) is_done = munmap(at, length) == 0;
+  /* Something new in the same place, at once. */
+  else if (how == 5) is_done = mmap(at, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == at;
+  else is_done = madvise(at, length, advices[how]) == 0;
+  for (unsigned i = first; i < first + pages; i++) {
+    note_page(a, i, "dddfum"[how]);
+    if (!is_done) continue;
+    if (how == 3) a->holds[i] |= a->holds[i] ? FREED : 0;
+    else a->holds[i] = how == 4 ? HOLE : 0;
+  }
+  if (is_done && how == 5) a->is_patched = 1;
+}
+
 void give_back(struct worker *w, struct area *a) {
   unsigned from = next(w, a->pages), count = 1 + next(w, a->pages - from), how = next(w, 6);
   if (a->kind != ANONYMOUS) return;
   allow_writing(a);
   munlock(a->at, a->pages * PAGE);
-  for (unsigned i = from; i < from + count; i++) {
-    if (a->holds[i] == HOLE) continue;
-    char *at = a->at + i * PAGE;
-    note_page(a, i, "dddfum"[how]);
-    if (how < 3 && madvise(at, PAGE, MADV_DONTNEED) == 0) a->holds[i] = 0;
-    if (how == 3 && madvise(at, PAGE, MADV_FREE) == 0) a->holds[i] |= a->holds[i] ? FREED : 0;
-    if (how == 4 && munmap(at, PAGE) == 0) a->holds[i] = HOLE;
-    /* Something new in the same place, at once. */
-    if (how == 5 && mmap(at, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == at)
-      a->holds[i] = 0, a->is_patched = 1;
-  }
+  for (unsigned i = from, run; (run = next_run(a, &i, from + count)) > 0; i += run) give_back_run(a, i, run, how);
 }
 
 void advise(struct worker *w, struct area *a) {

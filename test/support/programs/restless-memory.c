@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define CHILDREN_MAX 3
+#define CHILDREN_MAX 2
 #define THREADS_MAX 8
 #define CHILD_STEPS 400
 
@@ -128,7 +128,7 @@ static void run(struct worker *w, int steps, int may_fork) {
   for (int i = 0; steps == 0 || i < steps; i++) {
     step(w, may_fork);
     if (w->number == 0) collect();
-    usleep(500 + next(w, 4000));
+    usleep(2000 + next(w, 18000));
   }
 }
 
