@@ -106,6 +106,26 @@ test("a dump that fills memory half-way goes to the store, and the session notic
   expect((await session.exec("md5sum < /dev/fd/9; echo $MARK")).stdout).toBe(`${digest}kept\n`);
 });
 
+test("checkpoints that come faster than the disk go to the store behind their pause, and each is right", async () => {
+  await using own = await openTestWaypoint({ imagesBytes: 160 * MEBIBYTE });
+  const session = await own.waypoint.new();
+  await holdMemory(session, 96);
+  const checkpoints = [];
+  for (const mark of ["one", "two", "three", "four"]) {
+    await session.exec(`MARK=${mark}`);
+    checkpoints.push({ mark, checkpoint: await session.checkpoint() });
+  }
+
+  for (const { mark, checkpoint } of checkpoints.slice(1)) {
+    expect(checkpoint.info.pauseBytes, mark).toBeLessThan(24 * MEBIBYTE);
+  }
+  await untilDurable(checkpoints.map(({ checkpoint }) => checkpoint));
+  for (const { mark, checkpoint } of checkpoints) {
+    await session.restore(checkpoint);
+    expect((await session.exec("echo $MARK; pgrep -c python3")).stdout).toBe(`${mark}\n1\n`);
+  }
+});
+
 test("a copy to the store that a killed daemon had begun is finished by the next one", async () => {
   await using own = await openTestWaypoint();
   const session = await own.waypoint.new();

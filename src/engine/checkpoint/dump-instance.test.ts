@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { fakeEngine, type Step } from "../../../test/support/fake-engine.ts";
-import { sessionRow } from "../../../test/support/fake-rows.ts";
+import { checkpointRow, sessionRow } from "../../../test/support/fake-rows.ts";
+import type { TrackedDump } from "../../linux/criu/index.ts";
 import { WaypointError } from "../../shared/errors/index.ts";
 import { dumpInstance } from "./dump-instance.ts";
 
@@ -74,3 +75,55 @@ test("memory is let go of for what is written into memory, and held again whatev
   expect(refused.steps.all).toContain("warmMemory.makeWay 4096");
   expect(refused.steps.all).toContain("warmMemory.fill");
 });
+
+const MEBIBYTE = 1024 ** 2;
+
+/** A session of 256 MiB whose writes are followed since a checkpoint, and what CRIU is asked to dump. */
+function engineThatFollows(reference: { isInStore: boolean }) {
+  const fake = fakeEngine();
+  const { engine, steps } = fake;
+  const dumps: { imagesDir: string; tracked?: TrackedDump }[] = [];
+  Object.assign(engine.settings, {
+    trackMemory: { bytesMin: 0, aheadBytesMin: 0, compares: false },
+  });
+  engine.catalog.insertCheckpoint(checkpointRow({ id: "before", content: "full" }));
+  steps.answer("sandbox.treeMemoryBytes", () => 256 * MEBIBYTE);
+  steps.answer("criu.trackedSince", async () => "before");
+  steps.answer("store.images.isInStore", () => reference.isInStore);
+  steps.answer("store.images.locate", () => "/memory/before");
+  steps.answer("criu.dump", async (options: (typeof dumps)[number]) => {
+    dumps.push(options);
+    return { pauseMs: 5, memoryBytes: 256 * MEBIBYTE, pagesWritten: 10 };
+  });
+  return { ...fake, dumps };
+}
+
+test.each([
+  { isInStore: true, roomMebibytes: 300, asked: ["makeRoom 80", "makeInStore"] },
+  { isInStore: false, roomMebibytes: 300, asked: ["makeRoom 272"] },
+  { isInStore: false, roomMebibytes: 100, asked: ["makeRoom 272", "makeInStore"] },
+])(
+  "of what was not written nothing is dumped, reference in the store: $isInStore, room for $roomMebibytes MiB",
+  async (given) => {
+    const fake = engineThatFollows(given);
+    const { steps, dumps } = fake;
+    const asked: string[] = [];
+    steps.answer(
+      "store.images.hasRoomFor",
+      (bytes: number) => bytes <= given.roomMebibytes * MEBIBYTE,
+    );
+    steps.answer("memoryImages.makeRoom", async (bytes: number) => {
+      asked.push(`makeRoom ${bytes / MEBIBYTE}`);
+    });
+    steps.answer("store.images.makeInStore", async () => {
+      asked.push("makeInStore");
+      return "/store/id1";
+    });
+
+    await dump(fake);
+
+    expect(dumps.map(({ imagesDir }) => imagesDir)).toEqual(["/memory/id1"]);
+    await dumps[0]?.tracked?.reference?.makeTarget?.();
+    expect(asked).toEqual(given.asked);
+  },
+);

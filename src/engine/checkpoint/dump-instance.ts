@@ -1,4 +1,5 @@
 import type { TrackedDump } from "../../linux/criu/index.ts";
+import type { CheckpointPaths } from "../../linux/store/index.ts";
 import type { CheckpointRow } from "../../portable/model/index.ts";
 import { hasCode } from "../../shared/errors/index.ts";
 import type { LiveInstance } from "../live/index.ts";
@@ -42,18 +43,22 @@ export async function dumpInstance(
   const planned = isTracked ? await planTracked(live, id, memoryBytes, engine) : undefined;
   // Images that are durable by now would leave memory for those that come.
   using _reference = planned?.reference?.hold?.();
-  // What was not written comes from the store to the store, without a way through memory.
-  const isShared = planned?.reference != null && planned.reference.makeTarget !== null;
   const copiedBytes = unfilled?.copiedBytes ?? 0;
-  const copiedBytesMax = (isShared ? memoryBytes * WRITTEN_SHARE_MAX : memoryBytes) + copiedBytes;
-  const expectedBytes = copiedBytesMax + IMAGES_OVERHEAD_BYTES;
-  await engine.memoryImages.makeRoom(expectedBytes);
-  const imagesDir = await store.prepareCheckpoint(id, expectedBytes);
   const paths = store.checkpointPaths(id);
+  const { how, copiedBytesMax } = await findPlace(
+    unfilled?.dump ?? planned,
+    {
+      wholeBytes: memoryBytes + copiedBytes,
+      writtenBytesMax: unfilled === null ? memoryBytes * WRITTEN_SHARE_MAX : memoryBytes,
+    },
+    { paths, engine },
+  );
+  const expectedBytes = copiedBytesMax + IMAGES_OVERHEAD_BYTES;
+  const imagesDir = await store.prepareCheckpoint(id, expectedBytes);
   const frozen = frozenIn === undefined ? {} : { frozenIn };
   const isIntoMemory = imagesDir === paths.memoryImagesDir;
   const everything = planned === undefined ? undefined : { ...planned, reference: null };
-  const tracked = inPlaceUnless(isIntoMemory, unfilled?.dump ?? planned);
+  const tracked = inPlaceUnless(isIntoMemory, how);
   const dumpAll = async (directory: string) => {
     await unfilled?.fill();
     return await dumpInto(directory, everything);
@@ -95,6 +100,42 @@ export async function dumpInstance(
     engine.warmMemory.fill();
     store.images.settle(paths);
   }
+}
+
+interface Place {
+  how: TrackedDump | undefined;
+  /** What CRIU and the images take of memory. */
+  copiedBytesMax: number;
+}
+
+/**
+ * Finds out where the images are put together, and makes room in memory.
+ *
+ * What was not written comes from the store to the store, without a way through memory. Where memory has no room
+ * for another copy of it, it goes from memory to the store behind the pause: CRIU would have to write there in it.
+ *
+ * @param bytes.wholeBytes  size of the complete images.
+ * @param bytes.writtenBytesMax  what CRIU copies of them, where there is a reference.
+ */
+async function findPlace(
+  asked: TrackedDump | undefined,
+  { wholeBytes, writtenBytesMax }: { wholeBytes: number; writtenBytesMax: number },
+  { paths, engine }: { paths: CheckpointPaths; engine: Engine },
+): Promise<Place> {
+  const { images } = engine.store;
+  const makeRoom = (bytes: number) => engine.memoryImages.makeRoom(bytes + IMAGES_OVERHEAD_BYTES);
+  const reference = asked?.reference ?? null;
+  if (reference?.makeTarget != null) {
+    await makeRoom(writtenBytesMax);
+    return { how: asked, copiedBytesMax: writtenBytesMax };
+  }
+  await makeRoom(wholeBytes);
+  const together = { how: asked, copiedBytesMax: wholeBytes };
+  if (asked === undefined || reference === null) return together;
+  if (images.hasRoomFor(wholeBytes + IMAGES_OVERHEAD_BYTES)) return together;
+  const makeTarget = () => images.makeInStore(paths, null);
+  const how = { ...asked, reference: { ...reference, makeTarget } };
+  return { how, copiedBytesMax: writtenBytesMax };
 }
 
 /** Where CRIU writes to the store, the images are put together there. */

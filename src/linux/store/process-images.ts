@@ -72,11 +72,11 @@ export class ProcessImages {
     return makeDirInStore(paths.imagesDir);
   }
 
-  /** Makes the directory in the store for images that are put together there, of the reference's to begin with. */
-  async makeInStore({ imagesDir }: CheckpointPaths, reference: CheckpointPaths): Promise<string> {
-    if (isSubvolume(reference.imagesDir)) await createSnapshotAside(reference.imagesDir, imagesDir);
-    else makeDirInStore(imagesDir);
-    this.#assembled.set(imagesDir, reference);
+  /** Makes the directory in the store for images that are put together there, of those of another one to begin with. */
+  async makeInStore({ imagesDir }: CheckpointPaths, from: CheckpointPaths | null): Promise<string> {
+    const before = from !== null && isSubvolume(from.imagesDir) ? from.imagesDir : null;
+    await (before === null ? makeDirInStore(imagesDir) : createSnapshotAside(before, imagesDir));
+    if (from !== null) this.#assembled.set(imagesDir, from);
     return imagesDir;
   }
 
