@@ -73,7 +73,7 @@ static void copy_window(FILE *copy, int pid, int memory, int pagemap, uint64_t s
   for (uint64_t i = 0; i < count; i++) {
     uint64_t head[2] = {start + i * PAGE_BYTES, PAGE_BYTES};
     bool is_own = (marks[i] & (IS_PRESENT | IS_SWAPPED)) && !(marks[i] & IS_OF_FILE);
-    if (!is_own && !takes_all) continue;
+    if ((!is_own || is_mark(marks[i])) && !takes_all) continue;
     /* A guard page looks as if it were swapped out. */
     if (pread(memory, page, sizeof page, (off_t)head[0]) != sizeof page) {
       if (marks[i] & IS_PRESENT) fail_loudly(pid, head[0]);

@@ -45,7 +45,7 @@ static int call_scan(int fd, struct page_scan *scan) {
   return (int)syscall(SYS_ioctl, fd, PAGE_SCAN, scan);
 }
 
-/* Tells whether clean pages of a process are those of the last checkpoint. */
+/* Tells whether clean pages of a process are those of the last checkpoint, and learns of which files it has some. */
 static bool is_followed(int pid) {
   int fd = getenv("WAYPOINT_CLEAN_PAGES") == NULL ? -1 : connect_tracker();
   const char *line = fd < 0 ? NULL : ask_tracker(fd, "clean", -1);
@@ -55,6 +55,7 @@ static bool is_followed(int pid) {
     line = strchr(line, '\n');
     if (line != NULL) line++;
   }
+  found = found && learn_files(fd, pid);
   if (fd >= 0) syscall(SYS_close, fd);
   return found;
 }
@@ -70,6 +71,7 @@ static int owner_of(int pagemap) {
 }
 
 static void note_bytes(int pid, const struct page_region *regions, int count) {
+  if (pid <= 0) return;
   if (scanned_count == 0 || scanned[scanned_count - 1].pid != pid) {
     if (scanned_count == PROCESSES_MAX) return;
     scanned[scanned_count++] = (struct scanned){.pid = pid};
@@ -108,7 +110,7 @@ static bool show(struct shown *shown, const struct page_region *region) {
 
 /* Shows a region, but for the clean pages in it; returns where CRIU has to ask again, or the end. */
 static uint64_t show_written(struct shown *shown, const struct page_region *region) {
-  if (!is_clean(region->categories)) {
+  if (!current.is_followed || !is_clean(region->categories)) {
     note_written(current.pid, region);
     return show(shown, region) ? region->end : region->start;
   }
@@ -123,11 +125,25 @@ static uint64_t show_written(struct shown *shown, const struct page_region *regi
   return region->end;
 }
 
+/* The same, but for places with a mark, where there is no page. */
+static uint64_t show_unmarked(int pagemap, struct shown *shown, const struct page_region *region) {
+  if (!(region->categories & PAGE_SWAPPED)) return show_written(shown, region);
+  struct page_region part = *region;
+  for (; part.start < region->end; part.start = part.end) {
+    int is_marked;
+    part.end = marked_until(pagemap, part.start, region->end, &is_marked);
+    uint64_t until = is_marked ? part.end : show_written(shown, &part);
+    if (until != part.end) return until;
+  }
+  return region->end;
+}
+
 /*
  * Asks in place of CRIU, from `from` on; returns how far the answer goes, or 0 where there is none.
  *
  * Whether a page is of a file the kernel only knows from what it keeps of the page itself: that is nine
- * tenths of the time. Where writes are followed no page is, so `is_quick` leaves that out of the question.
+ * tenths of the time. Where writes to what is anonymous are followed no page is, so `is_quick` leaves that out of
+ * the question.
  */
 static uint64_t ask_part(int pagemap, const struct page_scan *asked, struct part *part, bool is_quick) {
   struct page_scan scan = *asked;
@@ -136,7 +152,7 @@ static uint64_t ask_part(int pagemap, const struct page_scan *asked, struct part
   scan.vec = (uint64_t)(uintptr_t)part->regions;
   scan.vec_len = REGIONS_MAX;
   scan.max_pages = 0;
-  scan.return_mask |= PAGE_TRACKABLE | PAGE_WRITTEN;
+  scan.return_mask |= PAGE_TRACKABLE | PAGE_WRITTEN | PAGE_SWAPPED;
   if (is_quick) {
     scan.category_mask &= ~PAGE_OF_FILE;
     scan.category_inverted &= ~PAGE_OF_FILE;
@@ -149,7 +165,7 @@ static uint64_t ask_part(int pagemap, const struct page_scan *asked, struct part
 }
 
 /* Shows a region about which CRIU's whole question is asked; returns as show_written does, or 0. */
-static uint64_t show_untracked(int pagemap, const struct page_scan *asked, struct shown *shown,
+static uint64_t show_asked(int pagemap, const struct page_scan *asked, struct shown *shown,
                                const struct page_region *region) {
   static struct page_region regions[REGIONS_MAX];
   struct part part = {region->start, region->end, regions, 0};
@@ -157,7 +173,7 @@ static uint64_t show_untracked(int pagemap, const struct page_scan *asked, struc
     if (ask_part(pagemap, asked, &part, false) == 0) return 0;
     note_bytes(current.pid, part.regions, part.count);
     for (int i = 0; i < part.count; i++) {
-      uint64_t shown_until = show_written(shown, &part.regions[i]);
+      uint64_t shown_until = show_unmarked(pagemap, shown, &part.regions[i]);
       if (shown_until != part.regions[i].end) return shown_until;
     }
   }
@@ -175,15 +191,16 @@ static int scan_written(int pagemap, struct page_scan *asked) {
   static struct page_region regions[REGIONS_MAX];
   struct shown shown = {(struct page_region *)(uintptr_t)asked->vec, 0, asked->vec_len, asked->return_mask};
   struct part part = {asked->start, asked->end, regions, 0};
-  bool is_quick = asks_for_no_files(asked);
+  bool is_quick = current.is_followed && asks_for_no_files(asked);
   while (part.start < part.end) {
     if (ask_part(pagemap, asked, &part, is_quick) == 0) return -1;
     for (int i = 0; i < part.count; i++) {
       const struct page_region *region = &part.regions[i];
-      bool is_whole = !is_quick || (region->categories & PAGE_TRACKABLE);
+      bool is_told = (region->categories & PAGE_TRACKABLE) && !touches_file(region->start, region->end);
+      bool is_whole = !is_quick || is_told;
       if (is_whole) note_bytes(current.pid, region, 1);
       uint64_t shown_until =
-          is_whole ? show_written(&shown, region) : show_untracked(pagemap, asked, &shown, region);
+          is_whole ? show_unmarked(pagemap, &shown, region) : show_asked(pagemap, asked, &shown, region);
       if (shown_until == 0) return -1;
       if (shown_until == region->end) continue;
       asked->walk_end = shown_until;
@@ -192,6 +209,26 @@ static int scan_written(int pagemap, struct page_scan *asked) {
   }
   asked->walk_end = asked->end;
   return (int)shown.count;
+}
+
+/*
+ * CRIU's own question. Where there is a mark in an answer, it is asked in parts: CRIU would try to read the file's
+ * page there, which the file may not have any more.
+ */
+static int scan_plain(int pid, int pagemap, struct page_scan *asked, bool is_plain) {
+  struct page_scan scan = *asked;
+  struct page_region *regions = (struct page_region *)(uintptr_t)asked->vec;
+  bool is_marked = false;
+  if (is_plain) scan.return_mask |= PAGE_SWAPPED;
+  int count = call_scan(pagemap, &scan);
+  for (int i = 0; i < count && is_plain; i++) {
+    is_marked = is_marked || ((regions[i].categories & PAGE_SWAPPED) && holds_mark(pagemap, &regions[i]));
+    regions[i].categories &= asked->return_mask;
+  }
+  if (is_marked) return scan_written(pagemap, asked);
+  asked->walk_end = scan.walk_end;
+  note_bytes(pid, regions, count);
+  return count;
 }
 
 /* Notes that a process has memory, and how much is its own, without a look at each page. */
@@ -222,9 +259,7 @@ int scan_pages(int pagemap, struct page_scan *asked) {
     if (scanned_count > 0 && scanned[scanned_count - 1].pid == pid) scanned[scanned_count - 1].is_followed = 1;
     return shown;
   }
-  int count = call_scan(pagemap, asked);
-  if (pid != 0 && count >= 0) note_bytes(pid, (struct page_region *)(uintptr_t)asked->vec, count);
-  return count;
+  return scan_plain(pid, pagemap, asked, is_plain);
 }
 
 static void protect_one(int tracker, const struct scanned *process) {

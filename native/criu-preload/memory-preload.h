@@ -38,6 +38,18 @@ const char *ask_tracker(int fd, const char *request, int passed);
 /* Returns a userfaultfd of a process, made in it, or -1. The process keeps none. Requires: CRIU traces it. */
 int make_uffd(int pid);
 
+/* Asks the tracker which mappings of files it follows of a process; 0 where it does not answer. */
+int learn_files(int tracker, int pid);
+
+/* Tells whether a range has something in common with these mappings, of which pages may be the file's. */
+int touches_file(uint64_t start, uint64_t end);
+
+/* Returns how far after `start` it stays the same whether there are marks in the place of pages. */
+uint64_t marked_until(int pagemap, uint64_t start, uint64_t end, int *is_marked);
+
+/* Tells whether there is one in a region. */
+int holds_mark(int pagemap, const struct page_region *region);
+
 /* Reads which pages of a process the last checkpoint has; -1 where it has none that are known. */
 int read_reference(int inside);
 

@@ -38,4 +38,14 @@ static inline uint64_t walked_until(const struct page_scan *scan, int count) {
 #define PAGE_SWAPPED (1u << 4)
 #define PAGE_ZERO (1u << 5)
 
+/*
+ * Tells by what the old file, pagemap, says of a page whether there is a mark in its place and nothing else: in a
+ * private mapping of a file the kernel leaves one where a page was given back that was protected. What is there for
+ * the process is the file's page. 31 is the kernel's number for marks, in place of that of a swap device.
+ */
+static inline int is_mark(uint64_t entry) {
+  const uint64_t is_present = 1ull << 63, is_swapped = 1ull << 62, is_protected = 1ull << 57;
+  return (entry & (is_present | is_swapped | is_protected)) == (is_swapped | is_protected) && (entry & 31) == 31;
+}
+
 #endif

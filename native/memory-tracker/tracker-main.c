@@ -15,6 +15,7 @@
  *
  *     base             the checkpoint, or "-"
  *     clean            "PID START-TIME" lines of the processes whose clean pages are those of the base
+ *     files PID        "START END" lines, in hexadecimal: mappings of files of a process that are followed
  *     begin ID         from now on nothing is clean since the base
  *     protect PID      "ok"; "want": a descriptor is needed
  *     register PID     the same, where whoever asks protects what was written himself
@@ -52,6 +53,7 @@ struct followed {
   uint64_t start_time;
   int uffd;
   bool is_protected; /* since the last begin */
+  struct files files;
 };
 
 static struct followed followed[FOLLOWED_MAX];
@@ -83,9 +85,9 @@ static const char *begin(const char *id) {
   return "ok";
 }
 
-static const char *protect_again(pid_t pid, bool (*act)(pid_t pid, int uffd)) {
+static const char *protect_again(pid_t pid, bool (*act)(pid_t pid, int uffd, struct files *files)) {
   struct followed *process = find(pid);
-  if (process != NULL && is_same(process) && act(pid, process->uffd)) {
+  if (process != NULL && is_same(process) && act(pid, process->uffd, &process->files)) {
     process->is_protected = true;
     return "ok";
   }
@@ -101,10 +103,10 @@ static const char *leave(pid_t pid) {
 
 /* Owns the descriptor. */
 static const char *take(pid_t pid, int uffd) {
-  struct followed process = {pid, start_time(pid), uffd, true};
+  struct followed process = {.pid = pid, .start_time = start_time(pid), .uffd = uffd, .is_protected = true};
   if (uffd < 0) return "no";
   if (followed_count < FOLLOWED_MAX && find(pid) == NULL && process.start_time != 0 && prepare_uffd(uffd) &&
-      protect(pid, uffd)) {
+      protect(pid, uffd, &process.files)) {
     followed[followed_count++] = process;
     return "ok";
   }
@@ -141,6 +143,19 @@ static const char *list_clean(void) {
   return text;
 }
 
+static const char *list_files(pid_t pid) {
+  static char text[FILES_MAX * LINE_BYTES + 1];
+  const struct followed *process = find(pid);
+  size_t length = 0;
+  text[0] = 0;
+  for (size_t i = 0; process != NULL && i < process->files.count; i++) {
+    length += (size_t)snprintf(text + length, LINE_BYTES, "%llx %llx\n",
+                               (unsigned long long)process->files.all[i].start,
+                               (unsigned long long)process->files.all[i].end);
+  }
+  return text;
+}
+
 static const char *obey(const char *request, int uffd) {
   char id[ID_BYTES] = "";
   int pid = 0, is_take = sscanf(request, "take %d", &pid) == 1;
@@ -149,6 +164,7 @@ static const char *obey(const char *request, int uffd) {
   if (strcmp(request, "base") == 0) return base;
   if (strcmp(request, "clean") == 0) return list_clean();
   if (strcmp(request, "end") == 0) return end();
+  if (sscanf(request, "files %d", &pid) == 1) return list_files(pid);
   if (sscanf(request, "begin %63s", id) == 1) return begin(id);
   if (sscanf(request, "protect %d", &pid) == 1) return protect_again(pid, protect);
   if (sscanf(request, "register %d", &pid) == 1) return protect_again(pid, register_new);

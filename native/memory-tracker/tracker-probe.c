@@ -58,11 +58,12 @@ static bool is_child_unprotected(const char *page) {
 }
 
 static const char *probe(char *memory, char *elsewhere) {
+  struct files files = {0};
   int uffd = (int)syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK | USER_MODE_ONLY);
   if (uffd < 0) return "userfaultfd";
   if (!prepare_uffd(uffd)) return "asynchronous write protection";
   memset(memory, 1, PROBED_PAGES * PAGE_BYTES);
-  if (!protect(getpid(), uffd)) return "protection by PAGEMAP_SCAN";
+  if (!protect(getpid(), uffd, &files)) return "protection by PAGEMAP_SCAN";
   if (!is_clean(memory) || !is_clean(memory + PAGE_BYTES)) return "protection that shows";
   memory[0] = 2;
   if (!is_written(memory) || !is_clean(memory + PAGE_BYTES)) return "writes that show";
@@ -74,7 +75,7 @@ static const char *probe(char *memory, char *elsewhere) {
   char *moved = mremap(memory + 3 * PAGE_BYTES, PAGE_BYTES, PAGE_BYTES, MREMAP_MAYMOVE | MREMAP_FIXED, elsewhere);
   if (moved == MAP_FAILED || !is_written(moved)) return "moved memory that has no protection";
   /* Once more: what was moved must not have kept anything of the first time. */
-  if (!protect(getpid(), uffd)) return "protection by PAGEMAP_SCAN";
+  if (!protect(getpid(), uffd, &files)) return "protection by PAGEMAP_SCAN";
   ((volatile char *)moved)[0] = 4;
   if (!is_written(moved)) return "writes to moved memory that show";
   close(uffd);
@@ -87,4 +88,44 @@ const char *find_missing_feature(void) {
                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (pagemap < 0 || memory == MAP_FAILED) return "memory to try it with";
   return probe(memory, memory + PROBED_PAGES * PAGE_BYTES);
+}
+
+/* A page of a file is written, protected and given back: what is left has to look like a mark. */
+static bool try_mark(char *page, int uffd, int own_pagemap) {
+  struct uffdio_register range = {.range = {(uintptr_t)page, PAGE_BYTES}, .mode = UFFDIO_REGISTER_MODE_WP};
+  struct page_region region;
+  struct page_scan scan = {.size = sizeof scan,
+                           .flags = SCAN_PROTECT,
+                           .start = (uintptr_t)page,
+                           .end = (uintptr_t)page + PAGE_BYTES,
+                           .vec = (uintptr_t)&region,
+                           .vec_len = 1,
+                           .category_mask = PAGE_PRESENT | PAGE_WRITTEN,
+                           .return_mask = PAGE_PRESENT};
+  uint64_t entry = 0;
+  page[0] = 1;
+  return ioctl(uffd, UFFDIO_REGISTER, &range) == 0 && ioctl(own_pagemap, PAGE_SCAN, &scan) == 1 &&
+         madvise(page, PAGE_BYTES, MADV_DONTNEED) == 0 &&
+         pread(own_pagemap, &entry, sizeof entry, (off_t)((uintptr_t)page / PAGE_BYTES * sizeof entry)) ==
+             sizeof entry &&
+         is_mark(entry);
+}
+
+bool can_follow_files(void) {
+  static enum { UNKNOWN, NO, YES } answer;
+  if (answer != UNKNOWN) return answer == YES;
+  answer = NO;
+  int file = (int)syscall(SYS_memfd_create, "probe", 1u /* close on exec */);
+  int uffd = (int)syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK | USER_MODE_ONLY);
+  int own_pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+  char *page = file >= 0 && ftruncate(file, PAGE_BYTES) == 0
+                   ? mmap(NULL, PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE, file, 0)
+                   : MAP_FAILED;
+  bool has_all = uffd >= 0 && own_pagemap >= 0 && page != MAP_FAILED && prepare_uffd(uffd);
+  if (has_all && try_mark(page, uffd, own_pagemap)) answer = YES;
+  if (page != MAP_FAILED) munmap(page, PAGE_BYTES);
+  if (own_pagemap >= 0) close(own_pagemap);
+  if (uffd >= 0) close(uffd);
+  if (file >= 0) close(file);
+  return answer == YES;
 }

@@ -20,6 +20,8 @@
 #define STALE_MAX 65536
 /* Of one file below /proc: 65530 mappings, the kernel's own bound, have less. */
 #define MAPS_LINE_BYTES 512
+/* Less of a file is copied sooner than it is followed. */
+#define FILE_BYTES_MIN (256ul * 1024)
 /* What a process can have without asking for more. */
 #if defined(__aarch64__)
 #define ADDRESS_END 0xfffffffff000ull
@@ -32,46 +34,80 @@ bool prepare_uffd(int uffd) {
   return ioctl(uffd, UFFDIO_API, &api) == 0;
 }
 
-/*
- * Private memory without a file. In mappings of files the kernel leaves a mark where a page was given
- * back, which looks like a page that is swapped out and was not written.
- */
-static bool is_followed(const char *rights, unsigned long inode, const char *name) {
-  if (rights[3] != 'p' || inode != 0) return false;
+struct mapping {
+  unsigned long start, end, inode;
+  char rights[5], name[16];
+};
+
+static bool is_private(const struct mapping *mapping) { return mapping->rights[3] == 'p'; }
+
+static bool is_anonymous(const struct mapping *mapping) {
+  const char *name = mapping->name;
+  if (!is_private(mapping) || mapping->inode != 0) return false;
   return name[0] == 0 || strcmp(name, "[heap]") == 0 || strcmp(name, "[stack]") == 0 ||
          strncmp(name, "[anon:", 6) == 0;
+}
+
+static bool begins_with(const char *name, const char *what) { return strncmp(name, what, strlen(what)) == 0; }
+
+/* A table of addresses that the loader has written, for one: nobody runs what is in it. */
+static bool is_candidate(const struct mapping *mapping) {
+  bool is_of_disk = mapping->name[0] == '/' && !begins_with(mapping->name, "/dev/") &&
+                    !begins_with(mapping->name, "/memfd:") && !begins_with(mapping->name, "/SYSV");
+  return is_of_disk && mapping->rights[2] != 'x' && mapping->end - mapping->start >= FILE_BYTES_MIN;
 }
 
 /* What a device writes to memory that it was given before, the kernel does not note. */
 static bool has_requests_under_way(const char *line) { return strstr(line, "/[aio]") != NULL; }
 
+/* What is followed stays so, whatever has become of it. */
+static bool is_worth_it(const struct mapping *mapping, const struct files *before, int pagemap) {
+  if (!is_private(mapping) || mapping->inode == 0) return false;
+  if (is_among(before, mapping->start, mapping->end)) return true;
+  return is_candidate(mapping) && can_follow_files() && holds_mostly_own(pagemap, mapping->start, mapping->end);
+}
+
+static bool register_one(int uffd, const struct mapping *mapping) {
+  struct uffdio_register range = {.range = {mapping->start, mapping->end - mapping->start},
+                                  .mode = UFFDIO_REGISTER_MODE_WP};
+  return ioctl(uffd, UFFDIO_REGISTER, &range) == 0;
+}
+
+/* Notes a mapping of a file before it is registered: CRIU has to ask of it what is the file's. */
+static bool note_file(struct files *files, const struct mapping *mapping) {
+  if (files->count == FILES_MAX) return false;
+  files->all[files->count].start = mapping->start;
+  files->all[files->count++].end = mapping->end;
+  return true;
+}
+
 /*
  * Returns where the last range ends that is followed now, or 0. One that cannot be registered counts as
- * written; one that is already, stays so.
+ * written; one that is already, stays so. `files` has those of before.
  */
-static uint64_t register_all(pid_t pid, int uffd) {
+static uint64_t register_all(pid_t pid, int uffd, int pagemap, struct files *files) {
   char path[64], line[MAPS_LINE_BYTES];
   snprintf(path, sizeof path, "/proc/%d/maps", pid);
   FILE *maps = fopen(path, "re");
+  const struct files before = *files;
   uint64_t last = 0;
-  bool is_line_start = true;
-  while (maps != NULL && fgets(line, sizeof line, maps) != NULL) {
+  bool is_line_start = true, is_refused = false;
+  files->count = 0;
+  while (maps != NULL && !is_refused && fgets(line, sizeof line, maps) != NULL) {
     bool is_begun = is_line_start;
     is_line_start = strchr(line, '\n') != NULL;
-    unsigned long start, end, inode;
-    char rights[5] = "", name[16] = "";
+    struct mapping mapping = {.name = ""};
     if (!is_begun) continue;
-    if (has_requests_under_way(line)) {
-      last = 0;
-      break;
-    }
-    int fields = sscanf(line, "%lx-%lx %4s %*x %*x:%*x %lu %15s", &start, &end, rights, &inode, name);
-    if (fields < 4 || end > ADDRESS_END || !is_followed(rights, inode, name)) continue;
-    struct uffdio_register range = {.range = {start, end - start}, .mode = UFFDIO_REGISTER_MODE_WP};
-    if (ioctl(uffd, UFFDIO_REGISTER, &range) == 0) last = end;
+    is_refused = has_requests_under_way(line);
+    int fields = sscanf(line, "%lx-%lx %4s %*x %*x:%*x %lu %15s", &mapping.start, &mapping.end, mapping.rights,
+                        &mapping.inode, mapping.name);
+    if (fields < 4 || mapping.end > ADDRESS_END) continue;
+    bool is_of_file = is_worth_it(&mapping, &before, pagemap);
+    if (is_of_file && !note_file(files, &mapping)) is_refused = is_among(&before, mapping.start, mapping.end);
+    else if ((is_of_file || is_anonymous(&mapping)) && register_one(uffd, &mapping)) last = mapping.end;
   }
   if (maps != NULL) fclose(maps);
-  return last;
+  return is_refused ? 0 : last;
 }
 
 typedef void visitor(const struct page_region *region, void *data);
@@ -129,11 +165,11 @@ static bool clear_stale(int uffd, const struct stale *stale) {
   return true;
 }
 
-static bool protect_pages(pid_t pid, int uffd, int pagemap) {
+static bool protect_pages(pid_t pid, int uffd, int pagemap, struct files *files) {
   static struct page_region regions[STALE_MAX];
   struct stale stale = {.all = regions};
   if (!find_stale(pagemap, ADDRESS_END, &stale)) return false;
-  uint64_t end = register_all(pid, uffd);
+  uint64_t end = register_all(pid, uffd, pagemap, files);
   /* None at all: the descriptor is that of memory which the process has left with exec(). */
   if (end == 0 || !clear_stale(uffd, &stale)) return false;
   /* What is swapped out and was not protected stays written: nobody could tell it from a mark. */
@@ -145,13 +181,22 @@ static bool protect_pages(pid_t pid, int uffd, int pagemap) {
   return scan_all(pagemap, scan, NULL, NULL);
 }
 
-bool register_new(pid_t pid, int uffd) { return register_all(pid, uffd) != 0; }
-
-bool protect(pid_t pid, int uffd) {
+static int open_pagemap(pid_t pid) {
   char path[64];
   snprintf(path, sizeof path, "/proc/%d/pagemap", pid);
-  int pagemap = open(path, O_RDONLY | O_CLOEXEC);
-  bool is_protected = pagemap >= 0 && protect_pages(pid, uffd, pagemap);
+  return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+bool register_new(pid_t pid, int uffd, struct files *files) {
+  int pagemap = open_pagemap(pid);
+  bool is_registered = pagemap >= 0 && register_all(pid, uffd, pagemap, files) != 0;
+  if (pagemap >= 0) close(pagemap);
+  return is_registered;
+}
+
+bool protect(pid_t pid, int uffd, struct files *files) {
+  int pagemap = open_pagemap(pid);
+  bool is_protected = pagemap >= 0 && protect_pages(pid, uffd, pagemap, files);
   if (pagemap >= 0) close(pagemap);
   return is_protected;
 }

@@ -3,21 +3,46 @@
 #define TRACKER_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 #define PAGE_BYTES 4096ull
 
+/* More of them than a program has with most of their pages its own. */
+#define FILES_MAX 64
+
+/* The mappings of files that are followed of a process, ascending. */
+struct files {
+  size_t count;
+  struct {
+    uint64_t start, end;
+  } all[FILES_MAX];
+};
+
 /*
- * Follows the writes to all private anonymous memory of a process from now on.
+ * Follows the writes to the private memory of a process from now on: to what is anonymous, and to mappings of
+ * files that hold its own pages for the most part. `files` gets the latter.
  *
  * Requires: it stands still, and `uffd` was made in it. Returns whether all that is present there was
  * protected; otherwise the descriptor is to be closed, with which the kernel forgets what was.
  */
-bool protect(pid_t pid, int uffd);
+bool protect(pid_t pid, int uffd, struct files *files);
 
 /* The first half of it: registers the mappings that are new, and protects nothing. */
-bool register_new(pid_t pid, int uffd);
+bool register_new(pid_t pid, int uffd, struct files *files);
+
+/*
+ * Tells whether a mapping of a file is worth it: reading its other pages takes a fault each from then on, in
+ * place of one for sixteen. A few pages of it are looked at.
+ */
+bool holds_mostly_own(int pagemap, uint64_t start, uint64_t end);
+
+/* Tells whether a range has something in common with one of the mappings of files. */
+bool is_among(const struct files *files, uint64_t start, uint64_t end);
+
+/* Tells whether it can be seen here what the kernel leaves in mappings of files; it is tried once. */
+bool can_follow_files(void);
 
 /* Makes a descriptor that was made in a process fit for it. */
 bool prepare_uffd(int uffd);

@@ -1,4 +1,5 @@
 import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { crc32 } from "node:zlib";
 import { afterEach, beforeAll, expect, test } from "vitest";
 import { killProcess, pollUntil } from "../../src/base/index.ts";
 import {
@@ -43,6 +44,39 @@ function trackersAt(socketPath: string): number[] {
       return false; // It has ended.
     }
   });
+}
+
+const FILE_MIB = 8;
+/**
+ * Has a file of its own mapped for itself alone, and all of it written. With 2 it gives the second MiB back; with
+ * 3 it cuts off the second half of the file; with more it writes a sum of the first two MiB into "sum".
+ */
+const LOADER = [
+  PYTHON,
+  "-c",
+  `import mmap, os, time, zlib
+file = os.open("mapped", os.O_RDWR | os.O_CREAT)
+os.write(file, b"f" * (${FILE_MIB} << 20))
+held = mmap.mmap(file, ${FILE_MIB} << 20, flags=mmap.MAP_PRIVATE)
+for at in range(0, len(held), 4096): held[at] = at // 4096 % 251
+open("ready", "w").close()
+written = 0
+while True:
+    wanted = int(open("wanted").read() or 0) if os.path.exists("wanted") else 0
+    if wanted != written:
+        written = wanted
+        if wanted == 2: held.madvise(mmap.MADV_DONTNEED, 1 << 20, 1 << 20)
+        if wanted == 3: os.ftruncate(file, ${FILE_MIB / 2} << 20)
+        if wanted > 3: open("sum", "w").write(str(zlib.crc32(held[:2 << 20])))
+        open("done", "w").write(str(written))
+    time.sleep(0.002)`,
+];
+
+/** The sum of the first two MiB of it, of which the second is the file's. */
+function sumOfGivenBack(): string {
+  const bytes = Buffer.alloc(2 * MEBIBYTE, "f");
+  for (let at = 0; at < MEBIBYTE; at += 4096) bytes[at] = (at / 4096) % 251;
+  return String(crc32(bytes));
 }
 
 const programPath = nativePath(ROOT, "memory-tracker");
@@ -144,6 +178,34 @@ inPrivateNamespace(import.meta.filename, { title, network: false }, () => {
     const again = await dump(restored, "b3");
 
     expect(copiedBytes(again)).toBeGreaterThan(HELD_MIB * MEBIBYTE);
+  });
+
+  test("of a mapping of a file that was written once nothing is copied again, and what is given back is the file's", async () => {
+    const tree = await trees.start(...LOADER);
+    const first = await dump(tree, "m1");
+    const second = await dump(tree, "m2");
+    await write(tree, 2);
+    await dump(tree, "m3");
+    const restored = await trees.restore("m3");
+    await write(restored, 4);
+
+    expect(copiedBytes(first)).toBeGreaterThan(FILE_MIB * MEBIBYTE);
+    expect(copiedBytes(second)).toBeLessThan((FILE_MIB / 4) * MEBIBYTE);
+    expect(readFileSync(`${restored.ownDir}/sum`, "utf8")).toBe(sumOfGivenBack());
+  });
+
+  test("what a file has lost that is mapped is no reason for a dump to fail, whether or not writes are followed", async () => {
+    const tree = await trees.start(...LOADER);
+    await dump(tree, "n1");
+    await write(tree, 2);
+    await write(tree, 3);
+
+    await dump(tree, "n2");
+    await trees.dump(tree, "n3");
+    const restored = await trees.restore("n3");
+    await write(restored, 5);
+
+    expect(readFileSync(`${restored.ownDir}/sum`, "utf8")).toBe(sumOfGivenBack());
   });
 
   test("what was written before a dump that fails after the protection was renewed is not forgotten", async () => {
