@@ -20,7 +20,7 @@ const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const STATIC_STAGES_AT_ONCE = Math.min(2, availableParallelism());
 const STATIC_STAGE_TIMEOUT_MS = 5 * 60_000;
 const UNIT_TIMEOUT_MS = 10 * 60_000;
-const INTEGRATION_TIMEOUT_MS = 60 * 60_000;
+const INTEGRATION_TIMEOUT_MS = 65 * 60_000;
 const ZOO_TIMEOUT_MS = 60 * 60_000;
 
 const isFast = process.argv.includes("--fast");

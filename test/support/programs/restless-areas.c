@@ -96,9 +96,14 @@ void unmap(struct area *a) {
   a->kind = NONE;
 }
 
+/* Mostly few: what takes the time of a run is to copy and to compare them. Large pages take more than 512. */
+static unsigned some_pages(struct worker *w) {
+  return next(w, 12) == 0 ? 512 + next(w, PAGES_MAX - 513) : 1 + next(w, 100);
+}
+
 void map(struct worker *w, struct area *a) {
-  unsigned pages = next(w, 8) == 0 ? 512 + next(w, 512) : 1 + next(w, 100);
-  int kind = (int)next(w, 12), fd = -1;
+  unsigned pages = some_pages(w);
+  int kind = (int)next(w, 13), fd = -1, is_filled = 0;
   char *at;
   if (kind == 0) {
     at = mmap(NULL, pages * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -110,6 +115,13 @@ void map(struct worker *w, struct area *a) {
     fd = open(program, O_RDONLY);
     pages = pages > 4 ? 4 : pages;
     at = mmap(NULL, pages * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
+  } else if (kind == 4) {
+    /* A file of zeros is memory like any other, and its writes are followed where most of it is written. */
+    fd = open("zeros", O_RDWR | O_CREAT, 0600);
+    pages = 64 + next(w, 256);
+    if (ftruncate(fd, (off_t)(2 * PAGES_MAX * PAGE)) != 0) die("ftruncate", fd, NULL);
+    at = mmap(NULL, pages * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
+    is_filled = next(w, 4) > 0;
   } else {
     at = mmap(NULL, pages * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (kind == 3) madvise(at, pages * PAGE, MADV_HUGEPAGE);
@@ -124,7 +136,8 @@ void map(struct worker *w, struct area *a) {
   memset(a->holds, 0, sizeof a->holds);
   memset(a->lately, 0, sizeof a->lately);
   memset(a->history, 0, sizeof a->history);
-  note(a, kind == 3 ? 'H' : 'M');
+  note(a, kind == 3 ? 'H' : kind == 4 ? 'F' : 'M');
+  for (unsigned i = 0; is_filled && i < pages; i++) write_page(w, a, i);
 }
 
 static int is_solid(const struct area *a) {
@@ -135,7 +148,7 @@ static int is_solid(const struct area *a) {
 }
 
 void resize(struct worker *w, struct area *a) {
-  unsigned pages = 1 + next(w, PAGES_MAX - 1);
+  unsigned pages = some_pages(w);
   if (a->kind != ANONYMOUS || !is_solid(a)) return;
   allow_writing(a);
   munlock(a->at, a->pages * PAGE);
