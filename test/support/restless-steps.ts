@@ -1,17 +1,22 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import process from "node:process";
+import { setTimeout } from "node:timers/promises";
 import { afterAll, beforeAll, test } from "vitest";
 import type { Session } from "../../src/index.ts";
 import { randomFrom, requireUnharmed, startRestless } from "./restless.ts";
 import { eventually, openTestWaypoint, type TestWaypoint } from "./test-waypoint.ts";
 
-/** In each of four files, so that they run beside others; `WAYPOINT_RESTLESS_STEPS` for more. */
+/**
+ * In each of four files, so that they run beside others; `WAYPOINT_RESTLESS_STEPS` for more. In one half of them
+ * something is done, in the other one the programs work on for a moment.
+ */
 const STEPS = Number(process.env["WAYPOINT_RESTLESS_STEPS"] ?? 500);
 /** `WAYPOINT_RESTLESS_TRACKING=off`: the same steps with plain dumps, to tell whose fault a wrong page is. */
 const IS_TRACKED = process.env["WAYPOINT_RESTLESS_TRACKING"] !== "off";
 const SESSIONS_MAX = 2;
 const CHECKPOINTS_MAX = 12;
+const MOMENT_MS_MAX = 100;
 
 /** What each checkpoint copied in its pause, and all that its images hold. */
 function copied(own: TestWaypoint): { copiedBytes: number; of: number }[] {
@@ -23,7 +28,7 @@ function copied(own: TestWaypoint): { copiedBytes: number; of: number }[] {
 }
 
 /**
- * Takes checkpoints, restores and forks at random of programs that know what each of their pages has to be.
+ * Takes checkpoints, restores and forks at random moments of programs that know what each of their pages has to be.
  *
  * @param seedDefault  of what is done; `WAYPOINT_RESTLESS_SEED` is added to it.
  * @param how.copiesAhead  also what is small is copied before its first pause.
@@ -56,10 +61,15 @@ export function takeRandomSteps(seedDefault: number, how: { copiesAhead: boolean
       const checkpoints: { session: Session; id: string }[] = [];
       for (let step = 0; step < STEPS; step += 1) {
         const session = sessions[random(sessions.length)] as Session;
-        const action = random(10);
+        const action = random(20);
         const known = checkpoints.filter((each) => each.session === session);
         let done = `step ${step}: a checkpoint`;
         const earlier = known[random(Math.max(1, known.length))];
+        if (action > 10) {
+          // What programs change between two checkpoints is little or much.
+          await setTimeout(random(MOMENT_MS_MAX));
+          continue;
+        }
         if (action === 0 && earlier !== undefined) {
           await session.restore(earlier.id);
           done = `step ${step}: a restore of ${earlier.id}`;
