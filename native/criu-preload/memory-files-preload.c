@@ -16,6 +16,7 @@
 /* Of the process that was asked for last. */
 static struct {
   uint64_t start, end;
+  int is_writable;
 } files[FILES_MAX];
 static size_t file_count;
 
@@ -26,17 +27,20 @@ int learn_files(int tracker, int pid) {
   file_count = 0;
   if (line == NULL) return 0;
   unsigned long start, end;
+  char rights;
   for (; *line != 0; line = strchr(line, '\n') + 1) {
-    if (file_count == FILES_MAX || strchr(line, '\n') == NULL || sscanf(line, "%lx %lx", &start, &end) != 2) return 0;
+    if (file_count == FILES_MAX || strchr(line, '\n') == NULL) return 0;
+    if (sscanf(line, "%lx %lx %c", &start, &end, &rights) != 3) return 0;
     files[file_count].start = start;
-    files[file_count++].end = end;
+    files[file_count].end = end;
+    files[file_count++].is_writable = rights == 'w';
   }
   return 1;
 }
 
-int touches_file(uint64_t start, uint64_t end) {
+int touches_file(uint64_t start, uint64_t end, int is_writable) {
   for (size_t i = 0; i < file_count; i++) {
-    if (files[i].start < end && start < files[i].end) return 1;
+    if (files[i].start < end && start < files[i].end && files[i].is_writable >= is_writable) return 1;
   }
   return 0;
 }

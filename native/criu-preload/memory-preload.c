@@ -110,7 +110,8 @@ static bool show(struct shown *shown, const struct page_region *region) {
 
 /* Shows a region, but for the clean pages in it; returns where CRIU has to ask again, or the end. */
 static uint64_t show_written(struct shown *shown, const struct page_region *region) {
-  if (!current.is_followed || !is_clean(region->categories)) {
+  bool may_be_clean = current.is_followed && !touches_file(region->start, region->end, true);
+  if (!may_be_clean || !is_clean(region->categories)) {
     note_written(current.pid, region);
     return show(shown, region) ? region->end : region->start;
   }
@@ -196,7 +197,7 @@ static int scan_written(int pagemap, struct page_scan *asked) {
     if (ask_part(pagemap, asked, &part, is_quick) == 0) return -1;
     for (int i = 0; i < part.count; i++) {
       const struct page_region *region = &part.regions[i];
-      bool is_told = (region->categories & PAGE_TRACKABLE) && !touches_file(region->start, region->end);
+      bool is_told = (region->categories & PAGE_TRACKABLE) && !touches_file(region->start, region->end, false);
       bool is_whole = !is_quick || is_told;
       if (is_whole) note_bytes(current.pid, region, 1);
       uint64_t shown_until =

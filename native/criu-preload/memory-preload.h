@@ -41,8 +41,11 @@ int make_uffd(int pid);
 /* Asks the tracker which mappings of files it follows of a process; 0 where it does not answer. */
 int learn_files(int tracker, int pid);
 
-/* Tells whether a range has something in common with these mappings, of which pages may be the file's. */
-int touches_file(uint64_t start, uint64_t end);
+/*
+ * Tells whether a range has something in common with these mappings, of which pages may be the file's; with
+ * `is_writable`, with one of those that can be written to, in which nothing is clean.
+ */
+int touches_file(uint64_t start, uint64_t end, int is_writable);
 
 /* Returns how far after `start` it stays the same whether there are marks in the place of pages. */
 uint64_t marked_until(int pagemap, uint64_t start, uint64_t end, int *is_marked);

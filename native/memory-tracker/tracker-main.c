@@ -15,7 +15,8 @@
  *
  *     base             the checkpoint, or "-"
  *     clean            "PID START-TIME" lines of the processes whose clean pages are those of the base
- *     files PID        "START END" lines, in hexadecimal: mappings of files of a process that are followed
+ *     files PID        "START END w" lines, in hexadecimal: mappings of files of a process that are followed,
+ *                      and "w" for one that can be written to, "-" for another
  *     begin ID         from now on nothing is clean since the base
  *     protect PID      "ok"; "want": a descriptor is needed
  *     register PID     the same, where whoever asks protects what was written himself
@@ -145,13 +146,15 @@ static const char *list_clean(void) {
 
 static const char *list_files(pid_t pid) {
   static char text[FILES_MAX * LINE_BYTES + 1];
-  const struct followed *process = find(pid);
+  struct followed *process = find(pid);
   size_t length = 0;
   text[0] = 0;
+  if (process != NULL) note_writable(pid, &process->files);
   for (size_t i = 0; process != NULL && i < process->files.count; i++) {
-    length += (size_t)snprintf(text + length, LINE_BYTES, "%llx %llx\n",
+    length += (size_t)snprintf(text + length, LINE_BYTES, "%llx %llx %c\n",
                                (unsigned long long)process->files.all[i].start,
-                               (unsigned long long)process->files.all[i].end);
+                               (unsigned long long)process->files.all[i].end,
+                               process->files.all[i].is_writable ? 'w' : '-');
   }
   return text;
 }

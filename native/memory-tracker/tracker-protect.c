@@ -50,11 +50,11 @@ static bool is_anonymous(const struct mapping *mapping) {
 
 static bool begins_with(const char *name, const char *what) { return strncmp(name, what, strlen(what)) == 0; }
 
-/* A table of addresses that the loader has written, for one: nobody runs what is in it. */
+/* As a table of addresses that the loader has written, and that nobody writes to or runs from then on. */
 static bool is_candidate(const struct mapping *mapping) {
   bool is_of_disk = mapping->name[0] == '/' && !begins_with(mapping->name, "/dev/") &&
                     !begins_with(mapping->name, "/memfd:") && !begins_with(mapping->name, "/SYSV");
-  return is_of_disk && mapping->rights[2] != 'x' && mapping->end - mapping->start >= FILE_BYTES_MIN;
+  return is_of_disk && mapping->rights[1] != 'w' && mapping->rights[2] != 'x' && mapping->end - mapping->start >= FILE_BYTES_MIN;
 }
 
 /* What a device writes to memory that it was given before, the kernel does not note. */
@@ -81,33 +81,60 @@ static bool note_file(struct files *files, const struct mapping *mapping) {
   return true;
 }
 
+/* Reads the next line about a mapping; false after the last one. */
+static bool read_mapping(FILE *maps, char *line, struct mapping *mapping) {
+  for (bool is_line_start = true; fgets(line, MAPS_LINE_BYTES, maps) != NULL;) {
+    bool is_begun = is_line_start;
+    is_line_start = strchr(line, '\n') != NULL;
+    *mapping = (struct mapping){.name = ""};
+    if (is_begun && sscanf(line, "%lx-%lx %4s %*x %*x:%*x %lu %15s", &mapping->start, &mapping->end,
+                           mapping->rights, &mapping->inode, mapping->name) >= 4)
+      return true;
+  }
+  return false;
+}
+
+static FILE *open_maps(pid_t pid) {
+  char path[64];
+  snprintf(path, sizeof path, "/proc/%d/maps", pid);
+  return fopen(path, "re");
+}
+
 /*
  * Returns where the last range ends that is followed now, or 0. One that cannot be registered counts as
  * written; one that is already, stays so. `files` has those of before.
  */
 static uint64_t register_all(pid_t pid, int uffd, int pagemap, struct files *files) {
-  char path[64], line[MAPS_LINE_BYTES];
-  snprintf(path, sizeof path, "/proc/%d/maps", pid);
-  FILE *maps = fopen(path, "re");
+  char line[MAPS_LINE_BYTES];
+  FILE *maps = open_maps(pid);
   const struct files before = *files;
+  struct mapping mapping;
   uint64_t last = 0;
-  bool is_line_start = true, is_refused = false;
+  bool is_refused = false;
   files->count = 0;
-  while (maps != NULL && !is_refused && fgets(line, sizeof line, maps) != NULL) {
-    bool is_begun = is_line_start;
-    is_line_start = strchr(line, '\n') != NULL;
-    struct mapping mapping = {.name = ""};
-    if (!is_begun) continue;
+  while (maps != NULL && !is_refused && read_mapping(maps, line, &mapping)) {
     is_refused = has_requests_under_way(line);
-    int fields = sscanf(line, "%lx-%lx %4s %*x %*x:%*x %lu %15s", &mapping.start, &mapping.end, mapping.rights,
-                        &mapping.inode, mapping.name);
-    if (fields < 4 || mapping.end > ADDRESS_END) continue;
+    if (mapping.end > ADDRESS_END) continue;
     bool is_of_file = is_worth_it(&mapping, &before, pagemap);
     if (is_of_file && !note_file(files, &mapping)) is_refused = is_among(&before, mapping.start, mapping.end);
     else if ((is_of_file || is_anonymous(&mapping)) && register_one(uffd, &mapping)) last = mapping.end;
   }
   if (maps != NULL) fclose(maps);
   return is_refused ? 0 : last;
+}
+
+void note_writable(pid_t pid, struct files *files) {
+  char line[MAPS_LINE_BYTES];
+  struct mapping mapping;
+  FILE *maps = files->count == 0 ? NULL : open_maps(pid);
+  for (size_t i = 0; i < files->count; i++) files->all[i].is_writable = maps == NULL;
+  while (maps != NULL && read_mapping(maps, line, &mapping)) {
+    for (size_t i = 0; mapping.rights[1] == 'w' && i < files->count; i++) {
+      bool is_part = files->all[i].start < mapping.end && mapping.start < files->all[i].end;
+      if (is_part) files->all[i].is_writable = true;
+    }
+  }
+  if (maps != NULL) fclose(maps);
 }
 
 typedef void visitor(const struct page_region *region, void *data);

@@ -12,11 +12,18 @@
 /* More of them than a program has with most of their pages its own. */
 #define FILES_MAX 64
 
-/* The mappings of files that are followed of a process, ascending. */
+/*
+ * The mappings of files that are followed of a process, ascending.
+ *
+ * In one that can be written to nothing is clean. Where a page was given back, the kernel leaves a mark; who writes
+ * there gets a copy of the file's page that looks protected, and writes to it at the second try. Between the two the
+ * process may be stopped, and the reference has another page.
+ */
 struct files {
   size_t count;
   struct {
     uint64_t start, end;
+    bool is_writable;
   } all[FILES_MAX];
 };
 
@@ -40,6 +47,9 @@ bool holds_mostly_own(int pagemap, uint64_t start, uint64_t end);
 
 /* Tells whether a range has something in common with one of the mappings of files. */
 bool is_among(const struct files *files, uint64_t start, uint64_t end);
+
+/* Notes which of them can be written to now. */
+void note_writable(pid_t pid, struct files *files);
 
 /* Tells whether it can be seen here what the kernel leaves in mappings of files; it is tried once. */
 bool can_follow_files(void);

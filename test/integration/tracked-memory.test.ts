@@ -48,17 +48,19 @@ function trackersAt(socketPath: string): number[] {
 
 const FILE_MIB = 8;
 /**
- * Has a file of its own mapped for itself alone, and all of it written. With 2 it gives the second MiB back; with
+ * Has a file of its own mapped for itself alone, and all of it written, as a loader does. With 2 it gives the second MiB back; with
  * 3 it cuts off the second half of the file; with more it writes a sum of the first two MiB into "sum".
  */
 const LOADER = [
   PYTHON,
   "-c",
-  `import mmap, os, time, zlib
+  `import ctypes, mmap, os, time, zlib
 file = os.open("mapped", os.O_RDWR | os.O_CREAT)
 os.write(file, b"f" * (${FILE_MIB} << 20))
 held = mmap.mmap(file, ${FILE_MIB} << 20, flags=mmap.MAP_PRIVATE)
 for at in range(0, len(held), 4096): held[at] = at // 4096 % 251
+address = ctypes.addressof(ctypes.c_char.from_buffer(held))
+assert ctypes.CDLL(None).mprotect(ctypes.c_void_p(address), ctypes.c_size_t(len(held)), 1) == 0
 open("ready", "w").close()
 written = 0
 while True:
