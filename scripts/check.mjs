@@ -28,7 +28,15 @@ const isCi = /^(1|true)$/i.test(process.env.CI ?? "");
 /** By hand, a test that fails has failed. */
 const INTEGRATION_TRIES_MAX = isCi ? 3 : 1;
 const workDir = mkdtempSync(join(tmpdir(), "waypoint-check-"));
-process.on("exit", () => rmSync(workDir, { recursive: true, force: true }));
+process.on("exit", () => {
+  try {
+    rmSync(workDir, { recursive: true, force: true });
+  } catch (error) {
+    // A mount of a test that was ended holds it.
+    process.stderr.write(`Left behind: ${workDir} (${error.message})\n`);
+    process.exitCode = 1;
+  }
+});
 
 const staticStages = [
   { name: "types", argv: ["node_modules/ts7/bin/tsc", "--noEmit"] },
