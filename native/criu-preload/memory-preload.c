@@ -200,8 +200,9 @@ static int scan_written(int pagemap, struct page_scan *asked) {
       bool is_told = (region->categories & PAGE_TRACKABLE) && !touches_file(region->start, region->end, false);
       bool is_whole = !is_quick || is_told;
       if (is_whole) note_bytes(current.pid, region, 1);
-      uint64_t shown_until =
-          is_whole ? show_unmarked(pagemap, &shown, region) : show_asked(pagemap, asked, &shown, region);
+      uint64_t shown_until = is_quick && is_told ? show_written(&shown, region)
+                             : is_whole          ? show_unmarked(pagemap, &shown, region)
+                                                 : show_asked(pagemap, asked, &shown, region);
       if (shown_until == 0) return -1;
       if (shown_until == region->end) continue;
       asked->walk_end = shown_until;

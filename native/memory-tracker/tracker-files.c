@@ -2,7 +2,10 @@
 #define _GNU_SOURCE
 #include "tracker.h"
 
+#include <linux/magic.h>
+#include <stdio.h>
 #include <sys/ioctl.h>
+#include <sys/vfs.h>
 
 #include "page-scan.h"
 
@@ -42,4 +45,11 @@ bool holds_mostly_own(int pagemap, uint64_t start, uint64_t end) {
     if (own == 0) return false;
   }
   return own * 2 > PLACES * PLACE_PAGES;
+}
+
+bool has_small_pages(pid_t pid, uint64_t start, uint64_t end) {
+  char path[96];
+  struct statfs filesystem;
+  snprintf(path, sizeof path, "/proc/%d/map_files/%llx-%llx", pid, (unsigned long long)start, (unsigned long long)end);
+  return statfs(path, &filesystem) == 0 && filesystem.f_type != HUGETLBFS_MAGIC;
 }

@@ -149,7 +149,7 @@ static const char *list_files(pid_t pid) {
   struct followed *process = find(pid);
   size_t length = 0;
   text[0] = 0;
-  if (process != NULL) note_writable(pid, &process->files);
+  if (process != NULL) note_now(pid, &process->files);
   for (size_t i = 0; process != NULL && i < process->files.count; i++) {
     length += (size_t)snprintf(text + length, LINE_BYTES, "%llx %llx %c\n",
                                (unsigned long long)process->files.all[i].start,

@@ -48,23 +48,25 @@ static bool is_anonymous(const struct mapping *mapping) {
          strncmp(name, "[anon:", 6) == 0;
 }
 
-static bool begins_with(const char *name, const char *what) { return strncmp(name, what, strlen(what)) == 0; }
-
-/* As a table of addresses that the loader has written, and that nobody writes to or runs from then on. */
-static bool is_candidate(const struct mapping *mapping) {
-  bool is_of_disk = mapping->name[0] == '/' && !begins_with(mapping->name, "/dev/") &&
-                    !begins_with(mapping->name, "/memfd:") && !begins_with(mapping->name, "/SYSV");
-  return is_of_disk && mapping->rights[1] != 'w' && mapping->rights[2] != 'x' && mapping->end - mapping->start >= FILE_BYTES_MIN;
+/* A table of addresses that the loader has written, and that nobody writes to from then on. */
+static bool is_candidate(const struct mapping *mapping, unsigned long program) {
+  return mapping->inode == program && mapping->name[0] == '/' && mapping->rights[1] != 'w' &&
+         mapping->rights[2] != 'x' && mapping->end - mapping->start >= FILE_BYTES_MIN;
 }
 
 /* What a device writes to memory that it was given before, the kernel does not note. */
 static bool has_requests_under_way(const char *line) { return strstr(line, "/[aio]") != NULL; }
 
-/* What is followed stays so, whatever has become of it. */
-static bool is_worth_it(const struct mapping *mapping, const struct files *before, int pagemap) {
+/*
+ * Tells whether a mapping of a file is to be followed; what is, stays so. `program` is the inode of the last mapping
+ * before it that can be run.
+ */
+static bool is_worth_it(const struct mapping *mapping, unsigned long program, const struct files *before,
+                        int pagemap) {
   if (!is_private(mapping) || mapping->inode == 0) return false;
   if (is_among(before, mapping->start, mapping->end)) return true;
-  return is_candidate(mapping) && can_follow_files() && holds_mostly_own(pagemap, mapping->start, mapping->end);
+  return is_candidate(mapping, program) && can_follow_files() &&
+         holds_mostly_own(pagemap, mapping->start, mapping->end);
 }
 
 static bool register_one(int uffd, const struct mapping *mapping) {
@@ -83,12 +85,12 @@ static bool note_file(struct files *files, const struct mapping *mapping) {
 
 /* Reads the next line about a mapping; false after the last one. */
 static bool read_mapping(FILE *maps, char *line, struct mapping *mapping) {
-  for (bool is_line_start = true; fgets(line, MAPS_LINE_BYTES, maps) != NULL;) {
-    bool is_begun = is_line_start;
-    is_line_start = strchr(line, '\n') != NULL;
+  while (fgets(line, MAPS_LINE_BYTES, maps) != NULL) {
+    /* A name may be longer, and its end look like a line. */
+    for (int next = 0; strchr(line, '\n') == NULL && next != '\n' && next != EOF;) next = fgetc(maps);
     *mapping = (struct mapping){.name = ""};
-    if (is_begun && sscanf(line, "%lx-%lx %4s %*x %*x:%*x %lu %15s", &mapping->start, &mapping->end,
-                           mapping->rights, &mapping->inode, mapping->name) >= 4)
+    if (sscanf(line, "%lx-%lx %4s %*x %*x:%*x %lu %15s", &mapping->start, &mapping->end, mapping->rights,
+               &mapping->inode, mapping->name) >= 4)
       return true;
   }
   return false;
@@ -110,28 +112,35 @@ static uint64_t register_all(pid_t pid, int uffd, int pagemap, struct files *fil
   const struct files before = *files;
   struct mapping mapping;
   uint64_t last = 0;
+  unsigned long program = 0;
   bool is_refused = false;
   files->count = 0;
   while (maps != NULL && !is_refused && read_mapping(maps, line, &mapping)) {
     is_refused = has_requests_under_way(line);
     if (mapping.end > ADDRESS_END) continue;
-    bool is_of_file = is_worth_it(&mapping, &before, pagemap);
+    if (mapping.rights[2] == 'x' && mapping.inode != 0) program = mapping.inode;
+    bool is_of_file = is_worth_it(&mapping, program, &before, pagemap);
+    /* Something else may be where one was before. */
+    bool may_follow = is_of_file ? has_small_pages(pid, mapping.start, mapping.end) : is_anonymous(&mapping);
     if (is_of_file && !note_file(files, &mapping)) is_refused = is_among(&before, mapping.start, mapping.end);
-    else if ((is_of_file || is_anonymous(&mapping)) && register_one(uffd, &mapping)) last = mapping.end;
+    else if (may_follow && register_one(uffd, &mapping)) last = mapping.end;
   }
   if (maps != NULL) fclose(maps);
   return is_refused ? 0 : last;
 }
 
-void note_writable(pid_t pid, struct files *files) {
+void note_now(pid_t pid, struct files *files) {
   char line[MAPS_LINE_BYTES];
   struct mapping mapping;
   FILE *maps = files->count == 0 ? NULL : open_maps(pid);
   for (size_t i = 0; i < files->count; i++) files->all[i].is_writable = maps == NULL;
   while (maps != NULL && read_mapping(maps, line, &mapping)) {
-    for (size_t i = 0; mapping.rights[1] == 'w' && i < files->count; i++) {
-      bool is_part = files->all[i].start < mapping.end && mapping.start < files->all[i].end;
-      if (is_part) files->all[i].is_writable = true;
+    for (size_t i = 0; mapping.inode != 0 && i < files->count; i++) {
+      if (files->all[i].start >= mapping.end || mapping.start >= files->all[i].end) continue;
+      if (mapping.rights[1] == 'w') files->all[i].is_writable = true;
+      /* It has grown. */
+      if (mapping.start < files->all[i].start) files->all[i].start = mapping.start;
+      if (mapping.end > files->all[i].end) files->all[i].end = mapping.end;
     }
   }
   if (maps != NULL) fclose(maps);

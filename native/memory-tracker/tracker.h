@@ -48,8 +48,11 @@ bool holds_mostly_own(int pagemap, uint64_t start, uint64_t end);
 /* Tells whether a range has something in common with one of the mappings of files. */
 bool is_among(const struct files *files, uint64_t start, uint64_t end);
 
-/* Notes which of them can be written to now. */
-void note_writable(pid_t pid, struct files *files);
+/* Notes which of them can be written to now, and which have grown. */
+void note_now(pid_t pid, struct files *files);
+
+/* Tells whether a mapping of a file has pages of the usual size: of others the kernel tells marks in another way. */
+bool has_small_pages(pid_t pid, uint64_t start, uint64_t end);
 
 /* Tells whether it can be seen here what the kernel leaves in mappings of files; it is tried once. */
 bool can_follow_files(void);

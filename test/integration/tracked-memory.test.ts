@@ -58,6 +58,8 @@ const LOADER = [
 file = os.open("mapped", os.O_RDWR | os.O_CREAT)
 os.write(file, b"f" * (${FILE_MIB} << 20))
 held = mmap.mmap(file, ${FILE_MIB} << 20, flags=mmap.MAP_PRIVATE)
+# Below it, as that of a program is.
+text = mmap.mmap(file, len(held), flags=mmap.MAP_PRIVATE, prot=mmap.PROT_READ | mmap.PROT_EXEC)
 for at in range(0, len(held), 4096): held[at] = at // 4096 % 251
 address = ctypes.addressof(ctypes.c_char.from_buffer(held))
 assert ctypes.CDLL(None).mprotect(ctypes.c_void_p(address), ctypes.c_size_t(len(held)), 1) == 0

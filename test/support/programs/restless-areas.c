@@ -116,10 +116,12 @@ void map(struct worker *w, struct area *a) {
     pages = pages > 4 ? 4 : pages;
     at = mmap(NULL, pages * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
   } else if (kind == 4) {
-    /* A file of zeros is memory like any other, and its writes are followed where most of it is written. */
+    /* A file of zeros is memory like any other; it is followed where it is written for the most part, and protected. */
     fd = open("zeros", O_RDWR | O_CREAT, 0600);
     pages = 64 + next(w, 256);
     if (ftruncate(fd, (off_t)(2 * PAGES_MAX * PAGE)) != 0) die("ftruncate", fd, NULL);
+    /* Below all that is mapped, so that it looks like a program's. */
+    mmap((void *)0x600000000000, PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED_NOREPLACE, fd, 0);
     at = mmap(NULL, pages * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
     is_filled = next(w, 4) > 0;
   } else {
