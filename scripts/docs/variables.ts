@@ -35,6 +35,12 @@ export const VARIABLES: readonly Variable[] = [
       "`on`, for tests of `WAYPOINT_TRACK_MEMORY`: all memory is copied a second time in each pause, and a checkpoint that differs from it fails",
   },
   {
+    name: "WAYPOINT_STARTUP_FILES",
+    readBy: "the daemon, when it starts",
+    meaning:
+      "`off`: the shells of sessions that begin do not read the start-up files of their user, such as ~/.bashrc. What those start runs at each prompt, too, and may take longer than a command; `waypoint new --env WAYPOINT_STARTUP_FILES=off` does it for one session",
+  },
+  {
     name: "WAYPOINT_HIDE_TRACKING",
     readBy: "the daemon, when it starts",
     meaning: "For tests: anything has this machine count as one that cannot follow writes",

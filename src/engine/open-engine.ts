@@ -69,6 +69,8 @@ export interface EngineOptions {
   autoDefault: string;
   /** Processes that a session may have that says nothing else; `null` for any number. */
   pidsDefault: number | null;
+  /** Whether shells read the start-up files of their user. @defaultValue on */
+  startupFiles?: "on" | "off";
   /** The program that builds stories (src/engine/story-program.ts), with its interpreter. */
   storyProgram: readonly [string, ...string[]];
   /** The machine's own mount namespace; `null` if it is not known. */
@@ -132,11 +134,9 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
       ...{ pagesServerPath, assembleProgramPath },
       lazyBytesMin: options.lazyBytesMin ?? LAZY_BYTES_MIN_DEFAULT,
       trackMemory: await trackMemoryOf(options.trackMemory, native, { criu, logger }),
-      resumeHookPath,
-      parkHookPath,
-      mountProgramPath: native.mountProgramPath,
+      ...{ resumeHookPath, parkHookPath, mountProgramPath: native.mountProgramPath },
       hostNamespacePath: options.hostNamespacePath,
-      shellFiles: SHELL_FILES,
+      ...{ shellFiles: SHELL_FILES, startupFiles: options.startupFiles ?? "on" },
       resolvConf: network.resolvConf,
       standby: options.standby,
       autoDefault: options.autoDefault,

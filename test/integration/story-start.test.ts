@@ -41,7 +41,12 @@ afterAll(async () => {
 /** Starts a session whose shell reads the start-up file above. */
 function begin(name: string, env: Record<string, string> = {}): Promise<Session> {
   const binds = [{ source: home, target: "/srv", readOnly: false }];
-  return own.waypoint.new({ name, net: "none", binds, env: { HOME: "/srv", ...env } });
+  return own.waypoint.new({
+    name,
+    net: "none",
+    binds,
+    env: { HOME: "/srv", WAYPOINT_STARTUP_FILES: "on", ...env },
+  });
 }
 
 /** What a checkpoint tells of its shell and its programs. */

@@ -52,6 +52,8 @@ export interface EngineSettings {
   hostNamespacePath: string | null;
   /** What the shells of a session read at their start, by path below /run/waypoint. */
   shellFiles: Readonly<Record<string, string>>;
+  /** Whether they read the user's own start-up files, too. */
+  startupFiles: "on" | "off";
   /** Content for a session's /etc/resolv.conf, for one with a network of its own. */
   resolvConf: string | null;
   standby: StandbySettings;

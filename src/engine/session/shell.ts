@@ -15,6 +15,9 @@ const STARTUPS: Record<ShellDialect, { argv: string[]; env: Record<string, strin
   fish: { argv: ["--init-command", "source /run/waypoint/keys.fish"], env: {} },
 };
 
+/** `off` keeps the shell from reading its user's own start-up files; read by those of Waypoint, and by fish. */
+const STARTUP_FILES = "WAYPOINT_STARTUP_FILES";
+
 const shellsByBase = new Map<string, BaseShell>();
 
 /**
@@ -56,19 +59,22 @@ export async function openShell(
   options: ShellOptions,
   engine: Engine,
 ): Promise<number> {
-  const { sandbox, store } = engine;
+  const { sandbox, settings, store } = engine;
   const { shellPath, dialect } = findShell(session, engine);
   const user = sandbox.findUser(store.bases.directoryOf(session.base), session.user);
   const startup = STARTUPS[dialect];
-  const argv = [shellPath, ...startup.argv, "-i"];
+  const env = {
+    ...shellEnvironment(user, shellPath),
+    ...startup.env,
+    ...(settings.startupFiles === "off" ? { [STARTUP_FILES]: "off" } : {}),
+    ...options.env,
+  };
+  const own = dialect === "fish" && env[STARTUP_FILES] === "off" ? ["--no-config"] : [];
+  const argv = [shellPath, ...startup.argv, ...own, "-i"];
   try {
     return await link.openTerminal({
       argv,
-      env: {
-        ...shellEnvironment(user, shellPath),
-        ...startup.env,
-        ...options.env,
-      },
+      env,
       cwd: session.cwd,
       uid: user.uid,
       gid: user.gid,

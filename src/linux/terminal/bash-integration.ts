@@ -11,7 +11,8 @@
  */
 export const BASH_RC: string = String.raw`# Written by Waypoint; changes are lost.
 [ -r /etc/bash.bashrc ] && . /etc/bash.bashrc
-[ -r ~/.bashrc ] && . ~/.bashrc
+[[ ${"$"}{WAYPOINT_STARTUP_FILES-} == off ]] || { [ -r ~/.bashrc ] && . ~/.bashrc; }
+unset WAYPOINT_STARTUP_FILES
 
 if [[ -p /run/waypoint/t/${"$"}{WAYPOINT_TERMINAL-}/control ]]; then
   __waypoint_dir=/run/waypoint/t/$WAYPOINT_TERMINAL

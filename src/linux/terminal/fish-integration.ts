@@ -8,6 +8,7 @@
  * @see docs/init-protocol.md
  */
 export const FISH_KEYS: string = String.raw`# Written by Waypoint; changes are lost.
+set -q WAYPOINT_STARTUP_FILES; and set -e WAYPOINT_STARTUP_FILES
 if status is-interactive; and test -p /run/waypoint/t/$WAYPOINT_TERMINAL/control
   set -g __waypoint_dir /run/waypoint/t/$WAYPOINT_TERMINAL
   set -g __waypoint_keys 1

@@ -96,7 +96,7 @@ fi
  */
 export const ZSH_ENV = `# Written by Waypoint; changes are lost.
 unset ZDOTDIR
-[[ -r ~/.zshenv ]] && . ~/.zshenv
+[[ \${WAYPOINT_STARTUP_FILES-} == off ]] || { [[ -r ~/.zshenv ]] && . ~/.zshenv; }
 [[ -z \${ZDOTDIR+x} ]] || __waypoint_zdotdir=$ZDOTDIR
 ZDOTDIR=/run/waypoint/zsh
 `;
@@ -106,6 +106,7 @@ unset ZDOTDIR
 [[ -z \${__waypoint_zdotdir+x} ]] || export ZDOTDIR=$__waypoint_zdotdir
 unset __waypoint_zdotdir
 [[ \${HISTFILE-} != /run/waypoint/zsh/* ]] || HISTFILE=\${ZDOTDIR:-$HOME}/\${HISTFILE:t}
-[[ -r \${ZDOTDIR:-$HOME}/.zshrc ]] && . \${ZDOTDIR:-$HOME}/.zshrc
+[[ \${WAYPOINT_STARTUP_FILES-} == off ]] || { [[ -r \${ZDOTDIR:-$HOME}/.zshrc ]] && . \${ZDOTDIR:-$HOME}/.zshrc; }
+unset WAYPOINT_STARTUP_FILES
 . /run/waypoint/keys.zsh
 `;

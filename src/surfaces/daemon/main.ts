@@ -60,6 +60,7 @@ async function main(): Promise<void> {
     autoDefault: autoFromEnvironment(process.env),
     pidsDefault: pidsFromEnvironment(process.env, readPidsDefault()),
     redact: redactFromEnvironment(process.env),
+    startupFiles: process.env["WAYPOINT_STARTUP_FILES"] === "off" ? "off" : "on",
     storyProgram: [
       process.execPath,
       ...STORY_NODE_FLAGS,
