@@ -170,7 +170,7 @@ function ofEngine(): Known {
     "browses.of": () => [],
     "verifications.cancel": async () => {},
     "stories.cancel": async () => {},
-    "stories.whileNothingIsRead": (work: () => Promise<unknown>) => work(),
+    "stories.whileNotRead": (_ids: unknown, work: () => Promise<unknown>) => work(),
   };
 }
 

@@ -112,7 +112,7 @@ test("a checkpoint is removed when nothing sums, moves, reads or verifies it any
     "verifications.cancel c2",
     "the sums are there",
     "catalog.updateCheckpoint c2",
-    "stories.whileNothingIsRead",
+    "stories.whileNotRead",
     "store.deleteCheckpoint c2",
     "store.shares.sweep",
   ]);

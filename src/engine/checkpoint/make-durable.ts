@@ -106,7 +106,7 @@ export async function removeCheckpoints(ids: readonly string[], engine: Engine):
   for (const id of ids) await engine.stories.cancel(id);
   await Promise.all(ids.map((id) => engine.verifications.cancel(id)));
   await engine.background.run(QUEUE, () =>
-    engine.stories.whileNothingIsRead(async () => {
+    engine.stories.whileNotRead(ids, async () => {
       for (const id of ids) {
         await engine.background.run(sumsQueue(id), () => engine.store.deleteCheckpoint(id));
       }

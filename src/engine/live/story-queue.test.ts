@@ -70,10 +70,10 @@ test("a queue that was stopped builds nothing more", async () => {
   expect(built).toEqual(["a given up"]);
 });
 
-test("while something else has the snapshots nothing is built; what was begun is built anew", async () => {
+test("beside a removal no story is begun; one that has not said what it reads is built anew", async () => {
   const { queue, built, open } = queueOf(["a", "b"]);
 
-  await queue.whileNothingIsRead(async () => {
+  await queue.whileNotRead(["x"], async () => {
     expect(built).toEqual(["a given up"]);
     queue.schedule("c", async () => void built.push("c"));
     await new Promise((resolve) => setImmediate(resolve));
@@ -84,4 +84,25 @@ test("while something else has the snapshots nothing is built; what was begun is
   await queue.ready("a", 10_000);
   await queue.caughtUp(10_000);
   expect(built).toEqual(["a given up", "a", "b", "c"]);
+});
+
+test("a story goes on beside the removal of what it does not read, and is built anew after that of what it does", async () => {
+  const queue = new StoryQueue();
+  const gate = Promise.withResolvers<void>();
+  let begun = 0;
+  queue.schedule("a", async (signal, reads) => {
+    begun += 1;
+    reads(["a", "parent"]);
+    const given = new Promise((resolve) => signal.addEventListener("abort", resolve));
+    await Promise.race([gate.promise, given]);
+  });
+
+  await queue.whileNotRead(["other"], async () => {});
+  expect(begun).toBe(1);
+  await queue.whileNotRead(["other", "parent"], async () => {});
+  expect(begun).toBe(2);
+
+  gate.resolve();
+  await queue.ready("a", 10_000);
+  expect(begun).toBe(2);
 });

@@ -4,7 +4,7 @@ const BACKLOG_WAITED_FOR_MAX = 4;
 /** What the queue knows of one story that is not built yet. */
 interface Waiting {
   id: string;
-  build: (signal: AbortSignal) => Promise<void>;
+  build: (signal: AbortSignal, reads: (checkpointIds: readonly string[]) => void) => Promise<void>;
   done: PromiseWithResolvers<void>;
 }
 
@@ -13,6 +13,8 @@ interface Current extends Waiting {
   controller: AbortController;
   /** It is to be built again: what it read is about to change. */
   isInterrupted: boolean;
+  /** The checkpoints that it may read; `undefined` while it has not said. */
+  reads: ReadonlySet<string> | undefined;
   ended: PromiseWithResolvers<void>;
 }
 
@@ -24,7 +26,7 @@ interface Current extends Waiting {
 export class StoryQueue {
   readonly #waiting: Waiting[] = [];
   #current: Current | undefined;
-  /** Works that let no story be read meanwhile. */
+  /** Works beside which no story is begun. */
   #holders = 0;
   #isStopped = false;
 
@@ -33,7 +35,11 @@ export class StoryQueue {
     return this.#isStopped;
   }
 
-  /** Asks for the story of a checkpoint; once, however often it is asked for. */
+  /**
+   * Asks for the story of a checkpoint; once, however often it is asked for.
+   *
+   * @param build  is to say what it reads before it does: {@link whileNotRead} gives up what has not said so.
+   */
   schedule(id: string, build: Waiting["build"]): void {
     if (this.#isStopped || this.#find(id) !== undefined) return;
     this.#waiting.push({ id, build, done: Promise.withResolvers() });
@@ -67,16 +73,17 @@ export class StoryQueue {
   }
 
   /**
-   * Runs `work` while no story is read, such as the removal of a snapshot; the one that was being built
-   * begins anew afterwards.
+   * Runs `work` while no story reads any of these checkpoints, such as their removal; one that did begins anew
+   * afterwards. Another one goes on: a long one would never end where checkpoints are removed all the time.
    */
-  async whileNothingIsRead<T>(work: () => Promise<T>): Promise<T> {
+  async whileNotRead<T>(checkpointIds: readonly string[], work: () => Promise<T>): Promise<T> {
     this.#holders += 1;
     try {
-      if (this.#current !== undefined) {
-        this.#current.isInterrupted = true;
-        this.#current.controller.abort();
-        await this.#current.ended.promise;
+      const current = this.#current;
+      if (current !== undefined && mayRead(current, checkpointIds)) {
+        current.isInterrupted = true;
+        current.controller.abort();
+        await current.ended.promise;
       }
       return await work();
     } finally {
@@ -111,10 +118,15 @@ export class StoryQueue {
   async #build(next: Waiting): Promise<void> {
     const controller = new AbortController();
     const ended = Promise.withResolvers<void>();
-    const current: Current = { ...next, controller, isInterrupted: false, ended };
+    const current: Current = {
+      ...{ ...next, controller, ended },
+      ...{ isInterrupted: false, reads: undefined },
+    };
     this.#current = current;
     try {
-      await next.build(controller.signal);
+      await next.build(controller.signal, (ids) => {
+        current.reads = new Set(ids);
+      });
     } finally {
       this.#current = undefined;
       if (current.isInterrupted && !this.#isStopped) this.#waiting.unshift(next);
@@ -122,6 +134,10 @@ export class StoryQueue {
       ended.resolve();
     }
   }
+}
+
+function mayRead({ reads }: Current, checkpointIds: readonly string[]): boolean {
+  return reads === undefined || checkpointIds.some((id) => reads.has(id));
 }
 
 async function atMost(timeoutMs: number, work: Promise<void>): Promise<void> {

@@ -10,11 +10,13 @@ import { keepStory } from "./keep-story.ts";
  */
 export function scheduleStory(checkpointId: string, engine: Engine): void {
   const askedAtMs = performance.now();
-  engine.stories.schedule(checkpointId, async (signal) => {
+  engine.stories.schedule(checkpointId, async (signal, reads) => {
     try {
       await engine.turns.turn(askedAtMs, signal);
       const row = engine.catalog.checkpoint(checkpointId);
       if (row === undefined || signal.aborted) return;
+      // Where its parent is removed, it is compared with an earlier one: the removal has it built anew.
+      reads([row.id, ...(row.parent === null ? [] : [row.parent])]);
       await keepStory(await buildWithinBudget(row, engine, signal), engine);
     } catch (error) {
       if (!signal.aborted) engine.logger.error("build a story", error, { checkpointId });
