@@ -24,8 +24,8 @@ interface ShellView extends ShellState {
 const LEFT_OUT = ["_", "PWD", "OLDPWD", "SHLVL"];
 /** What activated Python environments set. */
 const VIRTUALENV_VARIABLES = ["VIRTUAL_ENV", "CONDA_PREFIX"];
-/** What a startup file of Waypoint's own is found by, and takes away at once. */
-const OWN_VALUE = /=\/run\/waypoint\//;
+/** What tells a startup file of Waypoint's own where and what to read, and is taken away by it at once. */
+const OWN_VALUE = /=\/run\/waypoint\/|^WAYPOINT_STARTUP_FILES=/;
 /** What an answer holds of variables and functions; files have most of a frame. */
 const ANSWER_BYTES_MAX = 1024 * 1024;
 /** A live shell goes on while it is read; then it is read again. */
