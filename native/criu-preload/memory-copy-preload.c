@@ -62,25 +62,42 @@ static void fail_loudly(int pid, unsigned long long address) {
   _exit(1);
 }
 
-/* Copies the pages of a window that are the process's own. */
+/* How many pages from a place on are the process's own, or for all that is taken, the window's. */
+static uint64_t own_run(const uint64_t *marks, uint64_t from, uint64_t count, bool takes_all) {
+  uint64_t at = from;
+  for (; at < count; at++) {
+    bool is_own = (marks[at] & (IS_PRESENT | IS_SWAPPED)) && !(marks[at] & IS_OF_FILE);
+    if ((!is_own || is_mark(marks[at])) && !takes_all) break;
+  }
+  return at - from;
+}
+
+/* Copies the pages of a window that are the process's own: a row of them with one call, a page alone where that fails. */
 static void copy_window(FILE *copy, int pid, int memory, int pagemap, uint64_t start, uint64_t end,
                         bool takes_all) {
-  static char page[PAGE_BYTES];
+  static char bytes[WINDOW_PAGES * PAGE_BYTES];
   uint64_t marks[WINDOW_PAGES], count = (end - start) / PAGE_BYTES;
   size_t length = count * sizeof *marks;
   if (pread(pagemap, marks, length, (off_t)(start / PAGE_BYTES * sizeof *marks)) != (ssize_t)length)
     fail_loudly(pid, start);
-  for (uint64_t i = 0; i < count; i++) {
-    uint64_t head[2] = {start + i * PAGE_BYTES, PAGE_BYTES};
-    bool is_own = (marks[i] & (IS_PRESENT | IS_SWAPPED)) && !(marks[i] & IS_OF_FILE);
-    if ((!is_own || is_mark(marks[i])) && !takes_all) continue;
-    /* A guard page looks as if it were swapped out. */
-    if (pread(memory, page, sizeof page, (off_t)head[0]) != sizeof page) {
-      if (marks[i] & IS_PRESENT) fail_loudly(pid, head[0]);
+  for (uint64_t i = 0, run; i < count; i += run) {
+    run = own_run(marks, i, count, takes_all);
+    if (run == 0) {
+      run = 1;
       continue;
     }
+    uint64_t head[2] = {start + i * PAGE_BYTES, run * PAGE_BYTES};
+    if (pread(memory, bytes, head[1], (off_t)head[0]) != (ssize_t)head[1]) {
+      run = 1;
+      head[1] = PAGE_BYTES;
+      /* A guard page looks as if it were swapped out. */
+      if (pread(memory, bytes, PAGE_BYTES, (off_t)head[0]) != PAGE_BYTES) {
+        if (marks[i] & IS_PRESENT) fail_loudly(pid, head[0]);
+        continue;
+      }
+    }
     fwrite(head, sizeof head, 1, copy);
-    fwrite(page, sizeof page, 1, copy);
+    fwrite(bytes, head[1], 1, copy);
   }
 }
 

@@ -15,6 +15,8 @@
 #include "assemble.h"
 
 #define TOLD_MAX 20
+/* Of a copy and of an image, what is read at once. */
+#define READ_PAGES 256ul
 
 static unsigned long differences, compared;
 
@@ -23,25 +25,6 @@ static void tell(int pid, uint64_t address, const char *how) {
 }
 
 static bool is_zero(const uint8_t *page) { return page[0] == 0 && memcmp(page, page + 1, PAGE - 1) == 0; }
-
-/* Tells of pages that only the image has, up to an address, and returns the place of that address. */
-static void pass(int pid, int pages_fd, const struct layout *layout, size_t *run, uint64_t *page,
-                 uint64_t address) {
-  uint8_t bytes[PAGE];
-  while (*run < layout->count) {
-    const struct run *each = &layout->runs[*run];
-    if (*page == each->pages) {
-      (*run)++;
-      *page = 0;
-      continue;
-    }
-    uint64_t at = each->address + *page * PAGE;
-    if (at >= address) return;
-    if (read_range(pages_fd, bytes, PAGE, each->offset + *page * PAGE) != PAGE) tell(pid, at, "cannot be read");
-    else if (!is_zero(bytes)) tell(pid, at, "is in the image alone");
-    (*page)++;
-  }
-}
 
 #define AREA_BYTES 32
 #define AREAS_MAX 65536
@@ -65,40 +48,95 @@ static void leave_out(uint64_t address, uint8_t *ours, uint8_t *theirs) {
   }
 }
 
+/* What has been read of an image, ahead of what is compared. */
+struct reader {
+  int fd;
+  uint64_t offset;
+  size_t length;
+  uint8_t bytes[READ_PAGES * PAGE];
+};
+
+/* Returns a page of an image; NULL where it cannot be read. */
+static uint8_t *read_page(struct reader *reader, uint64_t offset) {
+  if (offset < reader->offset || offset + PAGE > reader->offset + reader->length) {
+    ssize_t length = pread(reader->fd, reader->bytes, sizeof reader->bytes, (off_t)offset);
+    reader->offset = offset;
+    reader->length = length < 0 ? 0 : (size_t)length;
+    if (reader->length < PAGE) return NULL;
+  }
+  return reader->bytes + (offset - reader->offset);
+}
+
+/* How far the images of a process have been compared. */
+struct place {
+  int pid;
+  struct reader *pages;
+  struct layout layout;
+  size_t run;
+  uint64_t page;
+};
+
+/* Tells of pages that only the image has, up to an address, and goes on to the place of that address. */
+static void pass(struct place *place, uint64_t address) {
+  while (place->run < place->layout.count) {
+    const struct run *each = &place->layout.runs[place->run];
+    if (place->page == each->pages) {
+      place->run++;
+      place->page = 0;
+      continue;
+    }
+    uint64_t at = each->address + place->page * PAGE;
+    if (at >= address) return;
+    const uint8_t *bytes = read_page(place->pages, each->offset + place->page * PAGE);
+    if (bytes == NULL) tell(place->pid, at, "cannot be read");
+    else if (!is_zero(bytes)) tell(place->pid, at, "is in the image alone");
+    place->page++;
+  }
+}
+
+static void compare_page(struct place *place, uint64_t address, uint8_t *theirs) {
+  compared++;
+  pass(place, address);
+  const struct run *run = place->run < place->layout.count ? &place->layout.runs[place->run] : NULL;
+  if (run == NULL || run->address + place->page * PAGE != address) {
+    if (!is_zero(theirs)) tell(place->pid, address, "is missing in the image");
+    return;
+  }
+  uint8_t *ours = read_page(place->pages, run->offset + place->page * PAGE);
+  place->page++;
+  if (ours == NULL) {
+    tell(place->pid, address, "cannot be read");
+  } else if (memcmp(ours, theirs, PAGE) != 0) {
+    leave_out(address, ours, theirs);
+    if (memcmp(ours, theirs, PAGE) != 0) tell(place->pid, address, "differs");
+  }
+}
+
 static void compare_one(int dir_fd, int pid, FILE *copy) {
+  static struct reader reader;
+  struct place place = {.pid = pid, .pages = &reader};
   char name[32];
   uint32_t id;
-  struct layout layout;
   snprintf(name, sizeof name, "pagemap-%d.img", pid);
-  if (!read_pagemap(dir_fd, name, &id, &layout)) {
+  if (!read_pagemap(dir_fd, name, &id, &place.layout)) {
     tell(pid, 0, "has no image");
     return;
   }
   snprintf(name, sizeof name, "pages-%u.img", id);
-  int pages_fd = openat(dir_fd, name, O_RDONLY | O_CLOEXEC);
-  if (pages_fd < 0) fail("open", name);
-  size_t run = 0;
-  uint64_t page = 0, head[2];
-  static uint8_t theirs[PAGE], ours[PAGE];
+  reader.fd = openat(dir_fd, name, O_RDONLY | O_CLOEXEC);
+  reader.length = 0;
+  if (reader.fd < 0) fail("open", name);
+  uint64_t head[2];
+  static uint8_t theirs[PAGE];
   while (fread(head, sizeof head, 1, copy) == 1) {
-    if (fread(theirs, PAGE, 1, copy) != 1) fail("read", "a copy");
-    compared++;
-    pass(pid, pages_fd, &layout, &run, &page, head[0]);
-    const struct run *each = run < layout.count ? &layout.runs[run] : NULL;
-    if (each == NULL || each->address + page * PAGE != head[0]) {
-      if (!is_zero(theirs)) tell(pid, head[0], "is missing in the image");
-      continue;
+    for (uint64_t at = head[0]; at < head[0] + head[1]; at += PAGE) {
+      if (fread(theirs, PAGE, 1, copy) != 1) fail("read", "a copy");
+      compare_page(&place, at, theirs);
     }
-    if (read_range(pages_fd, ours, PAGE, each->offset + page * PAGE) != PAGE) tell(pid, head[0], "cannot be read");
-    else if (memcmp(ours, theirs, PAGE) != 0) {
-      leave_out(head[0], ours, theirs);
-      if (memcmp(ours, theirs, PAGE) != 0) tell(pid, head[0], "differs");
-    }
-    page++;
   }
-  pass(pid, pages_fd, &layout, &run, &page, UINT64_MAX);
-  free(layout.runs);
-  close(pages_fd);
+  pass(&place, UINT64_MAX);
+  free(place.layout.runs);
+  close(reader.fd);
 }
 
 unsigned long compare_images(int dir_fd, const char *copies) {
@@ -111,6 +149,7 @@ unsigned long compare_images(int dir_fd, const char *copies) {
     int fd = openat(dirfd(dir), entry->d_name, O_RDONLY | O_CLOEXEC);
     FILE *copy = fd < 0 ? NULL : fdopen(fd, "r");
     if (copy == NULL) fail("open", entry->d_name);
+    setvbuf(copy, NULL, _IOFBF, READ_PAGES * PAGE);
     compare_one(dir_fd, pid, copy);
     fclose(copy);
   }
