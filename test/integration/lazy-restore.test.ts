@@ -6,7 +6,7 @@ import { expectedHoldings, holdingsOf } from "../support/holdings.ts";
 import { type PagesServer, pagesServersOf } from "../support/pages-servers.ts";
 import { eventually, openTestWaypoint, type TestWaypoint } from "../support/test-waypoint.ts";
 
-const MEBIBYTES = 600;
+const MEBIBYTES = 400;
 
 /**
  * Every page holds its own number, so that none can be mistaken for another. Answers whether all
@@ -222,7 +222,7 @@ test("a session that is removed meanwhile leaves nothing", async () => {
 
 test.each([
   { what: "with room below its memory limit", words: "128", limit: 400, isLazy: true },
-  { what: "near its memory limit", words: "128", limit: 180, isLazy: false },
+  { what: "near its memory limit", words: "128", limit: 168, isLazy: false },
   { what: "whose processes share memory", words: "128 child", limit: undefined, isLazy: false },
 ])("a session $what is restored lazily: $isLazy", async ({ words, limit, isLazy }) => {
   const session = await start("small", words, limit && limit * 1024 * 1024);

@@ -3,7 +3,7 @@ import type { Checkpoint, Session } from "../../src/index.ts";
 import { eventually, openTestWaypoint, type TestWaypoint } from "../support/test-waypoint.ts";
 
 /** Of ten checkpoints, three restores and a fork each. */
-const ROUNDS = Number(process.env["WAYPOINT_WAL_ROUNDS"] ?? 10);
+const ROUNDS = Number(process.env["WAYPOINT_WAL_ROUNDS"] ?? 5);
 const CHECKPOINTS_PER_ROUND = 10;
 const RESTORES_PER_ROUND = 3;
 const WRITERS = 3;

@@ -68,13 +68,13 @@ test("nothing is kept while the machine is short of memory, and the status says 
 test("standbys are given up when memory runs short, and come back when it does not", async () => {
   const [, available = "0"] =
     /^MemAvailable:\s+(\d+)/m.exec(readFileSync("/proc/meminfo", "utf8")) ?? [];
-  const reserveBytes = Number(available) * 1024 - 3072 * MEBIBYTE;
+  const reserveBytes = Number(available) * 1024 - 1536 * MEBIBYTE;
   await using own = await openTestWaypoint({ standby: { policy: "head", reserveBytes } });
   const session = await own.waypoint.new();
   const point = await session.checkpoint();
   await untilReady(session, point);
 
-  const filling = spawn("/usr/bin/python3", ["-c", "m = b'x' * (4 << 30); input()"]);
+  const filling = spawn("/usr/bin/python3", ["-c", "m = b'x' * (5 << 29); input()"]);
   await eventually(
     "the standby to go",
     () => standbysOf(own),

@@ -8,8 +8,8 @@ import { randomFrom, requireUnharmed, startRestless } from "./restless.ts";
 import { eventually, openTestWaypoint, type TestWaypoint } from "./test-waypoint.ts";
 
 /**
- * In each of four files, so that they run beside others; `WAYPOINT_RESTLESS_STEPS` for more. In one half of them
- * something is done, in the other one the programs work on for a moment.
+ * In each of four files, so that they run beside others; `WAYPOINT_RESTLESS_STEPS` for more. In two fifths of
+ * them something is done, in the others the programs work on for a moment.
  */
 const STEPS = Number(process.env["WAYPOINT_RESTLESS_STEPS"] ?? 500);
 /** `WAYPOINT_RESTLESS_TRACKING=off`: the same steps with plain dumps, to tell whose fault a wrong page is. */
@@ -65,7 +65,7 @@ export function takeRandomSteps(seedDefault: number, how: { copiesAhead: boolean
         const known = checkpoints.filter((each) => each.session === session);
         let done = `step ${step}: a checkpoint`;
         const earlier = known[random(Math.max(1, known.length))];
-        if (action > 10) {
+        if (action > 7) {
           // What programs change between two checkpoints is little or much.
           await setTimeout(random(MOMENT_MS_MAX));
           continue;
