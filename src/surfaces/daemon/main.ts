@@ -1,40 +1,20 @@
-import { closeSync, mkdirSync, openSync, writeSync } from "node:fs";
-import os from "node:os";
+import { closeSync, writeSync } from "node:fs";
 import path from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
-import {
-  closeToOthers,
-  createLogger,
-  STATE_DIR_DEFAULT,
-  startChildrenWith,
-  stateLayout,
-} from "../../base/index.ts";
-import { hasSessionsLeft, openEngine } from "../../engine/open-engine.ts";
-import { nativePath, readPidsDefault, requireHost } from "../../linux/host/index.ts";
-import { closeInheritedOnExec, startChildByVfork } from "../../linux/kernel/index.ts";
+import { STATE_DIR_DEFAULT, stateLayout } from "../../base/index.ts";
+import { nativePath, requireHost } from "../../linux/host/index.ts";
 import { toWaypointError } from "../../shared/errors/index.ts";
-import { autoFromEnvironment } from "./auto-settings.ts";
-import { Daemon } from "./daemon.ts";
-import {
-  enterNamespace,
-  hostNamespacePath,
-  isInsideNamespace,
-  mountRun,
-  releaseNamespace,
-} from "./enter-namespace.ts";
-import { pidsFromEnvironment } from "./pids-settings.ts";
-import { redactFromEnvironment } from "./redact-settings.ts";
-import { standbyFromEnvironment } from "./standby-settings.ts";
-import { trackingFromEnvironment } from "./tracking-settings.ts";
+import { enterNamespace, isInsideNamespace } from "./enter-namespace.ts";
 
-/** How Node runs the process that builds stories; a story takes more than this in no usual case. */
-const STORY_NODE_FLAGS = ["--max-old-space-size=640", "--max-semi-space-size=4"];
 /** Descriptor on which whoever started the daemon learns that it is ready, or why not. */
 const READY_FD = 3;
 
 const layout = stateLayout(process.env["WAYPOINT_DIR"] ?? STATE_DIR_DEFAULT);
 const packageRoot = path.resolve(fileURLToPath(import.meta.url), "..", "..");
+
+/** The program is started twice, outside and inside its namespace; all of it is needed only there. */
+const loadServe = () => import("./serve.ts");
 
 /** Starts the daemon: namespace, engine, socket; then serves until it is told to stop. */
 async function main(): Promise<void> {
@@ -43,86 +23,8 @@ async function main(): Promise<void> {
     await requireHost({ packageRoot, preloadPath });
     await enterNamespace(layout, READY_FD);
   }
-  closeInheritedOnExec();
-  startChildrenWith(startChildByVfork);
-  mkdirSync(layout.stateDir, { recursive: true, mode: 0o700 });
-  const logFd = openSync(layout.logPath, "a", 0o600);
-  const logger = createLogger((line) => writeLog(logFd, line));
-  surviveDefects(logger);
-  mountRun();
-  const engine = await openEngine({
-    layout,
-    packageRoot,
-    limits: limitsFromEnvironment(),
-    ...lazyFromEnvironment(),
-    ...trackingFromEnvironment(),
-    standby: standbyFromEnvironment(process.env, os.totalmem()),
-    autoDefault: autoFromEnvironment(process.env),
-    pidsDefault: pidsFromEnvironment(process.env, readPidsDefault()),
-    redact: redactFromEnvironment(process.env),
-    startupFiles: process.env["WAYPOINT_STARTUP_FILES"] === "off" ? "off" : "on",
-    storyProgram: [
-      process.execPath,
-      ...STORY_NODE_FLAGS,
-      path.join(packageRoot, "dist", "story.mjs"),
-    ],
-    hostNamespacePath: hostNamespacePath(),
-    logger,
-  });
-  // What libraries have made, the catalog above all.
-  closeToOthers(layout.stateDir, [layout.failedLogsDir]);
-  const daemon = new Daemon(engine);
-  await daemon.listen();
-  for (const signal of ["SIGTERM", "SIGINT"] as const) {
-    process.on(signal, () => void daemon.shutDown());
-  }
-  tellStarter({ ready: true });
-  logger.info("daemon ready", { pid: process.pid });
-  await daemon.stopped;
-  logger.info("daemon stopped");
-}
-
-/** A log that cannot be written (the disk is full) must not make an operation fail. */
-function writeLog(logFd: number, line: string): void {
-  try {
-    writeSync(logFd, line);
-  } catch {
-    // There is nowhere else to say it.
-  }
-}
-
-function limitsFromEnvironment() {
-  const bytesIn = (name: string) => {
-    const bytes = Number(process.env[name]);
-    return Number.isSafeInteger(bytes) && bytes > 0 ? bytes : undefined;
-  };
-  const storeBytes = bytesIn("WAYPOINT_STORE_BYTES");
-  const imagesBytes = bytesIn("WAYPOINT_IMAGES_BYTES");
-  return {
-    ...(storeBytes === undefined ? {} : { storeBytes }),
-    ...(imagesBytes === undefined ? {} : { imagesBytes }),
-  };
-}
-
-/** `off`, or the bytes of memory from which a checkpoint is restored lazily; else the default. */
-function lazyFromEnvironment(): { lazyBytesMin?: number } {
-  const wanted = process.env["WAYPOINT_LAZY_RESTORE"] ?? "auto";
-  if (wanted === "off") return { lazyBytesMin: Number.POSITIVE_INFINITY };
-  const lazyBytesMin = Number(wanted);
-  return Number.isSafeInteger(lazyBytesMin) && lazyBytesMin >= 0 ? { lazyBytesMin } : {};
-}
-
-/** One broken operation must not take the others with it; the log keeps what happened. */
-function surviveDefects(logger: ReturnType<typeof createLogger>): void {
-  process.on("unhandledRejection", (reason) => logger.error("unhandled rejection", reason));
-}
-
-/** A start that failed leaves no mounts; sessions of an earlier daemon keep theirs. */
-async function leaveNothing(): Promise<void> {
-  if (!isInsideNamespace() || hasSessionsLeft(layout)) return;
-  await releaseNamespace(layout).catch((error: unknown) => {
-    process.stderr.write(`The mounts of ${layout.stateDir} stay: ${String(error)}\n`);
-  });
+  const { serve } = await loadServe();
+  await serve({ layout, packageRoot, tellReady: () => tellStarter({ ready: true }) });
 }
 
 function tellStarter(message: object): void {
@@ -134,15 +36,19 @@ function tellStarter(message: object): void {
   }
 }
 
-try {
-  await main();
-  process.exit(0);
-} catch (thrown) {
-  const error = toWaypointError(thrown);
-  await leaveNothing();
-  tellStarter({ error: error.toJSON() });
-  process.stderr.write(
-    `Error: ${error.message}\n${error.hint === null ? "" : `Hint: ${error.hint}\n`}`,
-  );
-  process.exit(20);
+/** Not awaited at the top: what is loaded late relies on what this file has loaded. */
+async function run(): Promise<never> {
+  try {
+    await main();
+    process.exit(0);
+  } catch (thrown) {
+    const error = toWaypointError(thrown);
+    if (isInsideNamespace()) await (await loadServe()).leaveNothing(layout);
+    tellStarter({ error: error.toJSON() });
+    const hint = error.hint === null ? "" : `Hint: ${error.hint}\n`;
+    process.stderr.write(`Error: ${error.message}\n${hint}`);
+    process.exit(20);
+  }
 }
+
+void run();
