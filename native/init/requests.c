@@ -89,7 +89,10 @@ static bool handle_write(struct connection *connection, uint32_t id, const uint8
     ring_append(&terminal->input, payload, count);
     terminal->input_at_ms = now_ms();
     /* The kernel forgets typed lines at an interrupt, ours among them. */
-    if (memchr(payload, INTERRUPT_CHARACTER, count) != NULL) terminal->is_sync_pending = false;
+    if (memchr(payload, INTERRUPT_CHARACTER, count) != NULL) {
+      terminal->is_sync_pending = false;
+      if (terminal->current != NULL) terminal->current->is_interrupted = true;
+    }
     terminal_flush_input(terminal);
     return answer(connection, id, 0);
   }

@@ -19,6 +19,7 @@
 #define ATTEMPTS_MAX 4
 
 static const char KEY[] = "\033[7770~";
+static const char KEY_END[] = "\033[7772~";
 static const char KEY_AFTER_ABORT[] = "\a\033[7770~"; /* Ctrl-G ends a history search first */
 
 bool shell_at_prompt(const struct terminal *terminal, bool has_line_editor) {
@@ -119,14 +120,28 @@ void shell_urge(struct terminal *terminal, uint64_t now) {
   }
 }
 
+/* Has the end of a command's key sequence follow, which an interrupt took from the line editor. */
+static void type_end(struct terminal *terminal, uint64_t now) {
+  if (terminal->attempts >= ATTEMPTS_MAX || shell_state(terminal) != 'S') return;
+  if (now < terminal->input_at_ms + PERSON_PAUSE_MS || ring_used(&terminal->input) > 0) return;
+  type_bytes(terminal, KEY_END, sizeof KEY_END - 1);
+  terminal->attempts++;
+  terminal->idle_since_ms = now;
+}
+
 /*
  * A POSIX shell does not say that it is back at its prompt after an interrupt. When it has been in
  * the foreground itself for a while, a line that says so is typed; it waits if the shell is busy.
+ *
+ * A shell that knows the keys says so by their last one, unless the interrupt came when the line editor had begun
+ * and not read that yet: it throws away what it was to read.
  */
 void shell_ask_for_prompt(struct terminal *terminal, uint64_t now) {
+  bool needs_line = shell_needs_line(terminal, terminal->current) || terminal->kind == KIND_FISH;
   bool is_idle = shell_at_prompt(terminal, has_line_editor(terminal, terminal->current));
   if (!is_idle || terminal->idle_since_ms == 0) terminal->idle_since_ms = is_idle ? now : 0;
   if (terminal->is_sync_pending || !is_idle || now < terminal->idle_since_ms + SYNC_AFTER_IDLE_MS) return;
+  if (!needs_line) return type_end(terminal, now);
   terminal->is_sync_pending = true;
   type_line(terminal, terminal->kind == KIND_FISH ? "sync.fish" : "sync");
 }

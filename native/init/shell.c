@@ -122,6 +122,7 @@ static void take_report(struct terminal *terminal, const char *line) {
     current->state = COMMAND_RUNNING;
     terminal->is_sync_pending = false;
     terminal->idle_since_ms = 0;
+    terminal->attempts = 0;
     current->started_at_ms = now_ms();
   } else if (sscanf(line, "exit %u %d", &id, &code) == 2 && id == current->id) {
     command_end(current, code, 0, END_EXITED);
@@ -189,7 +190,7 @@ static int tick_terminal(struct terminal *terminal, uint64_t now) {
   wait_ms = sooner(wait_ms, shell_send_due_signal(current, now));
   /* Then its report may be lost too, and only a typed line tells when the prompt is back. */
   if (restore_files(terminal)) terminal->has_no_keys = true;
-  if (!shell_needs_line(terminal, current) || terminal->is_sync_pending) return wait_ms;
+  if ((!shell_needs_line(terminal, current) && !current->is_interrupted) || terminal->is_sync_pending) return wait_ms;
   shell_ask_for_prompt(terminal, now);
   return sooner(wait_ms, 5 * TICK_MS);
 }

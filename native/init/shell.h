@@ -30,7 +30,7 @@ int shell_tick(void);
 void shell_type_next(struct terminal *terminal, uint64_t now);
 /* Types the current command again if the shell does not answer, and gives up in the end. */
 void shell_urge(struct terminal *terminal, uint64_t now);
-/* Has a shell without a key binding say that it is back at its prompt. */
+/* Has a shell say that it is back at its prompt: one without a key binding, or that was interrupted. */
 void shell_ask_for_prompt(struct terminal *terminal, uint64_t now);
 /* The command that comes next; `NULL` when there is none or its script is not complete. */
 struct command *shell_next_queued(const struct terminal *terminal);

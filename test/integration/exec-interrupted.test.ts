@@ -159,6 +159,19 @@ describe("a client that goes away in the middle", () => {
     expect(await runningCommands()).not.toContain("yes");
   });
 
+  test("of an endless output, at whatever moment: the shell is there for the next command", async () => {
+    for (let round = 0; round < 40; round += 1) {
+      const leaving = new AbortController();
+      const output = session.exec("yes", {
+        signal: leaving.signal,
+        onStdout: () => leaving.abort(),
+      });
+
+      await expect(output).rejects.toMatchObject({ code: "CANCELLED" });
+      await expectSameShell();
+    }
+  });
+
   test("of a command that prints nothing: it is interrupted as by a hang-up", async () => {
     const child = startCommand(own.stateDir, ["exec", "web", "--", "sleep 100000"]);
     await eventually("the command to run", runningCommands, (all) => all.includes("sleep 100000"));
