@@ -11,8 +11,8 @@ echo old > "$work/old.txt"
 start web --net none > /dev/null
 quietly exec web "cd $work && sed -i 's/port = 80/port = 8080/' app.conf && rm old.txt && echo hi > notes.md"
 quietly checkpoint web --name done
-# The background notes what the base has; nobody is as quick as a script.
-sleep 1
+# What the base has is noted with the story, in the background; nobody is as quick as a script.
+quietly show done
 sed -i 's/log = info/log = debug/' "$work/app.conf"
 
 begin apply-plan

@@ -8,6 +8,9 @@ import { InitLink } from "../../src/linux/terminal/index.ts";
 import { bashProgram, openSandbox, type Sandbox } from "../support/terminal/sandbox.ts";
 
 const PROJECT = path.join(import.meta.dirname, "../..");
+/** What takes longer never comes: the test tells what came in its place, and cleans up. */
+const LATE_MS = 60_000;
+const TAIL_CHARACTERS = 200;
 
 /** Copies the files while the tasks are frozen, as the snapshot does in a real session. */
 const COPY_FILES = `#!/bin/sh
@@ -37,7 +40,15 @@ async function criu(sandbox: Sandbox, args: string[]): Promise<void> {
 async function outputOf(link: InitLink, commandId: number): Promise<string> {
   const reader = link.readCommand(commandId);
   let text = "";
+  const late = setTimeout(() => {
+    reader.fail(
+      new Error(
+        `command ${commandId} has not ended after ${JSON.stringify(text.slice(-TAIL_CHARACTERS))}`,
+      ),
+    );
+  }, LATE_MS);
   for await (const { bytes } of reader) text += bytes.toString();
+  clearTimeout(late);
   expect(await reader.result).toMatchObject({ exitCode: 0 });
   return text;
 }
@@ -91,6 +102,7 @@ test("a session dumped in the middle of everything goes on, and so does its copy
   const terminal = await link.openTerminal(bashProgram());
   const second = await link.openTerminal(bashProgram());
   await run(link, terminal, "cd /usr; export KEPT=1; (sleep 1000) &");
+  await run(link, second, "true"); // a line editor that has not begun yet shows what is typed in another form
   await link.write(second, Buffer.from("echo half"));
   const lines = 20_000;
   const script = `for i in $(seq ${lines}); do echo $i; [ $i != 9000 ] || sleep 1; done`;
@@ -123,13 +135,16 @@ test("a session dumped in the middle of everything goes on, and so does its copy
   }
 });
 
+/** Returns what a terminal has shown, up to the line that was typed there in two halves. */
 async function screenOf(link: InitLink, terminal: number): Promise<string> {
   const reader = link.readTerminal(terminal);
+  const late = setTimeout(() => reader.close(), LATE_MS);
   let seen = "";
   for await (const { bytes } of reader) {
     seen += bytes.toString();
     if (seen.includes("\rhalf-typed\r\n")) break;
   }
+  clearTimeout(late);
   reader.close();
   return seen;
 }
