@@ -100,3 +100,21 @@ test("what was found wrong, or was changed while it was compared, is not known",
 
   expect(await images.isAsCompared(compared)).toBe(false);
 });
+
+test("whoever needs a comparison that is under way waits for it, however it ends", async () => {
+  for (const isRight of [true, false]) {
+    const read = Promise.withResolvers<void>();
+    const comparison = images.whenRight(compared.imagesDir, async () => {
+      await read.promise;
+      if (!isRight) throw new Error("damaged");
+      return DIGEST;
+    });
+    comparison.catch(() => {});
+
+    expect(await images.isAsCompared(compared)).toBe(false);
+    const then = images.isAsComparedThen(compared);
+    read.resolve();
+
+    expect(await then).toBe(isRight);
+  }
+});

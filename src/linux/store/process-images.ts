@@ -5,7 +5,7 @@ import { explainDiskError } from "../kernel/index.ts";
 import { AheadCopies } from "./ahead-copies.ts";
 import { createSnapshot, createSnapshotAside, isSubvolume } from "./btrfs-ioctl.ts";
 import type { CheckpointPaths } from "./checkpoint-paths.ts";
-import { type Compared, ComparedImages } from "./compared-images.ts";
+import { ComparedImages } from "./compared-images.ts";
 import { copyImages } from "./copy-images.ts";
 import { ImageRoom } from "./image-room.ts";
 import {
@@ -146,10 +146,11 @@ export class ProcessImages {
     if (!isInMemory && !this.isInStore(paths)) return null;
     using held = this.hold(paths, { isUse: false });
     const { imagesDir } = held;
-    const before = isInMemory ? null : await this.#sumsBefore(paths);
-    const make = () => makeSums(this.#sumsPlace(paths, imagesDir), before);
+    const place = this.#sumsPlace(paths, imagesDir);
+    const makeInStore = async () => makeSums(place, await this.#sumsBefore(paths));
     try {
-      return await (isInMemory ? make() : this.#compared.whenRight(imagesDir, make));
+      if (isInMemory) return await makeSums(place);
+      return await this.#compared.whenRight(imagesDir, makeInStore);
     } catch (error) {
       throw explainDiskError(error, "make a checkpoint durable");
     } finally {
@@ -160,9 +161,7 @@ export class ProcessImages {
   /** Those of the images that these were put together from, where they are to be relied on. */
   async #sumsBefore({ imagesDir, changedPath }: CheckpointPaths): Promise<SumsBefore | null> {
     const reference = this.#assembled.get(imagesDir);
-    const isSound = async (images: Compared) =>
-      await this.#compared.isAsCompared(images).catch(() => false);
-    if (reference === undefined || !(await isSound(reference))) return null;
+    if (reference === undefined || !(await this.#compared.isAsComparedThen(reference))) return null;
     return { changedPath, sumsPath: reference.sumsPath };
   }
 
