@@ -9,6 +9,9 @@
 
 #define PAGE_BYTES 4096ull
 
+/* What lets go of the memory of more processes than anybody has that are large. */
+#define FOLLOWED_MAX 1024
+
 /* More of them than a program has with most of their pages its own. */
 #define FILES_MAX 64
 
@@ -62,6 +65,9 @@ bool prepare_uffd(int uffd);
 
 /* Returns the time at which a process was started, which no other with its number has; 0 if it is gone. */
 uint64_t start_time(pid_t pid);
+
+/* Obeys a request, of which it owns the descriptor, if there is one; returns the answer (tracker-requests.c). */
+const char *obey(const char *request, int uffd);
 
 /* Tries all that is relied on with memory of its own; returns what is missing, or NULL. */
 const char *find_missing_feature(void);
