@@ -35,6 +35,9 @@ int connect_tracker(void);
 /* Sends a request, with a descriptor if it is none that is negative, and returns the answer or NULL. */
 const char *ask_tracker(int fd, const char *request, int passed);
 
+/* Asks the tracker for what tells the flags of mappings (mapping-flags.h), and which it knows; -1 without one. */
+int get_mappings_program(unsigned long long *known);
+
 /* Returns a userfaultfd of a process, made in it, or -1. The process keeps none. Requires: CRIU traces it. */
 int make_uffd(int pid);
 

@@ -3,6 +3,7 @@
 #include "memory-preload.h"
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -61,6 +62,36 @@ const char *ask_tracker(int fd, const char *request, int passed) {
     if (answer[length - 1] == 0) return answer;
   }
   return NULL;
+}
+
+/* The answer is a line and, where there is one, the descriptor that goes with it. */
+static int receive_program(int tracker, unsigned long long *known) {
+  char text[64] = "";
+  union {
+    struct cmsghdr align;
+    char room[CMSG_SPACE(sizeof(int))];
+  } control;
+  struct iovec part = {.iov_base = text, .iov_len = sizeof text - 1};
+  struct msghdr message = {
+      .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
+  int program = -1;
+  if (syscall(SYS_recvmsg, tracker, &message, MSG_CMSG_CLOEXEC) <= 0) return -1;
+  struct cmsghdr *head = CMSG_FIRSTHDR(&message);
+  if (head != NULL && head->cmsg_type == SCM_RIGHTS && head->cmsg_len == CMSG_LEN(sizeof program))
+    memcpy(&program, CMSG_DATA(head), sizeof program);
+  if (program < 0 || sscanf(text, "ok %llx", known) == 1) return program;
+  syscall(SYS_close, program);
+  return -1;
+}
+
+int get_mappings_program(unsigned long long *known) {
+  static const char request[] = "mappings\n";
+  int tracker = connect_tracker();
+  if (tracker < 0) return -1;
+  ssize_t sent = syscall(SYS_sendto, tracker, request, sizeof request - 1, MSG_NOSIGNAL, NULL, 0);
+  int program = sent == sizeof request - 1 ? receive_program(tracker, known) : -1;
+  syscall(SYS_close, tracker);
+  return program;
 }
 
 int make_uffd(int pid) {

@@ -3,6 +3,8 @@
  *
  *     memory-tracker serve SOCKET PID    until the process PID, the session's first one, has ended
  *     memory-tracker probe               exits with 0 where the kernel has all that it takes
+ *     memory-tracker mappings PID        prints what smaps says of the flags of a process's mappings; exits with 1
+ *                                        where the kernel does not tell it without looking at each page
  *
  * It has a userfaultfd of the memory of each process that is followed. The kernel delivers nothing: it
  * notes what is written. When this program ends, the kernel forgets the protection, and all memory counts
@@ -30,8 +32,29 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "mapping-flags.h"
+
 #define REQUEST_BYTES 128
 #define BACKLOG 4
+
+static bool reply(int client, const char *text, int given) {
+  union {
+    struct cmsghdr head;
+    char room[CMSG_SPACE(sizeof(int))];
+  } control = {.room = {0}};
+  struct iovec part = {.iov_base = (char *)text, .iov_len = strlen(text) + 1};
+  struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
+  if (given >= 0) {
+    message.msg_control = &control;
+    message.msg_controllen = sizeof control;
+    struct cmsghdr *head = CMSG_FIRSTHDR(&message);
+    head->cmsg_level = SOL_SOCKET;
+    head->cmsg_type = SCM_RIGHTS;
+    head->cmsg_len = CMSG_LEN(sizeof given);
+    memcpy(CMSG_DATA(head), &given, sizeof given);
+  }
+  return sendmsg(client, &message, MSG_NOSIGNAL) >= 0;
+}
 
 /* Returns whether there may be more. */
 static bool answer(int client) {
@@ -55,9 +78,10 @@ static bool answer(int client) {
   request[length - 1] = 0;
   if (!is_line && uffd >= 0) close(uffd);
   if (!is_line) return false;
-  const char *text = obey(request, uffd);
+  int given = -1;
+  const char *text = obey(request, uffd, &given);
   /* A client that is gone needs no answer; the next one asks how it stands. */
-  return send(client, text, strlen(text) + 1, MSG_NOSIGNAL) >= 0;
+  return reply(client, text, given);
 }
 
 static int fail(const char *step) {
@@ -93,8 +117,18 @@ static void serve(int listener, int first_process) {
     } else if (!answer(client)) {
       close(client);
       client = -1;
+      do_what_is_due();
     }
   }
+}
+
+/* Prints what a dump would be told. */
+static int print_mappings(int pid) {
+  static struct mappings_room room;
+  uint64_t known;
+  int program = load_mappings_program(&known);
+  long length = program < 0 ? -1 : tell_mappings(program, known, pid, &room);
+  return length > 0 && fwrite(room.text, 1, (size_t)length, stdout) == (size_t)length ? 0 : 1;
 }
 
 int main(int count, char **words) {
@@ -104,6 +138,7 @@ int main(int count, char **words) {
     if (missing != NULL) printf("%s\n", missing);
     return missing == NULL ? 0 : 1;
   }
+  if (count == 3 && strcmp(words[1], "mappings") == 0) return print_mappings(atoi(words[2]));
   errno = EINVAL;
   if (count != 4 || strcmp(words[1], "serve") != 0) return fail("read the arguments");
   struct rlimit files = {FOLLOWED_MAX + 64, FOLLOWED_MAX + 64};

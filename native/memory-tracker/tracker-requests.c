@@ -13,6 +13,8 @@
  *     forget PID       follows it no longer
  *     take PID         with a descriptor that was made in the process: "ok" or "no"
  *     end              forgets the processes that were not protected
+ *     mappings         "ok FLAGS" with a descriptor for mapping-flags.h, and the flags that it knows, in
+ *                      hexadecimal; "no" without one
  *     commit ID        "ok" where all between begin and end was for this checkpoint
  */
 #define _GNU_SOURCE
@@ -37,6 +39,10 @@ static struct followed followed[FOLLOWED_MAX];
 static size_t followed_count;
 static char base[ID_BYTES] = "-", begun[ID_BYTES] = "-";
 static bool is_ended;
+/* Tells the flags of mappings. */
+static int mappings_program = -1;
+static uint64_t known_flags;
+static bool is_program_due = true;
 
 static void forget(struct followed *process) {
   close(process->uffd);
@@ -135,7 +141,22 @@ static const char *list_files(pid_t pid) {
   return text;
 }
 
-const char *obey(const char *request, int uffd) {
+static const char *give_program(int *given) {
+  static char text[LINE_BYTES];
+  if (mappings_program < 0) return "no";
+  *given = mappings_program;
+  snprintf(text, sizeof text, "ok %llx", (unsigned long long)known_flags);
+  return text;
+}
+
+/* It takes some milliseconds, and the first checkpoint has to be over for anything to be gained by it. */
+void do_what_is_due(void) {
+  if (!is_program_due || strcmp(base, "-") == 0) return;
+  is_program_due = false;
+  mappings_program = load_mappings_program(&known_flags);
+}
+
+const char *obey(const char *request, int uffd, int *given) {
   char id[ID_BYTES] = "";
   int pid = 0, is_take = sscanf(request, "take %d", &pid) == 1;
   if (is_take) return take(pid, uffd);
@@ -143,6 +164,7 @@ const char *obey(const char *request, int uffd) {
   if (strcmp(request, "base") == 0) return base;
   if (strcmp(request, "clean") == 0) return list_clean();
   if (strcmp(request, "end") == 0) return end();
+  if (strcmp(request, "mappings") == 0) return give_program(given);
   if (sscanf(request, "files %d", &pid) == 1) return list_files(pid);
   if (sscanf(request, "begin %63s", id) == 1) return begin(id);
   if (sscanf(request, "protect %d", &pid) == 1) return protect_again(pid, protect);

@@ -66,8 +66,20 @@ bool prepare_uffd(int uffd);
 /* Returns the time at which a process was started, which no other with its number has; 0 if it is gone. */
 uint64_t start_time(pid_t pid);
 
-/* Obeys a request, of which it owns the descriptor, if there is one; returns the answer (tracker-requests.c). */
-const char *obey(const char *request, int uffd);
+/*
+ * Loads the program that tells the flags of mappings (mapping-flags.h), and returns its descriptor, or -1 where the
+ * kernel has none or tells something else than smaps. `known` gets the flags that were compared.
+ */
+int load_mappings_program(uint64_t *known);
+
+/*
+ * Obeys a request, of which it owns the descriptor, if there is one (tracker-requests.c). Returns the answer; `given`
+ * gets a descriptor that goes with it, which stays the tracker's.
+ */
+const char *obey(const char *request, int uffd, int *given);
+
+/* Does what was put off until no checkpoint waits for it. */
+void do_what_is_due(void);
 
 /* Tries all that is relied on with memory of its own; returns what is missing, or NULL. */
 const char *find_missing_feature(void);
