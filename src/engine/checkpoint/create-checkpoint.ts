@@ -12,6 +12,7 @@ import { dumpInstance } from "./dump-instance.ts";
 import { noteBaseline, parentIfUnchanged, watchForChange } from "./exact-change-check.ts";
 import { scheduleDurable } from "./make-durable.ts";
 import { toManifest } from "./manifest.ts";
+import { bytesOfPause } from "./memory-reserve.ts";
 import { noteQuickState } from "./quick-change-check.ts";
 import { noteServedFrom, planUnfilled } from "./unfilled-dump.ts";
 
@@ -149,7 +150,7 @@ async function captureAll(
     await beforePause;
     const dumped = await dumpInstance(session, live, id, engine, { unfilled });
     quickState.take(id);
-    engine.warmMemory.note(session.id, dumped.memoryBytes);
+    engine.warmMemory.note(session.id, bytesOfPause(dumped, engine.settings));
     const pauseMs = roundMs(dumped.pauseMs + pausedMs);
     return { ...dumped, pauseMs, unchangedSince: null, imagesSums: null, commands };
   } finally {

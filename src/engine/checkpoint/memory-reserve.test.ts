@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { type FakeEngine, fakeEngine } from "../../../test/support/fake-engine.ts";
-import { MemoryReserve } from "./memory-reserve.ts";
+import { bytesOfPause, MemoryReserve } from "./memory-reserve.ts";
 
 const MEBIBYTE = 1024 ** 2;
 const GIBIBYTE = 1024 * MEBIBYTE;
@@ -50,6 +50,23 @@ test("what a dump will write is let go of before it, and held again after it", a
 
   expect(said).toEqual(["leave 0", "keep 132", "leave 0", "keep 132"]);
   expect(await reserve.status()).toEqual({ heldBytes: 0, wantedBytes: 132 * MEBIBYTE });
+});
+
+test("a session whose writes are followed needs what its pauses write", () => {
+  const trackMemory = {
+    ...{ trackerProgramPath: "", assembleProgramPath: "", compares: false },
+    ...{ bytesMin: 0, aheadBytesMin: 128 * MEBIBYTE },
+  };
+  const needed = (memoryBytes: number, pauseBytes: number | null, settings = { trackMemory }) =>
+    bytesOfPause({ memoryBytes, pauseBytes }, settings);
+
+  expect(needed(2 * GIBIBYTE, 10 * MEBIBYTE)).toBe(128 * MEBIBYTE);
+  expect(needed(2 * GIBIBYTE, 300 * MEBIBYTE)).toBe(300 * MEBIBYTE);
+  // Without a checkpoint to compare with, it is copied in one pause.
+  expect(needed(100 * MEBIBYTE, 10 * MEBIBYTE)).toBe(100 * MEBIBYTE);
+  expect(needed(2 * GIBIBYTE, null)).toBe(2 * GIBIBYTE);
+  const neverAhead = { ...trackMemory, aheadBytesMin: Number.POSITIVE_INFINITY };
+  expect(needed(2 * GIBIBYTE, 10 * MEBIBYTE, { trackMemory: neverAhead })).toBe(2 * GIBIBYTE);
 });
 
 test("a small dump takes nothing of what is held for a large one, and one of a middle size its part", async () => {

@@ -1,3 +1,4 @@
+import type { CheckpointRow } from "../../portable/model/index.ts";
 import type { Engine, WarmReserve, WarmStatus } from "../ports/index.ts";
 
 const MEBIBYTE = 1024 ** 2;
@@ -21,6 +22,20 @@ interface Need {
   /** What its processes held when that was noted: what came since will be in the next images. */
   treeBytes: number;
   atMs: number;
+}
+
+/**
+ * Returns what the pause of the next checkpoint of a session will write, as far as the last one tells.
+ *
+ * Where writes are followed it is what was written, or what is copied in a pause all the same: a larger session that
+ * has nothing to compare with is copied while it runs.
+ */
+export function bytesOfPause(
+  { memoryBytes, pauseBytes }: Pick<CheckpointRow, "memoryBytes" | "pauseBytes">,
+  { trackMemory }: Pick<Engine["settings"], "trackMemory">,
+): number {
+  if (pauseBytes === null || trackMemory === null) return memoryBytes;
+  return Math.min(memoryBytes, Math.max(pauseBytes, trackMemory.aheadBytesMin));
 }
 
 /** What holds memory, and says how much may be held. */
