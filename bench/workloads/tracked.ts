@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import os from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
 import { pollUntil } from "../../src/base/index.ts";
@@ -159,7 +159,9 @@ function stepsOf(init: number): number {
 /** Has 10 MiB written, and waits until they are. */
 async function write(init: number, number: number): Promise<void> {
   const inside = `/proc/${init}/root${DIRECTORY}`;
-  writeFileSync(`${inside}/wanted`, String(number));
+  // At once: of a file that is empty for a moment the program would read another number, and write twice.
+  writeFileSync(`${inside}/wanted.new`, String(number));
+  renameSync(`${inside}/wanted.new`, `${inside}/wanted`);
   await pollUntil("the write", { timeoutMs: WRITE_TIMEOUT_MS }, () => {
     try {
       return readFileSync(`${inside}/done`, "utf8") === String(number) ? true : undefined;
