@@ -176,7 +176,7 @@ struct command {
   int exit_code;
   uint32_t exit_signal;
   enum end_reason reason;
-  bool is_interrupted; /* by whoever asked for it, or by a person: the shell may have forgotten to report its prompt */
+  uint64_t interrupted_at_ms; /* by whoever asked for it or by a person: the shell may have forgotten to report its prompt; 0: not */
   int due_signal; /* waits for a moment at which it arrives; 0 without one */
   int signal_looks;
   uint64_t started_at_ms;

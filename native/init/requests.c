@@ -91,7 +91,7 @@ static bool handle_write(struct connection *connection, uint32_t id, const uint8
     /* The kernel forgets typed lines at an interrupt, ours among them. */
     if (memchr(payload, INTERRUPT_CHARACTER, count) != NULL) {
       terminal->is_sync_pending = false;
-      if (terminal->current != NULL) terminal->current->is_interrupted = true;
+      if (terminal->current != NULL) terminal->current->interrupted_at_ms = now_ms();
     }
     terminal_flush_input(terminal);
     return answer(connection, id, 0);

@@ -71,7 +71,7 @@ static void deliver_now(struct terminal *terminal, int signal_number) {
 }
 
 int shell_signal(struct command *command, int signal_number) {
-  command->is_interrupted = true;
+  command->interrupted_at_ms = now_ms();
   command->due_signal = signal_number;
   command->signal_looks = 0;
   shell_send_due_signal(command, now_ms());

@@ -123,7 +123,7 @@ void shell_urge(struct terminal *terminal, uint64_t now) {
 /* Has the end of a command's key sequence follow, which an interrupt took from the line editor. */
 static void type_end(struct terminal *terminal, uint64_t now) {
   if (terminal->attempts >= ATTEMPTS_MAX || shell_state(terminal) != 'S') return;
-  if (now < terminal->input_at_ms + PERSON_PAUSE_MS || ring_used(&terminal->input) > 0) return;
+  if (now < terminal->input_at_ms + SYNC_AFTER_IDLE_MS || ring_used(&terminal->input) > 0) return;
   type_bytes(terminal, KEY_END, sizeof KEY_END - 1);
   terminal->attempts++;
   terminal->idle_since_ms = now;

@@ -17,6 +17,8 @@
 
 #define TICK_MS 20
 #define BUSY_RETRY_MS 1000
+/* A program that has the foreground so long after an interrupt goes on. */
+#define INTERRUPT_TAKEN_MS 2000
 #define HUNG_UP_RETRY_MS 200
 
 /* Programs may remove any file of the session: makes ours again, and says whether it had to. */
@@ -177,6 +179,14 @@ static int retry_hung_up(struct terminal *terminal, uint64_t now) {
   return HUNG_UP_RETRY_MS;
 }
 
+/* A program that is still there, or that was started since, has taken the interrupt and not the shell. */
+static bool may_lack_report(struct command *command, uint64_t now) {
+  if (command->interrupted_at_ms == 0) return false;
+  bool is_taken = terminal_foreground(command->terminal) != command->terminal->pid;
+  if (is_taken && now >= command->interrupted_at_ms + INTERRUPT_TAKEN_MS) command->interrupted_at_ms = 0;
+  return command->interrupted_at_ms != 0;
+}
+
 /* Does what is due on one terminal; returns how long the loop may sleep. */
 static int tick_terminal(struct terminal *terminal, uint64_t now) {
   int wait_ms = retry_hung_up(terminal, now);
@@ -190,7 +200,8 @@ static int tick_terminal(struct terminal *terminal, uint64_t now) {
   wait_ms = sooner(wait_ms, shell_send_due_signal(current, now));
   /* Then its report may be lost too, and only a typed line tells when the prompt is back. */
   if (restore_files(terminal)) terminal->has_no_keys = true;
-  if ((!shell_needs_line(terminal, current) && !current->is_interrupted) || terminal->is_sync_pending) return wait_ms;
+  if (!shell_needs_line(terminal, current) && !may_lack_report(current, now)) return wait_ms;
+  if (terminal->is_sync_pending) return wait_ms;
   shell_ask_for_prompt(terminal, now);
   return sooner(wait_ms, 5 * TICK_MS);
 }
