@@ -27,7 +27,7 @@ int is_followed_by_server(int inside);
 void protect_memory(void);
 
 /* Connects to the socket that a variable of the environment names; -1 where it names none, or nobody listens. */
-int connect_named(const char *variable, int timeout_s);
+int connect_named(const char *variable, int timeout_ms);
 
 /* Returns a connection to the tracker, or -1. */
 int connect_tracker(void);

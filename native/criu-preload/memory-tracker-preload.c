@@ -16,17 +16,19 @@
 
 #define ANSWER_BYTES_MAX (64 * 1024)
 /* A tracker that does not answer costs a full copy the next time, and no more pause than this. */
-#define ANSWER_TIMEOUT_S 2
+#define ANSWER_TIMEOUT_MS 2000
+/* Without the flags it is a pause as it was before. */
+#define FLAGS_TIMEOUT_MS 50
 /* Of linux/userfaultfd.h: no process needs a capability for such a one, and nothing is delivered anyway. */
 #define USER_MODE_ONLY 1
 
-int connect_named(const char *variable, int timeout_s) {
+int connect_named(const char *variable, int timeout_ms) {
   const char *path = getenv(variable);
   struct sockaddr_un address = {.sun_family = AF_UNIX};
   if (path == NULL || strlen(path) >= sizeof address.sun_path) return -1;
   strcpy(address.sun_path, path);
   int fd = (int)syscall(SYS_socket, AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  struct timeval timeout = {.tv_sec = timeout_s};
+  struct timeval timeout = {timeout_ms / 1000, timeout_ms % 1000 * 1000};
   if (fd < 0) return -1;
   setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof timeout);
   setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof timeout);
@@ -36,7 +38,7 @@ int connect_named(const char *variable, int timeout_s) {
 }
 
 int connect_tracker(void) {
-  return connect_named("WAYPOINT_TRACKER", ANSWER_TIMEOUT_S);
+  return connect_named("WAYPOINT_TRACKER", ANSWER_TIMEOUT_MS);
 }
 
 const char *ask_tracker(int fd, const char *request, int passed) {
@@ -86,7 +88,7 @@ static int receive_program(int tracker, unsigned long long *known) {
 
 int get_mappings_program(unsigned long long *known) {
   static const char request[] = "mappings\n";
-  int tracker = connect_tracker();
+  int tracker = connect_named("WAYPOINT_TRACKER", FLAGS_TIMEOUT_MS);
   if (tracker < 0) return -1;
   ssize_t sent = syscall(SYS_sendto, tracker, request, sizeof request - 1, MSG_NOSIGNAL, NULL, 0);
   int program = sent == sizeof request - 1 ? receive_program(tracker, known) : -1;

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 /* It may have to fill what cannot be told first: children of a large process, at worst. */
-#define ANSWER_TIMEOUT_S 30
+#define ANSWER_TIMEOUT_MS 30000
 #define PART_BYTES 4096
 #define LINE_BYTES 64
 /* UFFD_FEATURE_WP_ASYNC, of Linux 6.7 and newer. */
@@ -48,7 +48,7 @@ int read_unfilled(void (*add)(const char *line)) {
   static const char request[] = "unfilled\n";
   char part[PART_BYTES], line[LINE_BYTES];
   size_t length = 0;
-  int fd = connect_named("WAYPOINT_UNFILLED", ANSWER_TIMEOUT_S), result = fd < 0 ? -1 : 0;
+  int fd = connect_named("WAYPOINT_UNFILLED", ANSWER_TIMEOUT_MS), result = fd < 0 ? -1 : 0;
   if (fd >= 0 && syscall(SYS_sendto, fd, request, sizeof request - 1, MSG_NOSIGNAL, NULL, 0) < 0) result = -1;
   while (result == 0) {
     ssize_t size = syscall(SYS_recvfrom, fd, part, sizeof part, 0, NULL, NULL);

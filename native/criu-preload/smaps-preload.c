@@ -27,6 +27,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -113,19 +114,28 @@ static void pass_all(int smaps, int socket) {
   }
 }
 
+/* Memory for a dump alone: what is loaded into CRIU for a restore, too, stays small. */
+static void *make_room(size_t bytes) {
+  void *room = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  return room == MAP_FAILED ? NULL : room;
+}
+
 /* For tests: what is told has to be what smaps says. */
 static bool is_as_smaps_says(int pid, const char *text, long length) {
-  static char smaps[MAPPINGS_TEXT_BYTES];
+  static char *smaps;
   if (getenv("WAYPOINT_SECOND_COPY") == NULL) return true;
-  return read_smaps(pid, smaps, sizeof smaps) == length && memcmp(smaps, text, (size_t)length) == 0;
+  if (smaps == NULL) smaps = make_room(MAPPINGS_TEXT_BYTES);
+  return smaps != NULL && read_smaps(pid, smaps, MAPPINGS_TEXT_BYTES) == length &&
+         memcmp(smaps, text, (size_t)length) == 0;
 }
 
 /* Passes what the program in the kernel tells; false where it does not, and nothing is passed. */
 static bool pass_told(int pid, int socket) {
-  static struct mappings_room room;
-  long length = program < 0 ? -1 : tell_mappings(program, known_flags, pid, &room);
+  static struct mappings_room *room;
+  if (program >= 0 && room == NULL) room = make_room(sizeof *room);
+  long length = program < 0 || room == NULL ? -1 : tell_mappings(program, known_flags, pid, room);
   if (length < 0) return false;
-  bool is_right = is_as_smaps_says(pid, room.text, length) && pass(socket, room.text, (size_t)length);
+  bool is_right = is_as_smaps_says(pid, room->text, length) && pass(socket, room->text, (size_t)length);
   if (!is_right) pass(socket, REFUSED_LINE, sizeof REFUSED_LINE - 1);
   return true;
 }

@@ -21,12 +21,20 @@
 #define FLAGS_BEGIN "VmFlags: "
 #define PART_BYTES (64 * 1024)
 
+/* bpf_iter_link_info of linux/bpf.h of 6.1 and newer, where headers may be older. */
+union one_task {
+  struct {
+    uint32_t tid, pid, pid_fd;
+  };
+  char room[16];
+};
+
 /* As fs/proc/task_mmu.c has them; a kernel that has others is noticed when they are tried. */
-static const char NAMES[][3] = {"rd", "wr", "ex", "sh", "mr", "mw", "me", "ms", "gd", "um", "pf",
-                                "",   "uw", "lo", "io", "sr", "rr", "dc", "de", "lf", "ac", "nr",
-                                "ht", "sf", "ar", "wf", "dd", "sd", "mm", "hg", "nh", "mg"};
+static const char NAMES[64][3] = {"rd", "wr", "ex", "sh", "mr", "mw", "me", "ms", "gd", "um", "pf",
+                                  "",   "uw", "lo", "io", "sr", "rr", "dc", "de", "lf", "ac", "nr",
+                                  "ht", "sf", "ar", "wf", "dd", "sd", "mm", "hg", "nh", "mg",
+                                  [40] = "dp", [42] = "sl"};
 #define NAME_COUNT (sizeof NAMES / sizeof NAMES[0])
-#define NAMED_FLAGS (~(1ull << 11) & 0xffffffffull)
 
 /* Reads a file to its end, or as far as there is room; returns how much, or -1. */
 static long read_all(int fd, char *bytes, size_t bytes_max) {
@@ -47,9 +55,34 @@ static int open_of(int pid, const char *name) {
   return (int)syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
 }
 
+static uint64_t named_flags(void) {
+  uint64_t named = 0;
+  for (size_t bit = 0; bit < NAME_COUNT; bit++) named |= (uint64_t)(NAMES[bit][0] != 0) << bit;
+  return named;
+}
+
+/*
+ * Reads what the program tells, and returns how many mappings that is, or -1.
+ *
+ * Where it told more than the kernel's own buffer holds, the kernel does not know at the end that it has been there: it
+ * begins again at an earlier mapping. They ascend, so that this is seen.
+ */
+static long read_told(int fd, struct mapping *all) {
+  const size_t bytes_max = MAPPINGS_MAX * sizeof *all;
+  size_t length = 0;
+  for (;;) {
+    ssize_t part = length == bytes_max ? -1 : syscall(SYS_read, fd, (char *)all + length, bytes_max - length);
+    if (part < 0 && errno == EINTR && length < bytes_max) continue;
+    if (part < 0 || part % (ssize_t)sizeof *all != 0) return -1;
+    const struct mapping *first = &all[length / sizeof *all];
+    if (part == 0 || (length > 0 && first->start <= first[-1].start)) return (long)(length / sizeof *all);
+    length += (size_t)part;
+  }
+}
+
 /* Has the program run for one process; returns how many mappings it told, or -1. */
 static long list_mappings(int program, int pid, struct mapping *all) {
-  union bpf_iter_link_info of_task = {.task = {.tid = (uint32_t)pid}};
+  union one_task of_task = {.tid = (uint32_t)pid};
   union bpf_attr link = {.link_create = {.prog_fd = (uint32_t)program,
                                          .attach_type = BPF_TRACE_ITER,
                                          .iter_info = (uintptr_t)&of_task,
@@ -58,17 +91,16 @@ static long list_mappings(int program, int pid, struct mapping *all) {
   if (linked < 0) return -1;
   union bpf_attr iterate = {.iter_create = {.link_fd = (uint32_t)linked}};
   int fd = (int)syscall(SYS_bpf, BPF_ITER_CREATE, &iterate, sizeof iterate);
-  long length = fd < 0 ? -1 : read_all(fd, (char *)all, MAPPINGS_MAX * sizeof *all);
+  long count = fd < 0 ? -1 : read_told(fd, all);
   if (fd >= 0) syscall(SYS_close, fd);
   syscall(SYS_close, linked);
-  bool is_whole = length > 0 && length % (long)sizeof *all == 0;
-  return is_whole && length < (long)(MAPPINGS_MAX * sizeof *all) ? length / (long)sizeof *all : -1;
+  return count > 0 ? count : -1;
 }
 
 static size_t name_flags(uint64_t flags, char *text) {
   size_t length = (size_t)sprintf(text, FLAGS_BEGIN);
   for (size_t bit = 0; bit < NAME_COUNT; bit++) {
-    if ((flags >> bit & 1) == 0) continue;
+    if ((flags >> bit & 1) == 0 || NAMES[bit][0] == 0) continue;
     text[length++] = NAMES[bit][0];
     text[length++] = NAMES[bit][1];
     text[length++] = ' ';
@@ -96,7 +128,7 @@ long tell_mappings(int program, uint64_t known, int pid, struct mappings_room *r
   uint64_t flags = 0;
   room->seen = 0;
   for (long i = 0; i < count; i++) room->seen |= room->all[i].flags;
-  if (count < 0 || (room->seen & ~(known & NAMED_FLAGS)) != 0) return -1;
+  if (count < 0 || (room->seen & ~(known & named_flags())) != 0) return -1;
   int maps = open_of(pid, "maps");
   /* The lines are read to the end of the room, and move to its beginning with those of the flags between them. */
   size_t half = sizeof room->text / 2, written = 0;

@@ -22,6 +22,15 @@
 #include "mapping-flags.h"
 #include "tracker.h"
 
+#ifndef BTF_KIND_ENUM64
+#define BTF_KIND_ENUM64 19
+#endif
+/* Of an enumeration of 64 bits: name, lower and upper half (linux/btf.h of 6.0 and newer). */
+#define ENUM64_BYTES 12
+#ifndef MAP_DROPPABLE
+#define MAP_DROPPABLE 0x08
+#endif
+#define SYS_MSEAL 462
 #define TYPES_PATH "/sys/kernel/btf/vmlinux"
 #define TYPES_BYTES_MAX (64u << 20)
 #define NESTED_MAX 32
@@ -54,7 +63,7 @@ static size_t size_of(const struct btf_type *type) {
     case BTF_KIND_ARRAY: each = sizeof(struct btf_array), count = 1; break;
     case BTF_KIND_STRUCT: case BTF_KIND_UNION: each = sizeof(struct btf_member); break;
     case BTF_KIND_ENUM: each = sizeof(struct btf_enum); break;
-    case BTF_KIND_ENUM64: each = sizeof(struct btf_enum64); break;
+    case BTF_KIND_ENUM64: each = ENUM64_BYTES; break;
     case BTF_KIND_FUNC_PROTO: each = sizeof(struct btf_param); break;
     case BTF_KIND_DATASEC: each = sizeof(struct btf_var_secinfo); break;
   }
@@ -180,7 +189,7 @@ static void make_samples(int uffd) {
   static const int advices[] = {MADV_SEQUENTIAL, MADV_RANDOM, MADV_DONTFORK, MADV_WIPEONFORK,
                                 MADV_DONTDUMP, MADV_MERGEABLE, MADV_HUGEPAGE, MADV_NOHUGEPAGE};
   static const int kinds[] = {MAP_PRIVATE, MAP_SHARED, MAP_PRIVATE | MAP_NORESERVE, MAP_PRIVATE | MAP_GROWSDOWN,
-                              MAP_PRIVATE | MAP_HUGETLB | MAP_NORESERVE};
+                              MAP_PRIVATE | MAP_HUGETLB | MAP_NORESERVE, MAP_DROPPABLE};
   const int both = PROT_READ | PROT_WRITE;
   for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) make_sample(both, kinds[i]);
   for (int protection = 0; protection <= (both | PROT_EXEC); protection++) make_sample(protection, MAP_PRIVATE);
@@ -191,6 +200,8 @@ static void make_samples(int uffd) {
   char *locked = make_sample(both, MAP_PRIVATE), *later = make_sample(both, MAP_PRIVATE);
   if (locked != NULL) mlock(locked, PAGE_BYTES);
   if (later != NULL) syscall(SYS_mlock2, later, PAGE_BYTES, 1u /* MLOCK_ONFAULT */);
+  char *sealed = make_sample(PROT_READ, MAP_PRIVATE);
+  if (sealed != NULL) syscall(SYS_MSEAL, sealed, SAMPLE_BYTES, 0ul);
   for (uint64_t mode = UFFDIO_REGISTER_MODE_MISSING; mode <= (UFFDIO_REGISTER_MODE_MISSING | UFFDIO_REGISTER_MODE_WP);
        mode++) {
     char *sample = make_sample(both, MAP_PRIVATE);
