@@ -10,7 +10,7 @@ import { eventually, openTestWaypoint } from "../support/test-waypoint.ts";
 const MEBIBYTE = 1024 ** 2;
 /** Holds some memory until it is told to end. */
 const FILL = (mebibytes: number) =>
-  `/usr/bin/python3 -c 'm = b"x" * (${mebibytes} << 20); print("full", flush=True); input()' <>/tmp/hold >/tmp/said &`;
+  `/usr/bin/python3 -c 'm = b"x" * (${mebibytes} << 20); print("full", flush=True); input()' <>/tmp/standby-hold >/tmp/standby-said &`;
 /** CRIU refuses a corked UDP socket. */
 const REFUSED = `import socket, time
 s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -28,10 +28,10 @@ test("the budget of memory is for all standbys; what does not fit is made when a
   });
   const small = await own.waypoint.new();
   const large = await own.waypoint.new();
-  await large.exec(`mkfifo /tmp/hold; ${FILL(120)}`);
+  await large.exec(`mkfifo /tmp/standby-hold; ${FILL(120)}`);
   await eventually(
     "the memory to be full",
-    async () => (await large.exec("cat /tmp/said", { shell: "own" })).stdout,
+    async () => (await large.exec("cat /tmp/standby-said", { shell: "own" })).stdout,
     (said) => said === "full\n",
   );
   const big = await large.checkpoint();
