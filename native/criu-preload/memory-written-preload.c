@@ -13,8 +13,9 @@
 #include <unistd.h>
 
 #define REGIONS_MAX 1024
+#define PAGE_BYTES 4096ull
 /* One more call takes as long as looking at so much. */
-#define BRIDGED_BYTES (32 * 4096ull)
+#define BRIDGED_BYTES (32 * PAGE_BYTES)
 
 static struct range {
   int pid;
@@ -61,13 +62,17 @@ void note_written(int pid, const struct page_region *region) {
 static int protect_range(int pagemap, uint64_t start, uint64_t end) {
   static struct page_region regions[REGIONS_MAX];
   while (start < end) {
-    /* With no list the kernel protects everything, and leaves marks where nothing is. */
+    /*
+     * With no list the kernel protects everything, and leaves marks where nothing is. It makes one of its own of the
+     * same size for each call: of a single page that would be most of the time.
+     */
+    uint64_t pages = (end - start + PAGE_BYTES - 1) / PAGE_BYTES;
     struct page_scan scan = {.size = sizeof scan,
                              .flags = SCAN_PROTECT,
                              .start = start,
                              .end = end,
                              .vec = (uint64_t)(uintptr_t)regions,
-                             .vec_len = REGIONS_MAX,
+                             .vec_len = pages < REGIONS_MAX ? pages : REGIONS_MAX,
                              .category_mask = PAGE_PRESENT | PAGE_WRITTEN | PAGE_ZERO,
                              .category_inverted = PAGE_ZERO,
                              .return_mask = PAGE_PRESENT};
