@@ -132,7 +132,7 @@ inPrivateNamespace(import.meta.filename, { title, network: false }, () => {
   test("a dump of processes whose writes are followed asks for them, and they are those of smaps", async () => {
     const script = `${PYTHON} -c "$0" 1 & while :; do sleep 1000; done`;
     const tree = await trees.start("/bin/sh", "-c", script, MAPPER);
-    const socketPath = `${trees.directory}/work/${tree.name}.sock`;
+    const socketPath = path.join(trees.directory, "work", `${tree.name}.sock`);
     const dump = async (id: string) => {
       const since = await trackedSince({ programPath, socketPath, pid: tree.pid });
       const imagesDir = `${trees.directory}/images/${since}`;

@@ -1,7 +1,7 @@
 /** Memory that is held for the next images, so that no dump waits for the host of the machine. */
 export interface WarmReserve {
-  /** Notes what a capture of a session has written. */
-  note(sessionId: string, imagesBytes: number): void;
+  /** Notes what the pause of the next capture of a session will write. */
+  note(sessionId: string, pauseBytes: number): void;
   /** Images of about so many bytes are about to be written: as much is let go of, at once. Never fails. */
   makeWay(expectedBytes: number): void;
   /** They have been written: what was let go of is held again, in the background. Never fails. */

@@ -7,7 +7,7 @@ const ANSWER_TIMEOUT_MS = 2_000;
 const ANSWER_BYTES_MAX = 64 * 1024;
 const NONE = "-";
 
-/** native/memory-tracker/memory-tracker.c of one process tree. */
+/** native/memory-tracker/tracker-main.c of one process tree. */
 export interface MemoryTracker {
   programPath: string;
   socketPath: string;
