@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import process from "node:process";
-import { expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import type { Session } from "../../src/index.ts";
 import { callOperation } from "../../src/surfaces/client/index.ts";
 import { untilDurable } from "../support/checkpoint-space.ts";
@@ -44,6 +44,13 @@ async function work(session: Session, step: number): Promise<void> {
   await session.exec(`cd /srv/project && head -c 3000 /dev/urandom | base64 > file${step % 50}`);
   await session.exec(`echo ${step} >> log; seq 1 200; git add -A; git commit -qm "step ${step}"`);
 }
+
+// Every program is followed, and every page of every dump compared with a second copy.
+beforeAll(() => {
+  vi.stubEnv("WAYPOINT_TRACK_MEMORY", "0");
+  vi.stubEnv("WAYPOINT_COMPARE_MEMORY", "on");
+});
+afterAll(() => vi.unstubAllEnvs());
 
 test(
   `the daemon and the images of ${CHECKPOINTS} checkpoints take no more memory at the end than in between`,
