@@ -59,5 +59,5 @@ static memory-tracker memory-tracker/*
 static image-assemble image-assemble/* memory-tracker/page-scan.h image-copy/image-copy.h image-copy/image-pagemap.c image-copy/image-clone.c
 # With the machine's own C library, because it loads a library of the machine.
 is_fresh link-maker link-maker/* || compile "$cc" link-maker link-maker/*.c -ldl
-is_fresh criu-preload.so criu-preload/* memory-tracker/page-scan.h memory-tracker/mapping-flags.* ||
-  compile "$cc" criu-preload.so -shared -fPIC criu-preload/*.c memory-tracker/mapping-flags.c
+is_fresh criu-preload.so criu-preload/* criu-enter/enter.* memory-tracker/page-scan.h memory-tracker/mapping-flags.* ||
+  compile "$cc" criu-preload.so -shared -fPIC criu-preload/*.c criu-enter/enter.c memory-tracker/mapping-flags.c

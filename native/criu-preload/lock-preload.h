@@ -8,3 +8,6 @@ void note_traced(pid_t pid);
  * CRIU traces them. Where one cannot be given, the tree and CRIU end.
  */
 void give_all_locks(void);
+
+/* Has the processes that come of this one share their notes. Once, before CRIU's own beginning. */
+void share_notes(void);

@@ -156,7 +156,7 @@ static void read_moved(FILE *file) {
   free(line);
 }
 
-__attribute__((constructor)) static void open_moved(void) {
+void open_moved(void) {
   const char *path = getenv("WAYPOINT_SOCKETS_MOVED");
   FILE *file = path == NULL ? NULL : fopen(path, "re");
   if (file == NULL) return;

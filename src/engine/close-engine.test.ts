@@ -39,7 +39,7 @@ function fakeEngine({ failing = "" } = {}) {
       startTicks: () => 7,
       killTree: async (pid: number) => void done.push(`tree ${pid}`),
     },
-    settings: { layout: { storeDir: "/store" } },
+    settings: { layout: { storeDir: "/store" }, criu: {} },
     approvals: { [Symbol.dispose]: () => void done.push("approvals") },
     approvalWaits: { close: () => {} },
     agentStates: { [Symbol.dispose]: () => void done.push("agents") },

@@ -97,6 +97,7 @@ async function endBackground(steps: Steps, engine: Engine): Promise<void> {
   await steps.run("finish in the background", () => engine.background.idle());
   await steps.run("stop reading stories", () => engine.stories.stop());
   await steps.run("end the builder of stories", () => engine.storyBuilder.close());
+  engine.settings.criu.loaded?.[Symbol.dispose]();
 }
 
 /**

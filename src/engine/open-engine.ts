@@ -109,7 +109,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   );
   const { preloadPath, initBinaryPath, snapshotHookPath, resumeHookPath } = native;
   const { parkHookPath, pagesServerPath, assembleProgramPath } = native;
-  const criuProgram = await findCriu({ packageRoot, preloadPath });
+  const criuProgram = criu.loadCriu(await findCriu({ packageRoot, preloadPath }));
   const network = await NetworkHost.open({
     ownerKey: layout.key,
     netnsDir: "/run/netns",
@@ -140,7 +140,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
       resolvConf: network.resolvConf,
       standby: options.standby,
       autoDefault: options.autoDefault,
-      pidsDefault: limitsHost.canHold(pidsOnly) ? options.pidsDefault : null,
+      pidsDefault: (await limitsHost.canHold(pidsOnly)) ? options.pidsDefault : null,
     },
     catalog,
     agentStates: new AgentStates(

@@ -10,6 +10,7 @@ import {
 } from "../../base/index.ts";
 import { parseChildren } from "../../formats/proc/index.ts";
 import { WaypointError } from "../../shared/errors/index.ts";
+import { LoadedProgram } from "../kernel/index.ts";
 import { findRunningCriu } from "./running-criu.ts";
 
 /** How to start CRIU on this machine. */
@@ -20,6 +21,8 @@ export interface CriuProgram {
   env: Readonly<Record<string, string>>;
   /** native/criu-enter/criu-enter.c, built: takes CRIU into a network namespace and control groups. */
   enterPath: string;
+  /** One that is loaded already, for all runs. @defaultValue each run is loaded */
+  loaded?: Pick<LoadedProgram, "start"> & Disposable;
 }
 
 /** What one run of CRIU left. */
@@ -44,6 +47,7 @@ const TIMEOUT_MS_MIN = 60_000;
 const BYTES_PER_MS_MIN = 16 * 1024;
 
 // CRIU starts helpers (tar, ip, nft) by name; nothing else of the daemon's environment reaches it.
+const STDIO = ["ignore", "pipe", "pipe"] as const;
 const FIXED_ENV = { PATH: "/usr/sbin:/usr/bin:/sbin:/bin", LC_ALL: "C" };
 
 /**
@@ -59,11 +63,24 @@ export function buildCriuCommand(
   cgroupFiles: readonly string[] = [],
 ): string[] {
   const command = [...criu.argv, ...criuArguments];
-  const places = [
+  const places = placesOf(netnsPath, cgroupFiles);
+  return places.length === 0 ? command : [criu.enterPath, ...places, "--", ...command];
+}
+
+function placesOf(netnsPath: string | null, cgroupFiles: readonly string[]): string[] {
+  return [
     ...(netnsPath === null ? [] : ["--net", netnsPath]),
     ...cgroupFiles.flatMap((file) => ["--group", file]),
   ];
-  return places.length === 0 ? command : [criu.enterPath, ...places, "--", ...command];
+}
+
+/** Returns the program with one of it that is loaded, and waits until it is disposed of. */
+export function loadCriu<Program extends CriuProgram>(
+  criu: Program,
+): Program & { loaded: LoadedProgram } {
+  const [program, ...rest] = criu.argv;
+  if (program === undefined) throw new TypeError("the CRIU program has no argv");
+  return { ...criu, loaded: new LoadedProgram([program, ...rest], { ...FIXED_ENV, ...criu.env }) };
 }
 
 /** Returns how long CRIU may take for so much memory. */
@@ -126,14 +143,7 @@ export async function runCriu(options: CriuRunOptions): Promise<CriuRun> {
 }
 
 function startCriu(options: CriuRunOptions): { child: Child; output: () => string } {
-  const { criu, netnsPath, criuArguments } = options;
-  const [program, ...rest] = buildCriuCommand(criu, netnsPath, criuArguments, options.cgroupFiles);
-  if (program === undefined) throw new TypeError("the CRIU program has no argv");
-  const child = startChild([program, ...rest], {
-    cwd: "/",
-    env: { ...FIXED_ENV, ...criu.env, ...options.env },
-    stdio: ["ignore", "pipe", "pipe"],
-  });
+  const child = startLoaded(options) ?? startAnew(options);
   let output = "";
   const keep = (chunk: Buffer) => {
     if (output.length < OUTPUT_KEPT_BYTES_MAX) output += chunk.toString("utf8");
@@ -141,6 +151,23 @@ function startCriu(options: CriuRunOptions): { child: Child; output: () => strin
   child.stdout?.on("data", keep);
   child.stderr?.on("data", keep);
   return { child, output: () => output };
+}
+
+function startLoaded(options: CriuRunOptions): Child | null {
+  const { criu, netnsPath, criuArguments, cgroupFiles = [] } = options;
+  const words = [...placesOf(netnsPath, cgroupFiles), "--", ...criuArguments];
+  return criu.loaded?.start({ words, env: envOf(options), stdio: STDIO }) ?? null;
+}
+
+function startAnew(options: CriuRunOptions): Child {
+  const { criu, netnsPath, criuArguments, cgroupFiles } = options;
+  const [program, ...rest] = buildCriuCommand(criu, netnsPath, criuArguments, cgroupFiles);
+  if (program === undefined) throw new TypeError("the CRIU program has no argv");
+  return startChild([program, ...rest], { cwd: "/", env: envOf(options), stdio: STDIO });
+}
+
+function envOf({ criu, env }: CriuRunOptions): Record<string, string> {
+  return { ...FIXED_ENV, ...criu.env, ...env };
 }
 
 /** Resolves when CRIU has ended, to `null` if a signal ended it. */

@@ -12,7 +12,7 @@ export {
   type RestoreArgumentOptions,
 } from "./build-arguments.ts";
 export { type AheadOptions, copyAhead, protectAhead } from "./copy-ahead.ts";
-export { type CriuProgram, endRuns } from "./criu-program.ts";
+export { type CriuProgram, endRuns, loadCriu } from "./criu-program.ts";
 export { type DumpOptions, type DumpResult, dump } from "./dump.ts";
 export {
   fillPages,

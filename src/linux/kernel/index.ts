@@ -44,6 +44,7 @@ export {
   unmount,
   unmountAside,
 } from "./libc.ts";
+export { LoadedProgram } from "./loaded-program.ts";
 export { endWithParent, limitFurtherMemory } from "./own-process.ts";
 export { type FilterInstruction, openPacketSocket, receivePacket } from "./packet-socket.ts";
 export {

@@ -67,8 +67,22 @@ export function startChildByVfork(
   args: readonly string[],
   options: ChildOptions,
 ): Child {
+  return startChildBy(program, options.stdio, (descriptors, lent) =>
+    spawn([program, ...args], descriptors, options, lent),
+  );
+}
+
+/** Makes a child that gets `descriptors` as its first ones, and returns its process id; adds to `lent` what it opens. */
+export type Launch = (descriptors: readonly number[], lent: number[]) => number;
+
+/** Starts a program in a way of its own, and follows it as any other. */
+export function startChildBy(
+  program: string,
+  stdio: readonly ChildDescriptor[],
+  launch: Launch,
+): Child {
   const child = new SpawnedChild(program);
-  child.start([program, ...args], options);
+  child.start(stdio, launch);
   return child;
 }
 
@@ -86,15 +100,15 @@ class SpawnedChild extends EventEmitter implements Child {
     this.spawnfile = program;
   }
 
-  start(argv: readonly [string, ...string[]], options: ChildOptions): void {
+  start(stdio: readonly ChildDescriptor[], launch: Launch): void {
     // What the child gets of ours, to be closed here when it has it.
     const lent: number[] = [];
     // Before it starts, for it may end at once.
     if (!isListening) process.on("SIGCHLD", noticeEnds);
     isListening = true;
     try {
-      const descriptors = options.stdio.map((each, at) => this.#descriptor(each, at, lent));
-      this.pid = spawn(argv, descriptors, options, lent);
+      const descriptors = stdio.map((each, at) => this.#descriptor(each, at, lent));
+      this.pid = launch(descriptors, lent);
       running.set(this.pid, this);
     } catch (error) {
       this.stdin?.destroy();
