@@ -1,7 +1,12 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, readFileSync } from "node:fs";
+import process from "node:process";
 import { afterEach, beforeAll, expect, test } from "vitest";
 import { pollUntil } from "../../src/base/index.ts";
-import { INNER_ADDRESS, NetworkHost } from "../../src/linux/network/index.ts";
+import { INNER_ADDRESS, NetworkHost, type SessionNetwork } from "../../src/linux/network/index.ts";
 import {
+  enter,
   HOST_ADDRESS,
   HOST_NAMESPACE,
   hostState,
@@ -93,6 +98,110 @@ inPrivateNamespace(import.meta.filename, { title, network: true }, () => {
     const session = await host.create("i1", "nat");
 
     expect(session.address).not.toBeNull();
+  });
+
+  /** Ends the processes of an instance, of which one has run `command`, as a session's are ended. */
+  async function endAfter(id: string, session: SessionNetwork, command: string): Promise<void> {
+    run(session, command);
+    const child = spawn("nsenter", [...enter(session), "sleep", "1000"], { stdio: "ignore" });
+    // It is in the namespace once it is no longer what takes it there.
+    await pollUntil("a process of its own", { timeoutMs: 20_000 }, () =>
+      readFileSync(`/proc/${child.pid}/comm`, "utf8") === "sleep\n" ? true : undefined,
+    );
+    host.beforeEnd(id, child.pid ?? 0);
+    child.kill("SIGKILL");
+    await once(child, "exit");
+    await host.remove(id);
+  }
+
+  const addressesOfSpares = async () => {
+    const taken: (string | null)[] = [];
+    for (let number = 1; ; number += 1) {
+      const session = host.status().readyCount > 0 ? await host.takeSpare(`t${number}`) : null;
+      if (session === null) return taken;
+      taken.push(session.address);
+    }
+  };
+
+  test("one that was never used is kept for the next, and is like any other", async () => {
+    host = await open();
+    await host.create("i1", "nat");
+    await untilReady(SPARES_MAX);
+    const used = await host.create("i2", "nat");
+    await untilReady(SPARES_MAX);
+
+    await endAfter("i2", used, "true");
+
+    expect(host.status().readyCount).toBe(SPARES_MAX + 1);
+    expect(await host.list()).not.toContain("i2");
+    expect(existsSync(host.netnsPath("i2"))).toBe(false);
+    const kept = await host.takeSpare("i3");
+    const next = kept?.address === used.address ? kept : await host.takeSpare("i4");
+    const last = next?.address === used.address ? next : await host.takeSpare("i5");
+    expect(last?.address).toBe(used.address);
+    if (last === null || last === undefined) return;
+    expect(run(last, `timeout 9 bash -c ': </dev/tcp/${HOST_ADDRESS}/9' 2>&1`)).toMatch(/refused/);
+    // Not more than twice as many as are made.
+    for (let number = 1; number <= 4; number += 1) {
+      const more = await host.create(`m${number}`, "nat");
+      await endAfter(`m${number}`, more, "true");
+    }
+    expect(host.status().readyCount).toBeLessThanOrEqual(2 * SPARES_MAX);
+  });
+
+  test.each([
+    ["spoke to itself", "timeout 9 bash -c ': </dev/tcp/127.0.0.1/9' || true"],
+    ["spoke to the host", `timeout 9 bash -c ': </dev/tcp/${HOST_ADDRESS}/9' || true`],
+    ["said something that nobody heard", "bash -c 'echo x >/dev/udp/198.51.100.77/9'"],
+  ])("one that %s is removed", async (_, command) => {
+    host = await open();
+    await host.create("i1", "nat");
+    const used = await host.create("i2", "nat");
+    await untilReady(SPARES_MAX);
+
+    await endAfter("i2", used, command);
+
+    expect(await addressesOfSpares()).not.toContain(used.address);
+    expect(hostState()).not.toContain("a1:i2");
+  });
+
+  test("one in which a socket of somebody else is left is removed", async () => {
+    host = await open();
+    await host.create("i1", "nat");
+    const used = await host.create("i2", "nat");
+    await untilReady(SPARES_MAX);
+    const listens = "require('net').createServer().listen(7000, () => console.log('listens'))";
+    const holder = spawn("nsenter", [...enter(used), process.execPath, "-e", listens], {
+      stdio: ["ignore", "pipe", "ignore"],
+    });
+    await once(holder.stdout, "data");
+
+    await endAfter("i2", used, "true");
+    holder.kill("SIGKILL");
+
+    expect(await addressesOfSpares()).not.toContain(used.address);
+  });
+
+  test("one that was made for sockets, or whose reach is limited, is removed, and so is one that nobody vouches for", async () => {
+    host = await open();
+    await host.create("i1", "nat");
+    await untilReady(SPARES_MAX);
+    const limited = await host.create("i2", "nat", "allow:example.org:443");
+    const plan = { addresses: [], addressesKept: [], connections: [], senders: [] };
+    await host.createNamespace("i3", { ...plan, needsRoute: false, needsIpv6Route: false });
+    const planned = await host.connect("i3");
+    const unseen = await host.create("i4", "nat");
+
+    await endAfter("i2", limited, "true");
+    await endAfter("i3", planned, "true");
+    await host.remove("i4");
+    // Of a process in another namespace.
+    const other = await host.create("i5", "nat");
+    host.beforeEnd("i5", process.pid);
+    await host.remove("i5");
+
+    const kept = await addressesOfSpares();
+    for (const each of [limited, planned, unseen, other]) expect(kept).not.toContain(each.address);
   });
 
   test("the last session takes them with it", async () => {

@@ -16,6 +16,7 @@ test("a session that stops is noted as stopped before its processes end, and kee
     "catalog.transaction",
     "catalog.updateSession s1",
     "catalog.operations.insert",
+    "network.beforeEnd s1-1 70",
     "sandbox.killTree 70 7",
     "criu.endPagesServer s1-1",
     "catalog.updateInstance s1-1",

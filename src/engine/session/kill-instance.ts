@@ -19,6 +19,7 @@ export async function killInstance(instanceId: string, engine: Engine): Promise<
   const { sandbox, store, catalog } = engine;
   const row = catalog.instance(instanceId);
   if (row?.pid != null && row.startTicks !== null) {
+    engine.network.beforeEnd(instanceId, row.pid);
     await sandbox.killTree(row.pid, row.startTicks);
     await engine.criu.endPagesServer(workDirOf(instanceId));
     catalog.updateInstance(instanceId, { pid: null, startTicks: null });

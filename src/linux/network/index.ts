@@ -4,7 +4,8 @@
  * docs/network.md describes the result and its limits.
  */
 export type { LearnedNames } from "./name-watch.ts";
-export { NetworkHost, type NetworkMode, type SessionNetwork } from "./network-host.ts";
+export { NetworkHost } from "./network-host.ts";
 export type { CountedContact, LinkCounters } from "./parse-counters.ts";
 export { type ForwardPlace, type ForwardTarget, PortForwards } from "./port-forwards.ts";
 export { INNER_ADDRESS } from "./session-commands.ts";
+export type { NetworkMode, SessionNetwork } from "./session-network.ts";

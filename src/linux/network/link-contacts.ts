@@ -114,6 +114,11 @@ export class LinkContacts {
     await this.#maker.run([{ kind: "nft", place: null, text: buildAllowList(options) }]);
   }
 
+  /** Tells whether an instance may reach nothing but what a list says. */
+  isLimited(instanceId: string): boolean {
+    return this.#allowLists.has(instanceId);
+  }
+
   /** Returns how many packets an instance has sent, which is cheap; `null` without a link. */
   sentPackets(instanceId: string): number | null {
     const link = this.#linkOf(instanceId);

@@ -2,6 +2,7 @@ import { mkdir, open as openFile } from "node:fs/promises";
 import { Rollback, runProcess } from "../../base/index.ts";
 import { buildEgressHold, egressHoldTableName, removeStaleEgressHolds } from "./hold-egress.ts";
 import { HostSetup } from "./host-setup.ts";
+import { HostSockets } from "./host-sockets.ts";
 import { switchForwardingOn } from "./ip-forwarding.ts";
 import { canForwardIpv6 } from "./ipv6.ts";
 import { chooseLinkRange, linkIndexOf, parseRoutes } from "./link-addresses.ts";
@@ -9,25 +10,15 @@ import { LinkContacts } from "./link-contacts.ts";
 import { LinkMaker } from "./link-maker.ts";
 import { readLinks, type SessionLink } from "./links.ts";
 import { NamespaceFiles } from "./namespace-files.ts";
+import { NetworkUses } from "./network-use.ts";
 import { readHostResolvConf } from "./read-host-resolv-conf.ts";
 import { noRange, requireWord } from "./refusals.ts";
 import { loopbackServerOf, nameServersOf, RESOLVER_ADDRESS, resolvConfFor } from "./resolv-conf.ts";
 import { buildNamespaceSteps, buildReleaseScript } from "./session-commands.ts";
 import { SessionLinks } from "./session-links.ts";
+import type { NetworkMode, SessionNetwork } from "./session-network.ts";
 import { planSockets, planSocketsOnHost, type SocketPlan } from "./socket-plan.ts";
 import { isSpareId, SpareNetworks } from "./spare-networks.ts";
-
-/** "nat": out to the world through the host; "none": loopback only. */
-export type NetworkMode = "nat" | "none";
-
-/** The network of one running session. */
-export interface SessionNetwork {
-  netnsPath: string;
-  /** Unique address of its link, by which the host reaches it; null without a link. */
-  address: string | null;
-  /** N of the host's interface `wp<N>`, null without a link. */
-  linkIndex: number | null;
-}
 
 /**
  * The networks of one daemon's sessions.
@@ -49,8 +40,9 @@ export class NetworkHost {
   readonly #setup: HostSetup;
   readonly #maker: LinkMaker;
   readonly #links: SessionLinks;
-  readonly #heldOnHost = new Set<string>();
   readonly #spares: SpareNetworks;
+  readonly #onHost: HostSockets;
+  readonly #uses = new NetworkUses();
 
   private constructor(options: {
     ownerKey: string;
@@ -63,6 +55,7 @@ export class NetworkHost {
     makerPath: string;
   }) {
     this.#ownerKey = options.ownerKey;
+    this.#onHost = new HostSockets(options.ownerKey);
     this.#maker = new LinkMaker(options.makerPath);
     const maker = this.#maker;
     this.#files = new NamespaceFiles(options);
@@ -80,7 +73,8 @@ export class NetworkHost {
     this.#spares = new SpareNetworks({
       countMax: options.sparesMax,
       make: (id) => this.#makeWhole(id),
-      remove: (id) => this.remove(id),
+      remove: (id) => this.#removeWhole(id),
+      rename: (fromId, toId) => this.#rename(fromId, toId),
     });
   }
 
@@ -138,16 +132,19 @@ export class NetworkHost {
    * **On failure** {@link remove} takes away what there is of it.
    */
   async takeSpare(instanceId: string, allow: string | null = null): Promise<SessionNetwork | null> {
-    const spare = this.#spares.take();
-    this.#spares.refill();
-    if (spare === undefined) return null;
-    // The link first: it is what remove() could not find by itself.
-    await this.#links.rename(spare.id, instanceId);
-    this.contacts.rename(spare.id, instanceId);
-    this.#files.rename(spare.id, instanceId);
+    const spare = await this.#spares.give(instanceId);
+    if (spare === null) return null;
     if (allow !== null) await this.contacts.allow(instanceId, allow);
     const { address, linkIndex } = spare;
     return { netnsPath: this.netnsPath(instanceId), address, linkIndex };
+  }
+
+  async #rename(fromId: string, toId: string): Promise<void> {
+    // The link first: it is what remove() could not find by itself.
+    await this.#links.rename(fromId, toId);
+    this.contacts.rename(fromId, toId);
+    this.#files.rename(fromId, toId);
+    this.#uses.rename(fromId, toId);
   }
 
   async #makeWhole(instanceId: string, allow: string | null = null): Promise<SessionNetwork> {
@@ -176,10 +173,11 @@ export class NetworkHost {
     rollback.defer("remove the namespace", () => this.remove(instanceId));
     const steps = buildNamespaceSteps(netnsPath, plan, this.#hasIpv6);
     if (plan !== null && plan.senders.length > 0) {
-      const text = buildEgressHold(this.#egressHoldOf(instanceId), plan.senders);
+      const text = buildEgressHold(egressHoldTableName(this.#ownerKey, instanceId), plan.senders);
       steps.push({ kind: "nft", place: netnsPath, text });
     }
     await this.#maker.run(steps);
+    if (plan === null) this.#uses.made(instanceId);
     rollback.keep();
     return { netnsPath, address: null, linkIndex: null };
   }
@@ -192,7 +190,7 @@ export class NetworkHost {
    */
   async release(instanceId: string, plan: SocketPlan): Promise<void> {
     const link = this.#links.addressesOf(instanceId);
-    const egressHold = this.#egressHoldOf(instanceId);
+    const egressHold = egressHoldTableName(this.#ownerKey, instanceId);
     await runProcess([
       "sh",
       "-ec",
@@ -201,20 +199,13 @@ export class NetworkHost {
   }
 
   /** Does for sockets that come back on the host's network what {@link createNamespace} does. */
-  async prepareOnHost(instanceId: string, plan: SocketPlan): Promise<null> {
-    if (plan.senders.length === 0) return null;
-    const input = buildEgressHold(this.#egressHoldOf(instanceId), plan.senders);
-    this.#heldOnHost.add(instanceId);
-    await runProcess(["nft", "-f", "-"], { input });
-    return null;
+  async prepareOnHost(instanceId: string, plan: SocketPlan): Promise<void> {
+    await this.#onHost.prepare(instanceId, plan);
   }
 
   /** Does for sockets that came back on the host's network what {@link release} does. */
   async releaseOnHost(instanceId: string, plan: SocketPlan): Promise<void> {
-    const egressHold = this.#egressHoldOf(instanceId);
-    const script = buildReleaseScript({ netnsPath: null, plan, link: null, egressHold });
-    await runProcess(["sh", "-ec", script]);
-    this.#heldOnHost.delete(instanceId);
+    await this.#onHost.release(instanceId, plan);
   }
 
   /**
@@ -242,21 +233,42 @@ export class NetworkHost {
     return { netnsPath, address: link.sessionAddress, linkIndex };
   }
 
-  /** Removes an instance's network, whatever there is of it; idempotent. */
+  /**
+   * Tells that the processes of an instance are about to be ended, and its network to be removed: it is kept as a
+   * spare one then, if it was never used.
+   *
+   * @param pid  of one of them.
+   */
+  beforeEnd(instanceId: string, pid: number): void {
+    this.#uses.beforeEnd(instanceId, pid, this.netnsPath(instanceId));
+  }
+
+  /** **Requires** no process of the instance is left. Idempotent. */
   async remove(instanceId: string): Promise<void> {
-    await this.contacts.remove(instanceId);
-    // The link first: the end of the namespace would take its time.
-    await this.#links.remove(instanceId);
-    if (this.#heldOnHost.delete(instanceId)) {
-      const table = ["inet", this.#egressHoldOf(instanceId)];
-      await runProcess(["nft", "delete", "table", ...table], { okExitCodes: [0, 1] });
-    }
-    await this.#maker.run([{ kind: "release", place: this.netnsPath(instanceId), text: "" }]);
-    this.#files.remove(instanceId);
+    const isKept = await this.#keepAsSpare(instanceId);
+    if (!isKept) await this.#removeWhole(instanceId);
     // Nobody is there who would need one soon.
     if (!isSpareId(instanceId) && this.#links.ids().every(isSpareId)) {
       await this.#spares.discard();
     }
+  }
+
+  async #keepAsSpare(instanceId: string): Promise<boolean> {
+    const isUntouched = this.#uses.endsUntouched(instanceId);
+    const link = this.#links.find(instanceId);
+    if (!isUntouched || link === null || this.contacts.isLimited(instanceId)) return false;
+    const { linkIndex, addresses } = link;
+    return await this.#spares.keep(instanceId, { linkIndex, address: addresses.sessionAddress });
+  }
+
+  async #removeWhole(instanceId: string): Promise<void> {
+    this.#uses.forget(instanceId);
+    await this.contacts.remove(instanceId);
+    // The link first: the end of the namespace would take its time.
+    await this.#links.remove(instanceId);
+    await this.#onHost.remove(instanceId);
+    await this.#maker.run([{ kind: "release", place: this.netnsPath(instanceId), text: "" }]);
+    this.#files.remove(instanceId);
   }
 
   /** Returns the instances that have a namespace or a link, also from before a crash. */
@@ -284,9 +296,5 @@ export class NetworkHost {
   /** Returns the file of an instance's network namespace. */
   netnsPath(instanceId: string): string {
     return this.#files.pathOf(instanceId);
-  }
-
-  #egressHoldOf(instanceId: string): string {
-    return egressHoldTableName(this.#ownerKey, instanceId);
   }
 }

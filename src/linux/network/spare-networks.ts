@@ -1,4 +1,4 @@
-import type { SessionNetwork } from "./network-host.ts";
+import type { SessionNetwork } from "./session-network.ts";
 
 /** Waits for whoever takes one to be served, so that making the next does not take their core. */
 const REFILL_DELAY_MS = 100;
@@ -11,7 +11,7 @@ export function isSpareId(id: string): boolean {
 }
 
 /** A network that was made in advance and is nobody's yet. */
-export interface SpareNetwork extends SessionNetwork {
+interface SpareNetwork extends Pick<SessionNetwork, "address" | "linkIndex"> {
   id: string;
 }
 
@@ -25,6 +25,7 @@ export class SpareNetworks {
   readonly #countMax: number;
   readonly #make: (id: string) => Promise<SessionNetwork>;
   readonly #remove: (id: string) => Promise<void>;
+  readonly #rename: (fromId: string, toId: string) => Promise<void>;
   #ready: SpareNetwork[] = [];
   #made = 0;
   #timer: NodeJS.Timeout | null = null;
@@ -36,10 +37,13 @@ export class SpareNetworks {
     countMax: number;
     make: (id: string) => Promise<SessionNetwork>;
     remove: (id: string) => Promise<void>;
+    /** What has failed in the middle can be removed by either id. */
+    rename: (fromId: string, toId: string) => Promise<void>;
   }) {
     this.#countMax = options.countMax;
     this.#make = options.make;
     this.#remove = options.remove;
+    this.#rename = options.rename;
   }
 
   /** How many there are. */
@@ -47,13 +51,39 @@ export class SpareNetworks {
     return this.#ready.length;
   }
 
-  /** Takes one away, if there is one; it is the caller's from now on. */
-  take(): SpareNetwork | undefined {
-    return this.#ready.shift();
+  /** Gives one away, if there is one; what is missing is made soon. */
+  async give(toId: string): Promise<SpareNetwork | null> {
+    const spare = this.#ready.shift();
+    this.#refill();
+    if (spare === undefined) return null;
+    await this.#rename(spare.id, toId);
+    return spare;
+  }
+
+  /**
+   * Keeps one that is as if it had just been made; `false` where it still has to be removed.
+   *
+   * More are kept than are made, so that one is there when the next is taken.
+   */
+  async keep(
+    fromId: string,
+    network: Pick<SpareNetwork, "address" | "linkIndex">,
+  ): Promise<boolean> {
+    if (!this.#isWanted || this.#ready.length >= 2 * this.#countMax) return false;
+    const id = this.#nextId();
+    try {
+      await this.#rename(fromId, id);
+    } catch {
+      await this.#remove(id);
+      return false;
+    }
+    if (this.#isWanted) this.#ready.push({ ...network, id });
+    else await this.#remove(id);
+    return true;
   }
 
   /** Makes what is missing, soon, in the background. */
-  refill(): void {
+  #refill(): void {
     this.#isWanted = true;
     if (this.#timer !== null || this.#ready.length >= this.#countMax) return;
     this.#timer = setTimeout(() => {
@@ -73,11 +103,16 @@ export class SpareNetworks {
     await Promise.all(spares.map(({ id }) => this.#remove(id)));
   }
 
+  #nextId(): string {
+    return `${ID_PREFIX}${++this.#made}`;
+  }
+
   async #fill(): Promise<void> {
     try {
       while (this.#isWanted && this.#ready.length < this.#countMax) {
-        const id = `${ID_PREFIX}${++this.#made}`;
-        this.#ready.push({ ...(await this.#make(id)), id });
+        const id = this.#nextId();
+        const { address, linkIndex } = await this.#make(id);
+        this.#ready.push({ id, address, linkIndex });
       }
     } catch {
       // The next network that is needed will be made then, and its error be told.
