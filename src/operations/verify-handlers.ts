@@ -59,7 +59,8 @@ async function verify(
       ...({ timeoutMs, signal: client.cancelled, by: "verify" } as const),
     }),
     {
-      concurrency: input.concurrency ?? availableParallelism(),
+      // While one fork begins or ends, which is mostly waiting, the others work.
+      concurrency: input.concurrency ?? availableParallelism() + 1,
       onResult: (verified) => sendLine(client, verified),
     },
     engine,

@@ -88,7 +88,9 @@ export const verifyInput = z.strictObject({
       "One word: a line of shell; several: a program and its arguments [that of its session]",
     ),
   timeoutMs: verifyTimeoutMs.describe("End the command after this time, for each checkpoint"),
-  concurrency: verifyConcurrency,
+  concurrency: verifyConcurrency.describe(
+    "Forks at once, as memory allows [one more than the machine has processors]",
+  ),
 });
 
 /** Why a checkpoint could not be verified; as errors are elsewhere. */
