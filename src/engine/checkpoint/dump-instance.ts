@@ -78,13 +78,13 @@ export async function dumpInstance(
       .catch(async (error: unknown) => {
         if (!criu.isIncomplete(error)) throw error;
         engine.logger.warn("all memory is copied after all", { id, reason: String(error) });
-        store.deleteSnapshot(id);
+        await store.deleteSnapshot(id);
         return await dumpAll(await store.images.beginAgain(paths));
       })
       .catch(async (error: unknown) => {
         if (!isIntoMemory || !hasCode(error, "STORE_FULL")) throw error;
         engine.logger.info("memory is full: images go to the store", { id });
-        store.deleteSnapshot(id);
+        await store.deleteSnapshot(id);
         return await dumpAll(await store.images.prepareInStore(paths));
       });
     const pauseMs = roundMs(dumped.pauseMs);

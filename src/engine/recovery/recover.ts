@@ -157,12 +157,15 @@ async function removeOrphans(engine: Engine): Promise<void> {
     ...limits.list(),
     ...(engine.freezer?.list() ?? []),
   ]);
-  for (const instanceId of found) {
-    if (wanted.has(instanceId)) continue;
-    logger.info("removing an orphan", { instanceId });
-    const remove = () => removeInstance(instanceId, engine);
-    await attempt("an instance without a session", engine, remove, { instanceId });
-  }
+  const orphans = [...found].filter((instanceId) => !wanted.has(instanceId));
+  // Most of them are networks that were made in advance, whose removal waits in the kernel.
+  await Promise.all(
+    orphans.map(async (instanceId) => {
+      logger.info("removing an orphan", { instanceId });
+      const remove = () => removeInstance(instanceId, engine);
+      await attempt("an instance without a session", engine, remove, { instanceId });
+    }),
+  );
 }
 
 /** Finishes the end of sessions that the last daemon had noted, but not carried out. */

@@ -43,7 +43,7 @@ export async function buildFreshInstance(
     session.net === "host"
       ? null
       : await engine.network.create(instanceId, session.net, session.netAllow);
-  const cgroupFiles = engine.limits.create(instanceId, session);
+  const cgroupFiles = await engine.limits.create(instanceId, session);
   engine.limits.apply(instanceId, session);
   const rootDir = mountFiles(session, instanceId, shell, engine);
   const started = await startWithinLimits(session, instanceId, engine, async () => {
@@ -145,7 +145,7 @@ export async function clearInstance(instanceId: string, engine: Engine): Promise
 
 async function clearNow(instanceId: string, engine: Engine): Promise<void> {
   await releaseInstance(instanceId, engine);
-  engine.store.deleteInstance(instanceId);
+  await engine.store.deleteInstance(instanceId);
   engine.criu.removeWorkDir(workDirOf(instanceId));
   engine.catalog.deleteInstance(instanceId);
 }

@@ -81,16 +81,16 @@ async function restoreChecked(
   } = from;
   using _entering = engine.limits.prepareToEnter(session);
   const network = await beginNetwork(session, instanceId, imagesDir, rollback, engine);
-  const [, namespace, isLazy] = await settleAll([
+  const [, namespace, isLazy, cgroupFiles] = await settleAll([
     createFiles(instanceId, checkpoint.id, filesFrom, engine),
     network.ready,
     eagerMemory
       ? Promise.resolve(false)
       : startServing(instanceId, { session, checkpoint, imagesDir, touchedOnly }, engine),
+    engine.limits.create(instanceId, session),
     check.first,
   ]);
   const held = holdUntil([network.settle, await check.compareRest(isLazy)]);
-  const cgroupFiles = engine.limits.create(instanceId, session);
   const rootDir = mountFiles(session, instanceId, choice, engine);
   const restoring = engine.criu.restore({
     criu: settings.criu,

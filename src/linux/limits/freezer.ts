@@ -4,7 +4,7 @@ import { setTimeout as delay, setImmediate } from "node:timers/promises";
 import { isSystemError, pollUntil } from "../../base/index.ts";
 import { parseMountInfo } from "../../formats/proc/index.ts";
 import { mount } from "../kernel/index.ts";
-import { removeGroup } from "./remove-group.ts";
+import { removeGroup, removeGroupAside } from "./remove-group.ts";
 
 /** Where version 2 of control groups is mounted for the daemon alone, if it is nowhere else. */
 const OWN_MOUNT_DIR = "/run/waypoint/cgroup2";
@@ -132,10 +132,10 @@ export class Freezer {
     await pollUntil(
       `${directory} to be empty`,
       { timeoutMs: REMOVE_TIMEOUT_MS, intervalMs: 5 },
-      () => (removeGroup(directory) ? true : undefined),
+      async () => ((await removeGroupAside(directory)) ? true : undefined),
     );
-    removeGroup(path.dirname(directory));
-    removeGroup(this.#parentDir);
+    await removeGroupAside(path.dirname(directory));
+    await removeGroupAside(this.#parentDir);
   }
 
   #members(instanceId: string): Set<number> {

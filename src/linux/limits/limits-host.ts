@@ -1,4 +1,5 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdir } from "node:fs/promises";
 import path from "node:path";
 import {
   type CgroupMounts,
@@ -6,6 +7,7 @@ import {
   isSystemError,
   pollUntil,
   readCgroupMounts,
+  settleAll,
 } from "../../base/index.ts";
 import { WaypointError } from "../../shared/errors/index.ts";
 import { EnteringSoon } from "./entering-soon.ts";
@@ -15,7 +17,7 @@ import {
   type LimitSetting,
   limitSettings,
 } from "./limit-settings.ts";
-import { removeGroup } from "./remove-group.ts";
+import { removeGroup, removeGroupAside } from "./remove-group.ts";
 
 export type { CgroupLimits } from "./limit-settings.ts";
 
@@ -52,9 +54,9 @@ export class LimitsHost {
   }
 
   /** Tells whether this machine holds to limits: it is tried with a group that goes at once. */
-  canHold(limits: CgroupLimits): boolean {
+  async canHold(limits: CgroupLimits): Promise<boolean> {
     try {
-      this.create(PROBE_ID, limits);
+      await this.create(PROBE_ID, limits);
       this.apply(PROBE_ID, limits);
       return true;
     } catch {
@@ -85,10 +87,11 @@ export class LimitsHost {
    *
    * @throws HOST_UNSUPPORTED  the machine has no controller for a limit.
    */
-  create(instanceId: string, limits: CgroupLimits): string[] {
+  async create(instanceId: string, limits: CgroupLimits): Promise<string[]> {
     const settings = limitSettings(this.#mounts.version, limits);
     const controllers = [...new Set(settings.map(({ controller }) => controller))];
-    const directories = new Set(controllers.map((each) => this.#make(instanceId, each)));
+    const made = await settleAll(controllers.map((each) => this.#make(instanceId, each)));
+    const directories = new Set(made);
     if (limits.pidsLimit !== null) {
       const pidsLimit = limits.pidsLimit + CRIU_PIDS;
       this.apply(instanceId, { memoryLimitBytes: null, cpuLimit: null, pidsLimit });
@@ -153,13 +156,13 @@ export class LimitsHost {
       await pollUntil(
         `${directory} to be empty`,
         { timeoutMs: REMOVE_TIMEOUT_MS, intervalMs: 5 },
-        () => (removeGroup(directory) ? true : undefined),
+        async () => ((await removeGroupAside(directory)) ? true : undefined),
       );
     }
-    for (const parent of this.#parents()) removeGroup(parent);
+    for (const parent of this.#parents()) await removeGroupAside(parent);
   }
 
-  #make(instanceId: string, controller: Controller): string {
+  async #make(instanceId: string, controller: Controller): Promise<string> {
     const parent = this.#parentOf(controller);
     if (parent === null) {
       throw new WaypointError("HOST_UNSUPPORTED", `This machine cannot limit ${controller}.`, {
@@ -169,7 +172,8 @@ export class LimitsHost {
     }
     const directory = path.join(parent, instanceId);
     if (this.#mounts.version === 2) this.#delegate(parent, controller);
-    mkdirSync(directory, { recursive: true, mode: 0o755 });
+    // The kernel waits for others who make and remove groups.
+    await mkdir(directory, { recursive: true, mode: 0o755 });
     return directory;
   }
 

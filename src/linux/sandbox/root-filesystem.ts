@@ -1,4 +1,5 @@
 import { existsSync, mkdirSync, readFileSync, rmdirSync } from "node:fs";
+import { rmdir } from "node:fs/promises";
 import path from "node:path";
 import { isSystemError } from "../../base/index.ts";
 import { WaypointError } from "../../shared/errors/index.ts";
@@ -70,7 +71,7 @@ export async function unmountRoot(instanceId: string): Promise<void> {
   } catch (error) {
     if (!isSystemError(error, "EINVAL", "ENOENT")) throw error;
   }
-  rmdirSync(target);
+  await rmdir(target);
 }
 
 /** Tells whether an instance's root filesystem is mounted. */

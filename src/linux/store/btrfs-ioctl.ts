@@ -1,5 +1,7 @@
-import { closeSync, openSync, statSync } from "node:fs";
+import { closeSync, existsSync, openSync, statSync } from "node:fs";
+import { open } from "node:fs/promises";
 import path from "node:path";
+import { isSystemError } from "../../base/index.ts";
 import { ioctl, ioctlAside } from "../kernel/index.ts";
 
 // Numbers and layouts from <linux/btrfs.h>; docs/notes/btrfs has the source.
@@ -47,23 +49,10 @@ export function createSnapshot(
  * whoever asks waits for that.
  */
 export async function createSnapshotAside(sourcePath: string, targetPath: string): Promise<void> {
-  const opened: number[] = [];
-  const open = (directory: string) => {
-    const fd = openSync(directory, "r");
-    opened.push(fd);
-    return fd;
-  };
-  try {
-    const name = path.basename(targetPath);
-    const argument = argumentsV2({ sourceFd: open(sourcePath), name, flags: 0n });
-    const fd = open(path.dirname(targetPath));
-    await ioctlAside(fd, BTRFS_IOC_SNAP_CREATE_V2, argument).catch(() => {
-      // The reason stayed in the other thread; it is told here, or has passed.
-      ioctl(fd, BTRFS_IOC_SNAP_CREATE_V2, argument);
-    });
-  } finally {
-    for (const fd of opened) closeSync(fd);
-  }
+  await using source = await open(sourcePath, "r");
+  const name = path.basename(targetPath);
+  const argument = argumentsV2({ sourceFd: source.fd, name, flags: 0n });
+  await ioctlInDirectory(path.dirname(targetPath), BTRFS_IOC_SNAP_CREATE_V2, argument);
 }
 
 /** Makes a subvolume read-only, as a comparison needs it. */
@@ -74,9 +63,24 @@ export function setReadOnly(subvolumePath: string): void {
 
 /** Removes a subvolume; the space is given back in the background. */
 export function deleteSubvolume(subvolumePath: string): void {
-  const argument = new Uint8Array(VOL_ARGS_BYTES);
-  writeName(argument, V1_NAME_OFFSET, path.basename(subvolumePath));
-  inDirectory(path.dirname(subvolumePath), (fd) => ioctl(fd, BTRFS_IOC_SNAP_DESTROY, argument));
+  inDirectory(path.dirname(subvolumePath), (fd) =>
+    ioctl(fd, BTRFS_IOC_SNAP_DESTROY, argumentsV1(subvolumePath)),
+  );
+}
+
+/**
+ * The same off the event loop: it waits for whoever makes a snapshot in the same directory. Succeeds where there is
+ * nothing.
+ */
+export async function deleteSubvolumeAside(subvolumePath: string): Promise<void> {
+  if (!existsSync(subvolumePath)) return;
+  const argument = argumentsV1(subvolumePath);
+  try {
+    await ioctlInDirectory(path.dirname(subvolumePath), BTRFS_IOC_SNAP_DESTROY, argument);
+  } catch (error) {
+    // Another one has removed it meanwhile.
+    if (!isSystemError(error, "ENOENT")) throw error;
+  }
 }
 
 /**
@@ -139,6 +143,12 @@ export function filesystemUuid(directory: string): string {
   return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
 }
 
+function argumentsV1(subvolumePath: string): Uint8Array {
+  const argument = new Uint8Array(VOL_ARGS_BYTES);
+  writeName(argument, V1_NAME_OFFSET, path.basename(subvolumePath));
+  return argument;
+}
+
 function argumentsV2(fields: { sourceFd: number; name: string; flags: bigint }): Uint8Array {
   const argument = new Uint8Array(VOL_ARGS_BYTES);
   const view = new DataView(argument.buffer);
@@ -153,6 +163,19 @@ function writeName(argument: Uint8Array, offset: number, name: string): void {
   // The last byte stays zero: the kernel reads a C string.
   if (bytes.length > 255) throw new RangeError("subvolume name too long");
   argument.set(bytes, offset);
+}
+
+/** Also to open a directory waits while a snapshot is made in it. */
+async function ioctlInDirectory(
+  directory: string,
+  request: number,
+  argument: Uint8Array,
+): Promise<void> {
+  await using handle = await open(directory, "r");
+  await ioctlAside(handle.fd, request, argument).catch(() => {
+    // The reason stayed in the other thread; it is told here, or has passed.
+    ioctl(handle.fd, request, argument);
+  });
 }
 
 function inDirectory(directory: string, act: (fd: number) => void): void {

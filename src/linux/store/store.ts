@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync } from "node:fs";
+import { mkdirSync, readdirSync } from "node:fs";
 import { mkdir, readdir, rm } from "node:fs/promises";
 import path from "node:path";
 import { requireKnownManifest, type StateLayout } from "../../base/index.ts";
@@ -7,7 +7,7 @@ import {
   createSnapshot,
   createSnapshotAside,
   createSubvolume,
-  deleteSubvolume,
+  deleteSubvolumeAside,
   type FilesState,
   filesState,
   isSubvolume,
@@ -146,10 +146,10 @@ export class Store {
   }
 
   /** Removes an instance's files; succeeds when they are gone already. */
-  deleteInstance(instanceId: string): void {
+  async deleteInstance(instanceId: string): Promise<void> {
     const { subvolumePath } = this.instancePaths(instanceId);
     this.shares.forget(subvolumePath);
-    if (existsSync(subvolumePath)) deleteSubvolume(subvolumePath);
+    await deleteSubvolumeAside(subvolumePath);
   }
 
   /** Counts an instance's files for a session; see {@link SessionShares}. */
@@ -231,9 +231,8 @@ export class Store {
   }
 
   /** Removes the snapshot of a capture that is begun again. */
-  deleteSnapshot(checkpointId: string): void {
-    const { snapshotPath } = this.checkpointPaths(checkpointId);
-    if (existsSync(snapshotPath)) deleteSubvolume(snapshotPath);
+  async deleteSnapshot(checkpointId: string): Promise<void> {
+    await deleteSubvolumeAside(this.checkpointPaths(checkpointId).snapshotPath);
   }
 
   /** Writes the manifest, atomically for readers. A checkpoint without one does not exist. */
@@ -281,7 +280,7 @@ export class Store {
     const paths = this.checkpointPaths(checkpointId);
     await this.removeManifest(checkpointId);
     await this.snapshots.release(paths.snapshotPath);
-    this.deleteSnapshot(checkpointId);
+    await this.deleteSnapshot(checkpointId);
     await this.images.remove(paths);
     await rm(paths.checkpointDir, { recursive: true, force: true });
   }
