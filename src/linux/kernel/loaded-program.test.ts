@@ -1,5 +1,6 @@
 import { once } from "node:events";
-import { existsSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from "node:fs";
+import os from "node:os";
 import path from "node:path";
 import process from "node:process";
 import { text } from "node:stream/consumers";
@@ -61,7 +62,7 @@ test("others see the words of a run, and it has the group of its starter and no 
   expect(words.slice(0, 4)).toEqual(["/bin/sh", "--", "-c", "read line"]);
   const groupOf = (pid: number | undefined) =>
     readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ")[2];
-  expect(groupOf(child.pid)).toBe(groupOf(process.pid));
+  await expect.poll(() => groupOf(child.pid)).toBe(groupOf(process.pid));
   const places = readdirSync(`/proc/${child.pid}/fd`).map((fd) =>
     readlinkSync(`/proc/${child.pid}/fd/${fd}`),
   );
@@ -92,6 +93,27 @@ test("one that was killed, or stands still, is missed by nobody, and another tak
     expect(await endOf(await start(from, "echo again"))).toMatchObject({ out: "again\n" });
     expect(waiting()).not.toContain(pid);
   }
+});
+
+test("a copy that nobody waits for any more does nothing, and leaves no process", async () => {
+  const from = load();
+  await endOf(await start(from, "true"));
+  const [pid = 0] = waiting();
+  process.kill(pid, "SIGSTOP");
+  // What it is told while it stands it would do as soon as it goes on.
+  const file = path.join(mkdtempSync(path.join(os.tmpdir(), "waypoint-loaded-")), "late");
+  expect(from.start({ words: ["--", "-c", `echo late >${file}`], env: {}, stdio })).toBeNull();
+  await expect.poll(() => existsSync(`/proc/${pid}`)).toBe(false);
+  expect(existsSync(file)).toBe(false);
+  rmSync(path.dirname(file), { recursive: true });
+});
+
+test("a run has all words that the program was loaded with", async () => {
+  loaded = new LoadedProgram(["/bin/sh", "-c", 'echo "$1 $2"'], { LD_PRELOAD: preload });
+  const from = loaded;
+  const run = { words: ["--", "name", "first", "second"], env: {}, stdio };
+  const child = await pollUntil("a run", { timeoutMs: 10_000 }, () => from.start(run) ?? undefined);
+  expect(await endOf(child)).toMatchObject({ out: "first second\n", code: 0 });
 });
 
 test("what cannot be said to it, or where it goes does not exist, is told as in any start", async () => {

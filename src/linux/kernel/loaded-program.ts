@@ -1,7 +1,8 @@
 import { Buffer } from "node:buffer";
 import { closeSync } from "node:fs";
+import os from "node:os";
 import type { Child, ChildDescriptor } from "../../base/index.ts";
-import { koffi, libc } from "./libc.ts";
+import { libc } from "./libc.ts";
 import { startChildBy, startChildByVfork } from "./start-child.ts";
 
 const native = {
@@ -11,6 +12,8 @@ const native = {
   ),
   send: libc.func("intptr_t send(int fd, const uint8_t *bytes, size_t count, int flags)"),
   recv: libc.func("intptr_t recv(int fd, _Out_ uint8_t *bytes, size_t count, int flags)"),
+  shutdown: libc.func("int shutdown(int fd, int how)"),
+  waitpid: libc.func("int waitpid(int pid, _Out_ int *status, int options)"),
 };
 
 const AF_UNIX = 1;
@@ -19,16 +22,22 @@ const SOL_SOCKET = 1;
 const SO_RCVTIMEO = 20;
 const MSG_DONTWAIT = 0x40;
 const MSG_NOSIGNAL = 0x4000;
-const EINTR = 4;
 /** The program's own descriptor of the socket, behind its standard ones. */
 const SOCKET_FD = 3;
 /** One that says nothing for so long is ended, and what it has not begun by then it never does. */
-const ANSWER_TIMEOUT_S = 1;
+const ANSWER_TIMEOUT_MS = 300;
+/** The thread looks at the time so often; the end of another child also wakes it. */
+const ANSWER_LOOK_MS = 50;
+const REAP_INTERVAL_MS = 100;
+const SHUT_RD = 0;
+const WNOHANG = 1;
 /** As native/criu-preload/loaded-preload.c has it. */
 const STANDARD_DESCRIPTORS = 3;
 const TEXTS_MAX = 1_024;
 /** Others see the words of a run where those of the program were, which are as long as this. */
 const ROOM_FOR_WORDS = "-".repeat(16 * 1024);
+
+const { errno: errnos } = os.constants;
 
 /** What a run is to have. Its directory is that of the program. */
 export interface LoadedRun {
@@ -89,7 +98,7 @@ export class LoadedProgram implements Disposable {
     if (native.socketpair(AF_UNIX, SOCK_SEQPACKET_CLOEXEC, 0, ends) !== 0) return;
     const [fd = -1, theirs = -1] = ends;
     const timeout = Buffer.alloc(16);
-    timeout.writeBigInt64LE(BigInt(ANSWER_TIMEOUT_S));
+    timeout.writeBigInt64LE(BigInt(ANSWER_LOOK_MS * 1000), 8);
     native.setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, timeout, timeout.length);
     const [program, ...args] = this.#argv;
     const child = startChildByVfork(program, [...args, ROOM_FOR_WORDS], {
@@ -105,7 +114,7 @@ export class LoadedProgram implements Disposable {
     child.once("exit", () => {
       // One that ends before it is ready would do so again.
       const wasReady = waiting !== this.#waiting || waiting.isReady;
-      this.#isOver ||= !wasReady && receive(fd, MSG_DONTWAIT) !== 0;
+      this.#isOver ||= !wasReady && typeof receive(fd, MSG_DONTWAIT) === "string";
       this.#end(waiting);
     });
   }
@@ -120,7 +129,7 @@ export class LoadedProgram implements Disposable {
   #isReady(): boolean {
     if (this.#waiting === null) this.#load();
     if (this.#waiting === null) return false;
-    this.#waiting.isReady ||= receive(this.#waiting.fd, MSG_DONTWAIT) === 0;
+    this.#waiting.isReady ||= typeof receive(this.#waiting.fd, MSG_DONTWAIT) === "object";
     return this.#waiting.isReady;
   }
 
@@ -132,26 +141,55 @@ export class LoadedProgram implements Disposable {
       message.writeInt32LE(descriptor, at * Int32Array.BYTES_PER_ELEMENT);
     }
     const sent = Number(native.send(waiting.fd, message, message.length, MSG_NOSIGNAL));
-    let answer = sent === message.length ? receive(waiting.fd, 0) : null;
-    if (answer === null && sent === message.length) {
-      // Once it has been killed there is the answer of a copy, or no copy and the end of the socket.
-      waiting.child.kill("SIGKILL");
-      answer = receive(waiting.fd, 0);
-    }
-    if (answer !== null && answer > 0) return answer;
+    const answer = sent === message.length ? awaitAnswer(waiting.fd) : "none";
+    if (answer !== "none" && answer.error === 0) return answer.pid;
     this.#end(waiting);
-    throw new NotMade(`it answers ${answer}`);
+    reapGroup(waiting.child.pid);
+    // It would be refused each time.
+    const error = answer === "none" ? 0 : answer.error;
+    this.#isOver ||= error === errnos.EPERM || error === errnos.ENOSYS;
+    throw new NotMade(`it answers ${error}`);
   }
 }
 
-/** Returns the number that it says, or `null` where it says nothing or has ended. */
-function receive(fd: number, flags: number): number | null {
-  const bytes = Buffer.alloc(Int32Array.BYTES_PER_ELEMENT);
-  for (;;) {
-    const count = Number(native.recv(fd, bytes, bytes.length, flags));
-    if (count === bytes.length) return bytes.readInt32LE();
-    if (count !== -1 || koffi.errno() !== EINTR) return null;
+/** What a copy says of itself. */
+interface Answer {
+  pid: number;
+  error: number;
+}
+
+/** Waits for it, in bounds. Where there is none nobody hears a copy any more, and one that is not heard ends. */
+function awaitAnswer(fd: number): Answer | "none" {
+  const endsAtMs = performance.now() + ANSWER_TIMEOUT_MS;
+  let answer = receive(fd, 0);
+  while (answer === "later" && performance.now() < endsAtMs) answer = receive(fd, 0);
+  if (answer === "later") {
+    native.shutdown(fd, SHUT_RD);
+    // It may have been said in the last moment.
+    answer = receive(fd, MSG_DONTWAIT);
   }
+  return answer === "later" ? "none" : answer;
+}
+
+function receive(fd: number, flags: number): Answer | "later" | "none" {
+  const bytes = Buffer.alloc(2 * Int32Array.BYTES_PER_ELEMENT);
+  const count = Number(native.recv(fd, bytes, bytes.length, flags));
+  if (count === bytes.length) {
+    return { pid: bytes.readInt32LE(0), error: bytes.readInt32LE(Int32Array.BYTES_PER_ELEMENT) };
+  }
+  return count < 0 ? "later" : "none";
+}
+
+/** Collects copies that have failed, which are in the group of the one that waited. */
+function reapGroup(groupId: number | undefined): void {
+  if (groupId === undefined) return;
+  const look = () => {
+    let pid = 0;
+    do pid = native.waitpid(-groupId, [0], WNOHANG);
+    while (pid > 0);
+    if (pid === 0) setTimeout(look, REAP_INTERVAL_MS).unref();
+  };
+  look();
 }
 
 /** Returns `null` for what does not fit, or that C would read as another text. */
