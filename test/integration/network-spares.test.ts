@@ -19,6 +19,26 @@ import { inPrivateNamespace } from "./private-namespace.ts";
 
 const SPARES_MAX = 2;
 
+/** What the kernel keeps though no interface has counted a packet, and no socket is left. */
+const FRAGMENT = `import socket, struct
+s = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_RAW)
+head = struct.pack("!BBHHHBBH4s4s", 0x45, 0, 84, 0x4242, 0x2000, 64, 253, 0,
+                   socket.inet_aton("${INNER_ADDRESS}"), socket.inet_aton("${HOST_ADDRESS}"))
+s.sendto(head + b"A" * 64, ("${HOST_ADDRESS}", 0))`;
+const MULTICAST = `import socket, struct
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+s.setsockopt(socket.IPPROTO_IP, socket.IP_MULTICAST_TTL, 0)
+s.setsockopt(socket.IPPROTO_IP, socket.IP_MULTICAST_LOOP, 1)
+link = struct.pack("=4s4si", bytes(4), bytes(4), socket.if_nametoindex("eth0"))
+s.setsockopt(socket.IPPROTO_IP, socket.IP_MULTICAST_IF, link)
+s.sendto(b"A", ("224.0.0.1", 9999))`;
+const FLOW_LABEL = `import socket, struct
+s = socket.socket(socket.AF_INET6, socket.SOCK_DGRAM)
+label = socket.inet_pton(socket.AF_INET6, "2001:db8::7") + struct.pack("!I", 0x12345)
+s.setsockopt(socket.IPPROTO_IPV6, 32, label + struct.pack("BBHHHI", 0, 1, 3, 60, 60, 0))`;
+
+const python = (script: string) => `python3 - <<'END'\n${script}\nEND\n`;
+
 const title = "networks are made in advance";
 inPrivateNamespace(import.meta.filename, { title, network: true }, () => {
   let host: NetworkHost;
@@ -153,6 +173,9 @@ inPrivateNamespace(import.meta.filename, { title, network: true }, () => {
     ["spoke to itself", "timeout 9 bash -c ': </dev/tcp/127.0.0.1/9' || true"],
     ["spoke to the host", `timeout 9 bash -c ': </dev/tcp/${HOST_ADDRESS}/9' || true`],
     ["said something that nobody heard", "bash -c 'echo x >/dev/udp/198.51.100.77/9'"],
+    ["left a fragment that waits for others", python(FRAGMENT)],
+    ["spoke to itself by multicast, which no interface counts", python(MULTICAST)],
+    ["keeps a label of IPv6 for later", python(FLOW_LABEL)],
   ])("one that %s is removed", async (_, command) => {
     host = await open();
     await host.create("i1", "nat");

@@ -5,7 +5,7 @@ import { HostSetup } from "./host-setup.ts";
 import { HostSockets } from "./host-sockets.ts";
 import { switchForwardingOn } from "./ip-forwarding.ts";
 import { canForwardIpv6 } from "./ipv6.ts";
-import { chooseLinkRange, linkIndexOf, parseRoutes } from "./link-addresses.ts";
+import { chooseLinkRange, parseRoutes } from "./link-addresses.ts";
 import { LinkContacts } from "./link-contacts.ts";
 import { LinkMaker } from "./link-maker.ts";
 import { readLinks, type SessionLink } from "./links.ts";
@@ -66,7 +66,7 @@ export class NetworkHost {
     const forwardDnsTo = loopbackServerOf(options.hostResolvConf, hasIpv6);
     const servers = nameServersOf(options.hostResolvConf);
     const linkOf = (id: string) => this.#links.find(id);
-    const indexOf = (address: string) => linkIndexOf(range, address);
+    const indexOf = (address: string) => this.#links.formerIndexOf(address);
     this.contacts = new LinkContacts({ ownerKey, servers, hasIpv6, linkOf, indexOf, maker });
     for (const id of this.#links.ids()) this.contacts.watch(id);
     this.#setup = new HostSetup({ ownerKey, range, forwardDnsTo, hasIpv6 });

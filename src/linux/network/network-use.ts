@@ -1,56 +1,81 @@
 import { closeSync, openSync, readSync, statSync } from "node:fs";
+import { isSystemError } from "../../base/index.ts";
 
-/** Two lines for each interface of a session, of which there are two; more is another network. */
-const TEXT_BYTES_MAX = 8 * 1024;
+/** All counters of the kernel's take less; a table that is longer is not empty. */
+const TEXT_BYTES_MAX = 64 * 1024;
+
+/** What is not a count in the kernel's lists of counts. */
+const NO_COUNTS = new Set([
+  "Forwarding",
+  "DefaultTTL",
+  "RtoAlgorithm",
+  "RtoMin",
+  "RtoMax",
+  "MaxConn",
+]);
+
+/**
+ * What a namespace tells of itself, below `/proc/PID/net`, and how it reads where nobody has used it. Packets that no
+ * interface counts are there: a fragment that waits for others, and what a socket says to itself by multicast.
+ */
+const TELLTALES: Readonly<Record<string, (text: string) => boolean>> = {
+  dev: hasNoPacket,
+  sockstat: hasNoSocket,
+  sockstat6: hasNoSocket6,
+  snmp: hasNoCount,
+  netstat: hasNoCount,
+  snmp6: (text) => /^(?:\w+\s+0\n)+$/.test(text),
+  nf_conntrack: (text) => text === "",
+  ip6_flowlabel: (text) => /^Label.*\n$/.test(text),
+};
+/** Not there without IPv6, or as the kernel was built. */
+const OPTIONAL = new Set(["sockstat6", "snmp6", "nf_conntrack", "ip6_flowlabel"]);
 
 /**
  * Tells, once all processes of a network namespace have ended, whether it is as it was made.
  *
  * No process of a session may change its network itself: the capability for it is dropped, and the kernel's settings
  * are read-only. So what they can leave is sockets, which are counted, and what packets bring about: neighbours,
- * connections that wait, what is known of ways. Where not one packet was sent or received there is none of that.
+ * connections that wait, what is known of ways. Where the kernel has counted nothing there is none of that.
  */
 export class NetworkUse implements Disposable {
-  /** Both are of the namespace, and tell of it whatever becomes of the process. */
-  readonly #devFd: number;
-  readonly #sockstatFd: number;
+  /** Those of the namespace, which tell of it whatever becomes of the process. */
+  readonly #files: ReadonlyMap<string, number>;
 
-  private constructor(devFd: number, sockstatFd: number) {
-    this.#devFd = devFd;
-    this.#sockstatFd = sockstatFd;
+  private constructor(files: ReadonlyMap<string, number>) {
+    this.#files = files;
   }
 
   /** Returns `null` for a process that has ended, or that has another network than `netnsPath`. */
   static ofProcess(pid: number, netnsPath: string): NetworkUse | null {
-    const opened: number[] = [];
-    const open = (file: string) => {
-      const fd = openSync(file, "r");
-      opened.push(fd);
-      return fd;
-    };
+    const files = new Map<string, number>();
+    let processFd: number | null = null;
+    let isOurs = false;
     try {
       // Stays that of this very process, whoever gets its number.
-      const process = `/proc/self/fd/${open(`/proc/${pid}`)}`;
-      const devFd = open(`${process}/net/dev`);
-      const sockstatFd = open(`${process}/net/sockstat`);
-      const isOurs = statSync(`${process}/ns/net`).ino === statSync(netnsPath).ino;
-      if (isOurs) opened.splice(1);
-      return isOurs ? new NetworkUse(devFd, sockstatFd) : null;
+      processFd = openSync(`/proc/${pid}`, "r");
+      const process = `/proc/self/fd/${processFd}`;
+      for (const name of Object.keys(TELLTALES)) {
+        const fd = openTelltale(`${process}/net/${name}`, OPTIONAL.has(name));
+        if (fd !== null) files.set(name, fd);
+      }
+      isOurs = statSync(`${process}/ns/net`).ino === statSync(netnsPath).ino;
     } catch {
-      return null;
+      // It has ended.
     } finally {
-      for (const fd of opened) closeSync(fd);
+      if (processFd !== null) closeSync(processFd);
+      if (!isOurs) closeAll(files);
     }
+    return isOurs ? new NetworkUse(files) : null;
   }
 
   /** **Requires** no process is left that may still do something. */
   isUntouched(): boolean {
-    return hasNoSocket(read(this.#sockstatFd)) && hasNoPacket(read(this.#devFd));
+    return [...this.#files].every(([name, fd]) => TELLTALES[name]?.(read(fd)) === true);
   }
 
   [Symbol.dispose](): void {
-    closeSync(this.#devFd);
-    closeSync(this.#sockstatFd);
+    closeAll(this.#files);
   }
 }
 
@@ -103,13 +128,49 @@ export function hasNoPacket(text: string): boolean {
   return counts.length > 0 && counts.every((each) => each !== undefined && /^[\s0]+$/.test(each));
 }
 
-/** Tells from `/proc/net/sockstat` that no socket of a program is there, and no connection waits. */
+/** Tells from `/proc/net/sockstat` that there is no socket, no connection that waits and no fragment. */
 export function hasNoSocket(text: string): boolean {
-  return /^sockets: used 0$/m.test(text) && /^TCP: inuse 0 .*\btw 0 /m.test(text);
+  const isClear = /^sockets: used 0$/m.test(text) && /^TCP: inuse 0 .*\btw 0 /m.test(text);
+  return isClear && hasNoSocket6(text) && /^FRAG: inuse 0 memory 0$/m.test(text);
 }
 
+function hasNoSocket6(text: string): boolean {
+  return text !== "" && !/\binuse [1-9]/.test(text);
+}
+
+/** Tells from `/proc/net/snmp`, in which names and numbers take turns, that nothing was counted. */
+export function hasNoCount(text: string): boolean {
+  const lines = text.split("\n").filter((line) => line !== "");
+  if (lines.length === 0 || lines.length % 2 !== 0) return false;
+  return lines.every((line, at) => at % 2 === 0 || isNothing(lines[at - 1] ?? "", line));
+}
+
+function isNothing(names: string, numbers: string): boolean {
+  const values = numbers.split(" ").slice(1);
+  const keys = names.split(" ").slice(1);
+  if (keys.length !== values.length) return false;
+  return keys.every((key, at) => values[at] === "0" || NO_COUNTS.has(key));
+}
+
+function openTelltale(file: string, isOptional: boolean): number | null {
+  try {
+    return openSync(file, "r");
+  } catch (error) {
+    if (isOptional && isSystemError(error, "ENOENT")) return null;
+    throw error;
+  }
+}
+
+function closeAll(files: ReadonlyMap<string, number>): void {
+  for (const fd of files.values()) closeSync(fd);
+}
+
+/** Returns all of it; what does not fit is like nothing that is expected. */
 function read(fd: number): string {
   const bytes = Buffer.alloc(TEXT_BYTES_MAX);
-  const count = readSync(fd, bytes, 0, bytes.length, 0);
-  return count === bytes.length ? "" : bytes.toString("latin1", 0, count);
+  let length = 0;
+  for (let count = -1; count !== 0 && length < bytes.length; length += count) {
+    count = readSync(fd, bytes, length, bytes.length - length, length);
+  }
+  return length === bytes.length ? "too much" : bytes.toString("latin1", 0, length);
 }

@@ -3,7 +3,7 @@ import { writeFile } from "node:fs/promises";
 import { runProcess } from "../../base/index.ts";
 import { WaypointError } from "../../shared/errors/index.ts";
 import { buildLinkCounters } from "./contact-rules.ts";
-import { LINKS_MAX, type LinkAddresses, linkAddresses } from "./link-addresses.ts";
+import { LINKS_MAX, type LinkAddresses, linkAddresses, linkIndexOf } from "./link-addresses.ts";
 import type { LinkMaker } from "./link-maker.ts";
 import { linkAlias, type SessionLink } from "./links.ts";
 import { isNumberTaken } from "./refusals.ts";
@@ -44,6 +44,13 @@ export class SessionLinks {
   /** Returns the ids of all that have a link. */
   ids(): string[] {
     return [...this.#numbers.keys()];
+  }
+
+  /** Returns the number of the link that had an address; `null` where somebody else has that number by now. */
+  formerIndexOf(address: string): number | null {
+    const linkIndex = linkIndexOf(this.#range, address);
+    const isTaken = linkIndex !== null && [...this.#numbers.values()].includes(linkIndex);
+    return isTaken ? null : linkIndex;
   }
 
   addressesOf(id: string): LinkAddresses | null {

@@ -28,6 +28,8 @@ export class SpareNetworks {
   readonly #rename: (fromId: string, toId: string) => Promise<void>;
   #ready: SpareNetwork[] = [];
   #made = 0;
+  /** Those that are about to be ready. */
+  #keeping = 0;
   #timer: NodeJS.Timeout | null = null;
   #filling: Promise<void> = Promise.resolve();
   /** Whether anybody may want one: a session with a link lives. */
@@ -69,13 +71,16 @@ export class SpareNetworks {
     fromId: string,
     network: Pick<SpareNetwork, "address" | "linkIndex">,
   ): Promise<boolean> {
-    if (!this.#isWanted || this.#ready.length >= 2 * this.#countMax) return false;
+    if (!this.#isWanted || this.#ready.length + this.#keeping >= 2 * this.#countMax) return false;
     const id = this.#nextId();
+    this.#keeping += 1;
     try {
       await this.#rename(fromId, id);
     } catch {
       await this.#remove(id);
       return false;
+    } finally {
+      this.#keeping -= 1;
     }
     if (this.#isWanted) this.#ready.push({ ...network, id });
     else await this.#remove(id);
