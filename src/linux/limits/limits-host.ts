@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import path from "node:path";
 import {
@@ -171,15 +171,15 @@ export class LimitsHost {
       });
     }
     const directory = path.join(parent, instanceId);
-    if (this.#mounts.version === 2) this.#delegate(parent, controller);
     // The kernel waits for others who make and remove groups.
     await mkdir(directory, { recursive: true, mode: 0o755 });
+    // After that, since somebody may remove a parent that has no child.
+    if (this.#mounts.version === 2) this.#delegate(parent, controller);
     return directory;
   }
 
   /** In version 2 a group has only the controllers that those above it hand down. */
   #delegate(parent: string, controller: Controller): void {
-    mkdirSync(parent, { recursive: true, mode: 0o755 });
     for (const directory of [path.dirname(parent), parent]) {
       writeFileSync(path.join(directory, "cgroup.subtree_control"), `+${controller}`);
     }
