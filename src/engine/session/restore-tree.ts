@@ -80,17 +80,20 @@ async function restoreChecked(
     ...choice
   } = from;
   using _entering = engine.limits.prepareToEnter(session);
-  const network = await beginNetwork(session, instanceId, imagesDir, rollback, engine);
-  const [, namespace, isLazy, cgroupFiles] = await settleAll([
+  const [, { network, namespace }, isLazy] = await settleAll([
     createFiles(instanceId, checkpoint.id, filesFrom, engine),
-    network.ready,
+    beginNetwork(session, instanceId, imagesDir, rollback, engine).then(async (begun) => ({
+      network: begun,
+      namespace: await begun.ready,
+    })),
     eagerMemory
       ? Promise.resolve(false)
       : startServing(instanceId, { session, checkpoint, imagesDir, touchedOnly }, engine),
-    engine.limits.create(instanceId, session),
     check.first,
   ]);
   const held = holdUntil([network.settle, await check.compareRest(isLazy)]);
+  // Not beside these: it would wait for what makes entering the groups fast, which is done by now.
+  const cgroupFiles = await engine.limits.create(instanceId, session);
   const rootDir = mountFiles(session, instanceId, choice, engine);
   const restoring = engine.criu.restore({
     criu: settings.criu,

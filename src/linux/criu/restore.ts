@@ -116,9 +116,11 @@ async function restoreOnce(options: RestoreOptions, waitMs: number): Promise<Res
     beforeResume === undefined
       ? null
       : await ResumeGate.open(join(options.workDir, GATE_NAME), beforeResume.run);
-  const terminals = await findInheritedTerminals(options.imagesDir);
-  const senders = await findRightsSenders(options.imagesDir);
-  const socketsMoved = await writeMovedSockets(options.imagesDir, options.workDir);
+  const [terminals, senders, socketsMoved] = await Promise.all([
+    findInheritedTerminals(options.imagesDir),
+    findRightsSenders(options.imagesDir),
+    writeMovedSockets(options.imagesDir, options.workDir),
+  ]);
   const refusedBefore = refusedProcesses();
   const run = await withMountRoot((mountRoot) =>
     runCriu({
