@@ -52,6 +52,7 @@ export {
   fileHandle,
   listXattrs,
   makePipe,
+  mountedAt,
   openWithMounts,
   openWithoutMounts,
   readXattr,

@@ -12,7 +12,14 @@ const AT_FDCWD = -100;
 const OPEN_TREE_CLONE = 1;
 const AT_RECURSIVE = 0x8000;
 
+const STATFS_BYTES = 256;
+/** Of 64-bit machines: the first field, and the eleventh. */
+const STATFS_TYPE_OFFSET = 0;
+const STATFS_FLAGS_OFFSET = 80;
+const ST_RDONLY = 1n;
+
 const native = {
+  statfs: libc.func("int statfs(const char *path, _Out_ uint8_t *information)"),
   pipe2: libc.func("int pipe2(_Out_ int *ends, int flags)"),
   fcntl: libc.func("int fcntl(int fd, int command, int argument)"),
   syscall: libc.func("long syscall(long number, int fd, const char *path, unsigned int flags)"),
@@ -54,6 +61,17 @@ export function openWithoutMounts(directory: string): number {
 export function openWithMounts(directory: string): number {
   const flags = OPEN_TREE_CLONE | AT_RECURSIVE | O_CLOEXEC;
   return check(`open_tree ${directory}`, native.syscall(SYS_OPEN_TREE, AT_FDCWD, directory, flags));
+}
+
+/** What statfs(2) says of the filesystem that holds a directory, and Node does not tell of it. */
+export function mountedAt(directory: string): { type: number; isReadOnly: boolean } {
+  const information = Buffer.alloc(STATFS_BYTES);
+  check(`statfs ${directory}`, native.statfs(directory, information));
+  return {
+    type: information.readUInt32LE(STATFS_TYPE_OFFSET),
+    // That of the mount, or of the filesystem.
+    isReadOnly: (information.readBigUInt64LE(STATFS_FLAGS_OFFSET) & ST_RDONLY) !== 0n,
+  };
 }
 
 /** Returns the names of a file's extended attributes; links are not followed. */

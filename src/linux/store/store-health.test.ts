@@ -1,7 +1,7 @@
 import { tmpdir } from "node:os";
 import { expect, test } from "vitest";
 import { parseMountInfo } from "../../formats/proc/index.ts";
-import { findMount, isReadOnly, mountOf } from "./store-health.ts";
+import { findMount, mountOf } from "./store-health.ts";
 
 const MOUNTINFO = [
   "20 1 8:1 / / rw,relatime - ext4 /dev/sda1 rw",
@@ -18,16 +18,6 @@ test("the mount of a directory is the longest that holds it", () => {
   expect(find(MOUNTINFO, "/state/stored")?.mountPoint).toBe("/state");
   expect(find(MOUNTINFO, "/state/a b")?.mountPoint).toBe("/state/a b");
   expect(find(MOUNTINFO, "/other")?.mountPoint).toBe("/");
-});
-
-test("a filesystem that turned read-only below a writable mount is read-only", () => {
-  const turned = MOUNTINFO.replace("/dev/loop0 rw", "/dev/loop0 ro");
-
-  expect(
-    [MOUNTINFO, turned]
-      .map((text) => find(text, "/state/store"))
-      .map((found) => found && isReadOnly(found)),
-  ).toEqual([false, true]);
 });
 
 test("of two mounts on one directory the last one counts", () => {

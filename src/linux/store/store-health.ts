@@ -2,6 +2,9 @@ import { existsSync, readFileSync, realpathSync } from "node:fs";
 import type { StateLayout } from "../../base/index.ts";
 import { type MountEntry, parseMountInfo } from "../../formats/proc/index.ts";
 import { ERROR_REGISTRY, toWaypointError, WaypointError } from "../../shared/errors/index.ts";
+import { mountedAt } from "../kernel/index.ts";
+
+const BTRFS_MAGIC = 0x9123683e;
 
 /** Whether a store can be written to, and why not. */
 export interface StoreState {
@@ -25,9 +28,10 @@ export class StoreHealth {
   }
 
   now(): StoreState {
-    const mounted = mountOf(this.#layout.storeDir);
-    if (mounted?.type !== "btrfs") return { state: "unusable", reason: this.#mountFailure };
-    if (!isReadOnly(mounted)) return { state: "writable", reason: null };
+    // One call, since it is asked before each operation; the list of mounts grows with the sessions.
+    const mounted = whatIsAt(this.#layout.storeDir);
+    if (mounted?.type !== BTRFS_MAGIC) return { state: "unusable", reason: this.#mountFailure };
+    if (!mounted.isReadOnly) return { state: "writable", reason: null };
     return { state: "read-only", reason: this.#mountFailure ?? TURNED_READ_ONLY };
   }
 
@@ -61,6 +65,14 @@ export class StoreHealth {
   }
 }
 
+function whatIsAt(directory: string): ReturnType<typeof mountedAt> | null {
+  try {
+    return mountedAt(directory);
+  } catch {
+    return null;
+  }
+}
+
 /** Returns the mount that holds `directory`, whatever links lead there. */
 export function mountOf(directory: string): MountEntry | undefined {
   const place = existsSync(directory) ? realpathSync(directory) : directory;
@@ -79,9 +91,4 @@ export function findMount(
     if (each.mountPoint.length >= (found?.mountPoint.length ?? 0)) found = each;
   }
   return found;
-}
-
-/** Tells whether nothing can be written there, because of the mount or of the filesystem. */
-export function isReadOnly({ options, filesystemOptions }: MountEntry): boolean {
-  return options.includes("ro") || filesystemOptions.includes("ro");
 }
