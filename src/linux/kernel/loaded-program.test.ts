@@ -134,13 +134,20 @@ test("what cannot be said to it, or where it goes does not exist, is told as in 
   });
 });
 
-test("a program that does not wait is loaded once, and no more", async () => {
-  loaded = new LoadedProgram(["/bin/true"], {});
+test("a program that does not wait is loaded three times, and no more", async () => {
+  const directory = mkdtempSync(path.join(os.tmpdir(), "waypoint-loaded-"));
+  const file = path.join(directory, "count");
+  const from = new LoadedProgram(["/bin/sh", "-c", `echo >>${file}`], {});
+  loaded = from;
   const run = { words: ["--"], env: {}, stdio };
-  expect(loaded.start(run)).toBeNull();
-  await expect.poll(waiting).toEqual([]);
-  expect(loaded.start(run)).toBeNull();
-  await expect.poll(waiting).toEqual([]);
+  const count = () => (existsSync(file) ? readFileSync(file, "utf8").length : 0);
+  const isLeft = async (wanted: number) => {
+    await expect.poll(() => [from.start(run), count()]).toEqual([null, wanted]);
+    await expect.poll(waiting).toEqual([]);
+  };
+  await isLeft(3);
+  await isLeft(3);
+  rmSync(directory, { recursive: true });
 });
 
 test("its end leaves no process and no descriptor", async () => {

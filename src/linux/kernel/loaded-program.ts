@@ -29,6 +29,8 @@ const ANSWER_TIMEOUT_MS = 300;
 /** The thread looks at the time so often; the end of another child also wakes it. */
 const ANSWER_LOOK_MS = 50;
 const REAP_INTERVAL_MS = 100;
+/** One may have been killed while it was loaded; three show that the program cannot wait. */
+const FAILURES_MAX = 3;
 const SHUT_RD = 0;
 const WNOHANG = 1;
 /** As native/criu-preload/loaded-preload.c has it. */
@@ -60,6 +62,8 @@ export class LoadedProgram implements Disposable {
   readonly #env: Readonly<Record<string, string>>;
   #waiting: { child: Child; fd: number; isReady: boolean } | null = null;
   #isOver = false;
+  /** How many have ended before they were ready, one after the other. */
+  #failures = 0;
 
   /** Loads it. `argv` is the program with what leads to it, without arguments. */
   constructor(argv: readonly [string, ...string[]], env: Readonly<Record<string, string>>) {
@@ -112,9 +116,10 @@ export class LoadedProgram implements Disposable {
     this.#waiting = waiting;
     child.once("error", () => this.#end(waiting));
     child.once("exit", () => {
-      // One that ends before it is ready would do so again.
       const wasReady = waiting !== this.#waiting || waiting.isReady;
-      this.#isOver ||= !wasReady && typeof receive(fd, MSG_DONTWAIT) === "string";
+      if (!wasReady && typeof receive(fd, MSG_DONTWAIT) === "string") this.#failures += 1;
+      // It would go on like this.
+      this.#isOver ||= this.#failures >= FAILURES_MAX;
       this.#end(waiting);
     });
   }
@@ -130,6 +135,7 @@ export class LoadedProgram implements Disposable {
     if (this.#waiting === null) this.#load();
     if (this.#waiting === null) return false;
     this.#waiting.isReady ||= typeof receive(this.#waiting.fd, MSG_DONTWAIT) === "object";
+    if (this.#waiting.isReady) this.#failures = 0;
     return this.#waiting.isReady;
   }
 
