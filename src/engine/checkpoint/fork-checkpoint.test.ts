@@ -23,6 +23,7 @@ function fork({ engine }: FakeEngine, change: { count?: number; pids?: number | 
 /** Gives the checkpoint a standby, once: the instance `s9-1`. */
 function park({ engine, steps }: FakeEngine) {
   engine.catalog.insertInstance({ id: "s9-1", session: "s9", pid: 90, startTicks: 7 });
+  steps.answer("standbys.has", () => true);
   steps.answer("standbys.take", () => ({ ...PARKED, link: engine.connectInit("", {}) }));
   steps.forget();
 }
@@ -40,6 +41,7 @@ test("a fork is built, answers, and is recorded as a session of its own", async 
   const { forks } = await fork(fake);
 
   expect(fake.steps.all).toEqual([
+    "standbys.has c1",
     "limits.prepareToEnter",
     "store.space.requireRoom fork a checkpoint",
     "standbys.take c1",
@@ -133,6 +135,7 @@ test("a fork takes a standby, which is recorded quickly", async () => {
   expect(forks).toMatchObject([{ id: "s9", instance: "s9-1" }]);
   expect(fake.steps.all).toContain("catalog.quickTransaction");
   expect(fake.steps.all).not.toContain("store.createInstanceFrom s9-1 c1");
+  expect(fake.steps.all).not.toContain("limits.prepareToEnter");
 });
 
 test.each<Step>(["catalog.quickTransaction", "catalog.insertSession"])(

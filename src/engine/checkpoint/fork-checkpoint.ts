@@ -50,7 +50,9 @@ export async function forkCheckpoint(
 ): Promise<{ forks: SessionRow[]; readyMs: number; bindsLeftOut: Bind[] }> {
   const startedAtMs = performance.now();
   refuseSharedPorts(wanted);
-  using _entering = engine.limits.prepareToEnter(wanted);
+  // One that was made in advance is in its groups; to get ready makes every start of a program wait.
+  const isMade = options.count === 1 && engine.standbys.has(wanted.id);
+  using _entering = isMade ? null : engine.limits.prepareToEnter(wanted);
   const checkpoint = await requireCaptured(wanted, engine);
   const bindsLeftOut = findMissingBinds(checkpoint.binds, options, engine);
   const names = forkNames(checkpoint, options, engine);
