@@ -1,11 +1,12 @@
 import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { isSystemError, readCgroupMounts } from "../../src/base/index.ts";
+import { parseChildren } from "../../src/formats/proc/index.ts";
 import { eventually } from "./test-waypoint.ts";
 
 const STILL_MS = 1000;
 
-/** A group around a process, in which the kernel counts processes as it does on a full machine. */
+/** A group around a process and its children, in which the kernel counts processes as it does on a full machine. */
 export class PidsGroup {
   readonly #directory: string;
   readonly #parent: string;
@@ -15,6 +16,18 @@ export class PidsGroup {
     this.#directory = path.join(this.#parent, `waypoint-test-table-${process.pid}-${pid}`);
     mkdirSync(this.#directory);
     this.#write("cgroup.procs", pid);
+    // What they start is counted as well.
+    const children = parseChildren(readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8"));
+    for (const child of children) this.#moveIn(child);
+  }
+
+  #moveIn(pid: number): void {
+    try {
+      this.#write("cgroup.procs", pid);
+    } catch (error) {
+      // It has ended.
+      if (!isSystemError(error, "ESRCH")) throw error;
+    }
   }
 
   /** Waits until nobody in it has started or ended for a second: what ends later leaves more room. */

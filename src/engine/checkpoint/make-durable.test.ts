@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { fakeEngine, type Step } from "../../../test/support/fake-engine.ts";
 import { checkpointRow, sessionRow } from "../../../test/support/fake-rows.ts";
+import { WaypointError } from "../../shared/errors/index.ts";
 import { makeDurable, removeCheckpoints, scheduleDurable } from "./make-durable.ts";
 import { fromManifest } from "./manifest.ts";
 import { writeManifest } from "./write-manifest.ts";
@@ -57,6 +58,18 @@ test("words that are said while a checkpoint becomes durable are in its last man
   await Promise.all([durable, said]);
 
   expect(written).toEqual(["old", "new"]);
+});
+
+test("a checkpoint for which no program can be started becomes durable once that has changed", async () => {
+  const fake = engineWithCaptured();
+  const full = new WaypointError("PROCESSES_FULL", "No further process can be started.");
+  fake.steps.fail("store.makeDurable", full, 1);
+
+  scheduleDurable("c2", fake.engine);
+
+  const stage = () => fake.engine.catalog.checkpoint("c2")?.stage;
+  await expect.poll(stage, { timeout: 20_000 }).toBe("durable");
+  expect(fake.logged).toEqual(["a checkpoint is made durable later"]);
 });
 
 test.each<Step>([

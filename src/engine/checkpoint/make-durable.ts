@@ -1,21 +1,39 @@
+import { setTimeout as delay } from "node:timers/promises";
 import type { CheckpointRow } from "../../portable/model/index.ts";
+import { hasCode } from "../../shared/errors/index.ts";
 import type { Engine } from "../ports/index.ts";
 import { removeInstance } from "../session/index.ts";
 import { writeManifest } from "./write-manifest.ts";
 
 const QUEUE = "durable";
+/** An hour in all. */
+const RETRY_INTERVAL_MS = 1_000;
+const RETRIES_MAX = 3_600;
 /** Less is compared sooner than anybody asks for it. */
 const COMPARED_BYTES_MIN = 64 * 1024 ** 2;
 
 /**
  * Makes a checkpoint durable in the background: its images move into the store, which is synced.
  *
- * It gives way to what somebody waits for. A failure is logged and tried again when the daemon starts; the checkpoint stays `captured`.
+ * It gives way to what somebody waits for, and is tried again while the machine can start no program. Another failure
+ * is logged and tried again when the daemon starts; the checkpoint stays `captured`.
  */
 export function scheduleDurable(checkpointId: string, engine: Engine): void {
-  void bringToStore(checkpointId, engine).catch((error: unknown) => {
+  void bringWithRetry(checkpointId, engine).catch((error: unknown) => {
     engine.logger.error("make durable", error, { checkpointId });
   });
+}
+
+async function bringWithRetry(checkpointId: string, engine: Engine): Promise<void> {
+  for (let retries = 0; ; retries += 1) {
+    try {
+      return await bringToStore(checkpointId, engine);
+    } catch (error) {
+      if (!hasCode(error, "PROCESSES_FULL") || retries >= RETRIES_MAX) throw error;
+      if (retries === 0) engine.logger.warn("a checkpoint is made durable later", { checkpointId });
+    }
+    await delay(RETRY_INTERVAL_MS, undefined, { ref: false });
+  }
 }
 
 /** Makes a checkpoint durable and resolves when it is. @throws STORE_FULL */
