@@ -134,6 +134,18 @@ test("what cannot be said to it, or where it goes does not exist, is told as in 
   });
 });
 
+test("one that is killed while it is loaded is loaded again, however often", async () => {
+  const from = load();
+  const run = { words: ["--", "-c", "true"], env: {}, stdio };
+  for (let round = 0; round < 5; round += 1) {
+    from.start(run);
+    const pid = await pollUntil("one", { timeoutMs: 10_000 }, () => waiting()[0]);
+    process.kill(pid, "SIGKILL");
+    await expect.poll(() => existsSync(`/proc/${pid}`)).toBe(false);
+  }
+  expect(await endOf(await start(from, "echo again"))).toMatchObject({ out: "again\n" });
+});
+
 test("a program that does not wait is loaded three times, and no more", async () => {
   const directory = mkdtempSync(path.join(os.tmpdir(), "waypoint-loaded-"));
   const file = path.join(directory, "count");

@@ -28,8 +28,9 @@ const SOCKET_FD = 3;
 const ANSWER_TIMEOUT_MS = 300;
 /** The thread looks at the time so often; the end of another child also wakes it. */
 const ANSWER_LOOK_MS = 50;
+const LOAD_TIMEOUT_MS = 10_000;
 const REAP_INTERVAL_MS = 100;
-/** One may have been killed while it was loaded; three show that the program cannot wait. */
+/** So many, none of which was killed, show that the program cannot wait. */
 const FAILURES_MAX = 3;
 const SHUT_RD = 0;
 const WNOHANG = 1;
@@ -60,7 +61,7 @@ class NotMade extends Error {}
 export class LoadedProgram implements Disposable {
   readonly #argv: readonly [string, ...string[]];
   readonly #env: Readonly<Record<string, string>>;
-  #waiting: { child: Child; fd: number; isReady: boolean } | null = null;
+  #waiting: { child: Child; fd: number; isReady: boolean; sinceMs: number } | null = null;
   #isOver = false;
   /** How many have ended before they were ready, one after the other. */
   #failures = 0;
@@ -88,6 +89,8 @@ export class LoadedProgram implements Disposable {
     if (isMade) return child;
     // Nobody else is told that it failed.
     child.once("error", () => {});
+    // For the next one; this one goes another way.
+    this.#load();
     return null;
   }
 
@@ -97,7 +100,7 @@ export class LoadedProgram implements Disposable {
   }
 
   #load(): void {
-    if (this.#isOver) return;
+    if (this.#isOver || this.#waiting !== null) return;
     const ends = [-1, -1];
     if (native.socketpair(AF_UNIX, SOCK_SEQPACKET_CLOEXEC, 0, ends) !== 0) return;
     const [fd = -1, theirs = -1] = ends;
@@ -112,12 +115,13 @@ export class LoadedProgram implements Disposable {
       hasOwnGroup: true,
     });
     closeSync(theirs);
-    const waiting = { child, fd, isReady: false };
+    const waiting = { child, fd, isReady: false, sinceMs: performance.now() };
     this.#waiting = waiting;
     child.once("error", () => this.#end(waiting));
-    child.once("exit", () => {
+    child.once("exit", (_code: number | null, signal: NodeJS.Signals | null) => {
       const wasReady = waiting !== this.#waiting || waiting.isReady;
-      if (!wasReady && typeof receive(fd, MSG_DONTWAIT) === "string") this.#failures += 1;
+      const hasFailed = !wasReady && signal !== "SIGKILL";
+      if (hasFailed && typeof receive(fd, MSG_DONTWAIT) === "string") this.#failures += 1;
       // It would go on like this.
       this.#isOver ||= this.#failures >= FAILURES_MAX;
       this.#end(waiting);
@@ -135,8 +139,11 @@ export class LoadedProgram implements Disposable {
     if (this.#waiting === null) this.#load();
     if (this.#waiting === null) return false;
     this.#waiting.isReady ||= typeof receive(this.#waiting.fd, MSG_DONTWAIT) === "object";
-    if (this.#waiting.isReady) this.#failures = 0;
-    return this.#waiting.isReady;
+    const { isReady, sinceMs } = this.#waiting;
+    if (isReady) this.#failures = 0;
+    // Somebody may have stopped it.
+    else if (performance.now() - sinceMs > LOAD_TIMEOUT_MS) this.#end();
+    return isReady;
   }
 
   /** Returns the process id of the copy. */
