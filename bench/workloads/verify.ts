@@ -7,8 +7,8 @@ import type { Workload } from "./workload.ts";
 const CHECKPOINTS = 60;
 
 /**
- * Throw-away forks: a command that does nothing, run against each checkpoint of a session, as many at
- * once as there are processors.
+ * Throw-away forks: a command that does nothing, run against each checkpoint of a session, one more at
+ * once than there are processors.
  */
 export const verify: Workload = {
   name: "verify",
