@@ -1,4 +1,4 @@
-/* The list of clean pages, $WAYPOINT_CLEAN_PAGES: what CRIU is not shown, and does not copy. */
+/* The list of clean pages, $WAYPOINT_CLEAN_PAGES, and of those that were taken: what CRIU is not shown, and does not copy. */
 #define _GNU_SOURCE
 #include "memory-preload.h"
 
@@ -61,9 +61,19 @@ int note_clean(int inside, const struct page_region *region) {
   return true;
 }
 
+int list_taken(int inside, const struct page_region *region, uint64_t place) {
+  char line[96];
+  if (!open_clean_list()) return false;
+  snprintf(line, sizeof line, "%d %llx %llx %llx\n", inside, (unsigned long long)region->start,
+           (unsigned long long)region->end, (unsigned long long)place);
+  add_line(line);
+  return true;
+}
+
 void close_clean_list(void) {
+  bool is_whole = close_taken();
   if (!clean_list.is_open) return;
-  add_line("end\n");
+  if (is_whole) add_line("end\n");
   write_out();
   syscall(SYS_close, clean_list.fd);
   clean_list.is_open = false;

@@ -45,21 +45,6 @@ static int call_scan(int fd, struct page_scan *scan) {
   return (int)syscall(SYS_ioctl, fd, PAGE_SCAN, scan);
 }
 
-/* Tells whether clean pages of a process are those of the last checkpoint, and learns of which files it has some. */
-static bool is_followed(int pid) {
-  int fd = getenv("WAYPOINT_CLEAN_PAGES") == NULL ? -1 : connect_tracker();
-  const char *line = fd < 0 ? NULL : ask_tracker(fd, "clean", -1);
-  bool found = false;
-  for (int each; line != NULL && !found && sscanf(line, "%d", &each) == 1;) {
-    found = each == pid;
-    line = strchr(line, '\n');
-    if (line != NULL) line++;
-  }
-  found = found && learn_files(fd, pid);
-  if (fd >= 0) syscall(SYS_close, fd);
-  return found;
-}
-
 /* Returns the process whose pagemap it is, or 0. */
 static int owner_of(int pagemap) {
   char link[64], path[64] = "";
@@ -108,12 +93,17 @@ static bool show(struct shown *shown, const struct page_region *region) {
   return true;
 }
 
+/* Shows what was written, unless it is copied here. */
+static bool show_or_take(struct shown *shown, const struct page_region *region) {
+  return (current.is_followed && take_pages(current.pid, current.inside, region)) || show(shown, region);
+}
+
 /* Shows a region, but for the clean pages in it; returns where CRIU has to ask again, or the end. */
 static uint64_t show_written(struct shown *shown, const struct page_region *region) {
   bool may_be_clean = current.is_followed && !touches_file(region->start, region->end, true);
   if (!may_be_clean || !is_clean(region->categories)) {
     note_written(current.pid, region);
-    return show(shown, region) ? region->end : region->start;
+    return show_or_take(shown, region) ? region->end : region->start;
   }
   struct page_region part = *region;
   for (; part.start < region->end; part.start = part.end) {
@@ -121,7 +111,7 @@ static uint64_t show_written(struct shown *shown, const struct page_region *regi
     part.end = known_until(part.start, region->end, &is_known);
     if (is_known && note_clean(current.inside, &part)) continue;
     /* It is protected already, and will be in the reference the next time. */
-    if (!show(shown, &part)) return part.start;
+    if (!show_or_take(shown, &part)) return part.start;
   }
   return region->end;
 }
@@ -252,7 +242,7 @@ int scan_pages(int pagemap, struct page_scan *asked) {
   if (pid != 0 && pid != current.pid) {
     current.pid = pid;
     current.inside = number_inside(pid);
-    bool has_follower = current.inside != 0 && (is_followed_by_server(current.inside) || is_followed(pid));
+    bool has_follower = current.inside != 0 && (is_followed_by_server(current.inside) || is_followed_by_tracker(pid));
     current.is_followed = has_follower && read_reference(current.inside) == 0;
   }
   bool is_plain = asked->flags == 0 && asked->max_pages == 0 && asked->vec_len > 0;

@@ -41,6 +41,11 @@ int get_mappings_program(unsigned long long *known);
 /* Returns a userfaultfd of a process, made in it, or -1. The process keeps none. Requires: CRIU traces it. */
 int make_uffd(int pid);
 
+/*
+ * Tells whether clean pages of a process are those of the last checkpoint, and learns of which files it has some.
+ */
+int is_followed_by_tracker(int pid);
+
 /* Asks the tracker which mappings of files it follows of a process; 0 where it does not answer. */
 int learn_files(int tracker, int pid);
 
@@ -70,6 +75,15 @@ void note_unfilled(void);
 
 /* Notes a range of a process that CRIU does not copy; 0 where it cannot be noted, and is to be copied. */
 int note_clean(int inside, const struct page_region *region);
+
+/* Notes a range that was taken, and where its bytes are; 0 as above. */
+int list_taken(int inside, const struct page_region *region, uint64_t place);
+
+/* Copies what was written, in place of CRIU; 0 where CRIU has to. Requires: the process stands still. */
+int take_pages(int pid, int inside, const struct page_region *region);
+
+/* Writes the rest of what was taken; 0 where it is not whole. */
+int close_taken(void);
 
 /* The last line says that the list is whole: where it cannot be written, nobody takes the dump for one. */
 void close_clean_list(void);

@@ -111,3 +111,17 @@ int make_uffd(int pid) {
   remote_end(remote);
   return uffd;
 }
+
+int is_followed_by_tracker(int pid) {
+  int fd = getenv("WAYPOINT_CLEAN_PAGES") == NULL ? -1 : connect_tracker();
+  const char *line = fd < 0 ? NULL : ask_tracker(fd, "clean", -1);
+  int found = 0;
+  for (int each; line != NULL && !found && sscanf(line, "%d", &each) == 1;) {
+    found = each == pid;
+    line = strchr(line, '\n');
+    if (line != NULL) line++;
+  }
+  found = found && learn_files(fd, pid);
+  if (fd >= 0) syscall(SYS_close, fd);
+  return found;
+}

@@ -1,4 +1,4 @@
-/* Reads the list of clean pages, and the mappings of a process. */
+/* Reads the list of clean and of taken pages, and the mappings of a process. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <limits.h>
@@ -50,15 +50,27 @@ void read_clean(const char *path) {
     struct clean next;
     is_whole = strcmp(line, "end\n") == 0;
     if (is_whole) break;
-    if (sscanf(line, "%d %lx %lx", &next.pid, &next.range.start, &next.range.end) != 3 ||
-        next.range.start >= next.range.end || (next.range.start | next.range.end) % PAGE != 0)
+    uint64_t place = 0;
+    int found = sscanf(line, "%d %lx %lx %lx", &next.pid, &next.range.start, &next.range.end, &place);
+    if (found < 3 || next.range.start >= next.range.end || (next.range.start | next.range.end | place) % PAGE != 0)
       refuse("a range that is none", line);
+    if (found == 4) {
+      note_taken(next.pid, next.range, place);
+      continue;
+    }
     clean = grow(clean, clean_count, sizeof *clean);
     clean[clean_count++] = next;
   }
   fclose(file);
   if (!is_whole) refuse("the list is not whole", path);
   qsort(clean, clean_count, sizeof *clean, by_place);
+}
+
+bool has_clean(int pid) {
+  for (size_t i = 0; i < clean_count; i++) {
+    if (clean[i].pid == pid) return true;
+  }
+  return false;
 }
 
 struct stretches clean_of(int pid) {

@@ -1,12 +1,13 @@
 /*
  * Puts the complete images of a checkpoint together from what was written since another one.
  *
- *     image-assemble TARGET WRITTEN CLEAN REFERENCE [CHANGED]
+ *     image-assemble TARGET WRITTEN CLEAN TAKEN REFERENCE [CHANGED]
  *     image-assemble ahead TARGET PID...
  *     image-assemble compare IMAGES COPIES
  *
- * WRITTEN has CRIU's images, in which the pages are missing that the list CLEAN names; these are taken
- * from REFERENCE, complete images of an earlier checkpoint. TARGET, an empty directory or a snapshot of
+ * WRITTEN has CRIU's images, in which the pages are missing that the list CLEAN names; these come
+ * from REFERENCE, complete images of an earlier checkpoint, or from TAKEN, a file that has what CRIU's
+ * preload has copied itself. TARGET, an empty directory or a snapshot of
  * REFERENCE, gets all files; pages of the reference stay where they are in a snapshot, which costs nothing, else
  * they share its blocks where the filesystem can, and are copied where it cannot. With TARGET being WRITTEN
  * itself, its files are replaced. CHANGED, a new file, gets what has other bytes than the reference's image of
@@ -40,7 +41,9 @@ static struct {
   bool in_place;
 } dirs = {-1, -1, -1, false};
 
-static uint64_t clean_bytes, written_bytes, shared_bytes;
+static uint64_t clean_bytes, written_bytes, shared_bytes, taken_bytes;
+/* -1 where nothing was taken. */
+static int taken_fd = -1;
 
 _Noreturn void fail(const char *step, const char *name) {
   int code = errno;
@@ -94,15 +97,19 @@ static void replace(const char *name) {
   if (renameat(dirs.target, unfinished, dirs.target, name) < 0) fail("replace", name);
 }
 
-/* Makes the pagemap and the pages of a process that has clean pages. */
-static void assemble(int pid, const char *name, const struct stretches *clean) {
+static bool is_to_assemble(int pid) { return pid != 0 && (has_taken(pid) || has_clean(pid)); }
+
+/* Makes the pagemap and the pages of a process that has clean pages, or taken ones. */
+static void assemble(int pid, const char *name) {
+  struct stretches clean = clean_of(pid);
   uint32_t written_id, reference_id;
   struct layout written, reference;
   if (!read_pagemap(dirs.written, name, &written_id, &written)) refuse("cannot be read", name);
   if (!read_pagemap(dirs.reference, name, &reference_id, &reference))
     refuse("clean pages of a process that the reference has not", name);
   struct mappings mappings = read_mappings(dirs.written, pid);
-  struct pieces pieces = merge(&written, &reference, clean, &mappings, name);
+  taken_bytes += add_taken(pid, &written, &mappings);
+  struct pieces pieces = merge(&written, &reference, &clean, &mappings, name);
   char pages[32], reference_pages[32], made[40], made_map[40];
   snprintf(pages, sizeof pages, "pages-%u.img", written_id);
   snprintf(reference_pages, sizeof reference_pages, "pages-%u.img", reference_id);
@@ -111,7 +118,7 @@ static void assemble(int pid, const char *name, const struct stretches *clean) {
   struct job job = {.source_fd = open_in(dirs.written, pages)};
   job.reference_fd = open_in(dirs.reference, reference_pages);
   open_target(&job, made, written_id == reference_id);
-  shared_bytes += write_pages(&job, &pieces, pages);
+  shared_bytes += write_pages(&job, taken_fd, &pieces, pages);
   write_pagemap(dirs.target, made_map, written_id, &pieces);
   close(job.reference_fd);
   close(job.source_fd);
@@ -123,6 +130,7 @@ static void assemble(int pid, const char *name, const struct stretches *clean) {
   clean_bytes += pieces.clean_bytes;
   written_bytes += pieces.written_bytes;
   free(pieces.all);
+  free(clean.all);
   free(mappings.all);
   free(written.runs);
   free(reference.runs);
@@ -189,13 +197,12 @@ static void assemble_all(void) {
   size_t count = 0;
   char **names = list_names(dirs.written, &count);
   for (size_t i = 0; i < count; i++) {
-    if (pid_of(names[i]) != 0 && clean_of(pid_of(names[i])).count > 0) note_assembled(names[i]);
+    if (is_to_assemble(pid_of(names[i]))) note_assembled(names[i]);
   }
   if (!dirs.in_place) clear_target();
   for (size_t i = 0; i < count; i++) {
     int pid = pid_of(names[i]);
-    struct stretches clean = pid == 0 ? (struct stretches){0} : clean_of(pid);
-    if (clean.count > 0) assemble(pid, names[i], &clean);
+    if (is_to_assemble(pid)) assemble(pid, names[i]);
     else if (!dirs.in_place && !is_pages_of_assembled(names[i])) copy_file(names[i]);
   }
 }
@@ -215,17 +222,19 @@ int main(int argc, char **argv) {
     uint64_t copied_bytes = copy_ahead(open_dir(argv[2]), argv + 3, argc - 3);
     return printf("{\"copiedBytes\":%llu}\n", (unsigned long long)copied_bytes) < 0;
   }
-  if (argc < 5 || argc > 6) fail("read", "the arguments");
+  if (argc < 6 || argc > 7) fail("read", "the arguments");
   dirs.in_place = strcmp(argv[1], argv[2]) == 0;
   dirs.target = open_dir(argv[1]);
   dirs.written = open_dir(argv[2]);
-  dirs.reference = open_dir(argv[4]);
-  if (argc > 5) begin_changed(argv[5]);
+  dirs.reference = open_dir(argv[5]);
+  if (argc > 6) begin_changed(argv[6]);
   read_clean(argv[3]);
+  taken_fd = open(argv[4], O_RDONLY | O_CLOEXEC);
   unwritten_bytes_max = UNWRITTEN_BYTES_MAX;
   assemble_all();
-  if (argc > 5) end_changed(argv[5]);
-  printf("{\"cleanBytes\":%llu,\"writtenBytes\":%llu,\"sharedBytes\":%llu}\n", (unsigned long long)clean_bytes,
-         (unsigned long long)written_bytes, (unsigned long long)shared_bytes);
+  if (argc > 6) end_changed(argv[6]);
+  printf("{\"cleanBytes\":%llu,\"writtenBytes\":%llu,\"takenBytes\":%llu,\"sharedBytes\":%llu}\n",
+         (unsigned long long)clean_bytes, (unsigned long long)written_bytes, (unsigned long long)taken_bytes,
+         (unsigned long long)shared_bytes);
   return fflush(stdout) == 0 ? 0 : 1;
 }

@@ -65,7 +65,7 @@ static void require_whole(const struct pieces *pieces, uint64_t size, const char
   }
 }
 
-uint64_t write_pages(const struct job *job, const struct pieces *pieces, const char *name) {
+uint64_t write_pages(const struct job *job, int taken_fd, const struct pieces *pieces, const char *name) {
   struct stat stat;
   if (fstat(job->reference_fd, &stat) < 0) fail("look at", name);
   require_whole(pieces, (uint64_t)stat.st_size, name);
@@ -95,7 +95,8 @@ uint64_t write_pages(const struct job *job, const struct pieces *pieces, const c
     uint64_t bytes = piece->pages * PAGE;
     if (piece->is_written) {
       note_changed(name, at, at + bytes);
-      copy_bytes(job, job->source_fd, piece->from, bytes, at, name);
+      bool is_taken = piece->from >= TAKEN_FROM;
+      copy_bytes(job, is_taken ? taken_fd : job->source_fd, piece->from % TAKEN_FROM, bytes, at, name);
     }
     at += bytes;
   }

@@ -9,6 +9,12 @@ struct stretch {
   uint64_t start, end;
 };
 
+/*
+ * Pages that CRIU's preload has copied lie in a file of their own, whatever their process. An offset from here on is one
+ * in that file.
+ */
+#define TAKEN_FROM (1ull << 62)
+
 /* Ranges of one process, in ascending order. */
 struct stretches {
   struct stretch *all;
@@ -30,7 +36,7 @@ struct mappings {
 struct piece {
   uint64_t address, pages;
   bool is_written;
-  uint64_t from; /* offset in the file of what was written, or in that of the reference */
+  uint64_t from; /* offset in the file of what was written, which may be a taken one, or in that of the reference */
   uint32_t flags;
 };
 
@@ -48,10 +54,19 @@ void *grow(void *all, size_t count, size_t size);
 
 /* assemble-lists.c: reads the clean ranges of all processes; ends the program where the list is not whole. */
 void read_clean(const char *path);
+/* Tells whether a process has some. */
+bool has_clean(int pid);
 /* Returns those of one process, in order and without overlaps. */
 struct stretches clean_of(int pid);
 /* Reads the mappings whose pages CRIU copies from mm-PID.img. */
 struct mappings read_mappings(int dir_fd, int pid);
+
+/* assemble-taken.c: remembers a range of a process, and where its bytes are among the taken pages. */
+void note_taken(int pid, struct stretch range, uint64_t place);
+/* Tells whether pages of a process were taken. */
+bool has_taken(int pid);
+/* Adds those of a process to what CRIU has written of it; returns how many bytes these are. */
+uint64_t add_taken(int pid, struct layout *written, const struct mappings *mappings);
 
 /* assemble-merge.c: puts together which pages there are. */
 struct pieces merge(const struct layout *written, const struct layout *reference,
@@ -63,8 +78,11 @@ void write_pagemap(int dir_fd, const char *name, uint32_t pages_id, const struct
 void begin_changed(const char *path);
 void end_changed(const char *path);
 void copy_bytes(const struct job *job, int from_fd, uint64_t from, uint64_t length, uint64_t to, const char *name);
-/* Puts the pages of a process together in the job's target; returns how many bytes are the reference's own. */
-uint64_t write_pages(const struct job *job, const struct pieces *pieces, const char *name);
+/*
+ * Puts the pages of a process together in the job's target; returns how many bytes are the reference's own.
+ * `taken_fd` has the taken pages.
+ */
+uint64_t write_pages(const struct job *job, int taken_fd, const struct pieces *pieces, const char *name);
 
 /* assemble-ahead.c: copies protected memory of processes into images; returns how much. */
 uint64_t copy_ahead(int dir_fd, char *const *pids, int count);

@@ -1,4 +1,12 @@
-import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { crc32 } from "node:zlib";
 import { afterEach, beforeAll, expect, test } from "vitest";
 import { killProcess, pollUntil } from "../../src/base/index.ts";
@@ -8,6 +16,7 @@ import {
   findRunningCriu,
   noteWhole,
   type TrackedDump,
+  takenPagesBytes,
   trackedSince,
 } from "../../src/linux/criu/index.ts";
 import { nativePath } from "../../src/linux/host/index.ts";
@@ -15,6 +24,7 @@ import { CriuTrees, PYTHON, type Tree } from "./criu-trees.ts";
 import { inPrivateNamespace, ROOT } from "./private-namespace.ts";
 
 const MEBIBYTE = 1024 ** 2;
+const PAGE_BYTES = 4096;
 const HELD_MIB = 64;
 /** Writes a page in each MiB whenever `wanted` has another number, which it then puts into `done`. */
 const WRITER = [
@@ -94,6 +104,7 @@ inPrivateNamespace(import.meta.filename, { title, network: false }, () => {
   });
   afterEach(() => trees.endAll());
 
+  const workDirOf = (checkpoint: string) => `${trees.directory}/work/${checkpoint}`;
   const socketOf = (tree: Tree) => `${trees.directory}/work/${tree.name}.sock`;
   const trackerOf = (tree: Tree) => ({ programPath, socketPath: socketOf(tree), pid: tree.pid });
 
@@ -119,7 +130,7 @@ inPrivateNamespace(import.meta.filename, { title, network: false }, () => {
     return result;
   }
 
-  const copiedBytes = ({ pagesWritten }: DumpResult) => pagesWritten * 4096;
+  const copiedBytes = ({ pauseBytes }: DumpResult) => pauseBytes;
 
   test("the kernel of this machine has what it takes", async () => {
     expect(await findMissingTracking(programPath)).toBe(null);
@@ -135,6 +146,21 @@ inPrivateNamespace(import.meta.filename, { title, network: false }, () => {
     expect(copiedBytes(first)).toBeGreaterThan(HELD_MIB * MEBIBYTE);
     expect(copiedBytes(second)).toBeLessThan((HELD_MIB / 8) * MEBIBYTE);
     expect(second.memoryBytes).toBeGreaterThan(HELD_MIB * MEBIBYTE);
+    // A page here and there is copied without CRIU, into a file that is kept.
+    expect(takenPagesBytes(workDirOf("a2"))).toBeGreaterThan(HELD_MIB * PAGE_BYTES);
+    expect(takenPagesBytes(workDirOf("a2"))).toBeLessThan(copiedBytes(second));
+  });
+
+  test("pages that cannot be read, or that nobody has room for, are copied by CRIU", async () => {
+    const tree = await trees.start(...WRITER);
+    await dump(tree, "t1");
+    await write(tree, 2);
+    // A directory is no file to write into.
+    mkdirSync(`${workDirOf("t2")}/taken-pages`, { recursive: true });
+
+    const second = await dump(tree, "t2");
+
+    expect(copiedBytes(second)).toBeLessThan((HELD_MIB / 8) * MEBIBYTE);
   });
 
   test("the first dump copies what was written since memory was copied before it", async () => {

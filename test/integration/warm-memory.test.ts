@@ -145,7 +145,8 @@ test("a program that cannot hold memory costs nothing but that", async () => {
 
     expect([checkpoint.info.stage, again.info.stage]).toEqual(["durable", "durable"]);
     const { warmMemory } = await status(own);
-    expect(warmMemory.heldBytes).toBe(0);
+    // What the pause copied in small pieces is kept without that program.
+    expect(warmMemory.heldBytes).toBeLessThanOrEqual(16 * MEBIBYTE);
     expect(warmMemory.wantedBytes).toBeGreaterThan(32 * MEBIBYTE);
   } finally {
     await runInDaemon(own, `umount ${PROGRAM}`);

@@ -93,7 +93,7 @@ function engineThatFollows(reference: { isInStore: boolean }) {
   steps.answer("store.images.locate", () => "/memory/before");
   steps.answer("criu.dump", async (options: (typeof dumps)[number]) => {
     dumps.push(options);
-    return { pauseMs: 5, memoryBytes: 256 * MEBIBYTE, pagesWritten: 10 };
+    return { pauseMs: 5, memoryBytes: 256 * MEBIBYTE, pauseBytes: 40_960 };
   });
   return { ...fake, dumps };
 }

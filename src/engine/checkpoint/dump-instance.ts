@@ -9,7 +9,6 @@ import { type Dumped, dumpOptions, IMAGES_OVERHEAD_BYTES } from "./dump-options.
 import { planTracked } from "./tracked-dump.ts";
 import type { UnfilledDump } from "./unfilled-dump.ts";
 
-const PAGE_BYTES = 4096;
 /** What was written of large memory is less, but for programs that write all of it. */
 const WRITTEN_SHARE_MAX = 1 / 4;
 
@@ -92,8 +91,7 @@ export async function dumpInstance(
       return { pauseMs, memoryBytes: dumped.memoryBytes, pauseBytes: null };
     }
     if (tracked.socketPath !== null) await criu.noteWhole(tracked.socketPath, id);
-    const pauseBytes = dumped.pagesWritten * PAGE_BYTES;
-    const of = dumped.memoryBytes;
+    const { pauseBytes, memoryBytes: of } = dumped;
     engine.logger.info("memory copied in the pause", { id, copiedBytes: pauseBytes, of });
     return { pauseMs, memoryBytes: of, pauseBytes };
   } finally {

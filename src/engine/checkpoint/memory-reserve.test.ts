@@ -27,6 +27,7 @@ beforeEach(() => {
   fake = fakeEngine();
   fake.engine.live.set(fake.live("s1", "s1-1"));
   fake.steps.answer("sandbox.treeMemoryBytes", () => treeBytes);
+  fake.steps.answer("criu.takenPagesBytes", () => 0);
   fake.steps.answer("store.images.usage", () => ({ usedBytes: 0, budgetBytes: 6 * GIBIBYTE }));
   reserve = new MemoryReserve(fake.engine, memory);
 });
@@ -151,4 +152,34 @@ test("nothing is filled while a dump writes", async () => {
   reserve.fill();
   await vi.advanceTimersByTimeAsync(1_000);
   expect(said.at(-1)).toBe("keep 132");
+});
+
+const gaveBack = () => fake.steps.all.filter((step) => step.startsWith("criu.trimTakenPages"));
+
+test("what a pause copies small pieces into is kept, and counts as held", async () => {
+  fake.steps.answer("criu.takenPagesBytes", () => 3 * MEBIBYTE);
+  await dump("s1", 100);
+  heldBytes = 100 * MEBIBYTE;
+  await vi.advanceTimersByTimeAsync(60_000);
+
+  expect(gaveBack()).toEqual([]);
+  expect((await reserve.status()).heldBytes).toBe(103 * MEBIBYTE);
+});
+
+test("it is given back where memory is short, or the session rests, and never in a dump", async () => {
+  roomBytes = 0;
+  await dump("s1", 100);
+  await vi.advanceTimersByTimeAsync(4_500);
+  expect(gaveBack()).toEqual(["criu.trimTakenPages s1-1 0"]);
+
+  roomBytes = GIBIBYTE;
+  await dump("s1", 100);
+  const before = gaveBack().length;
+  reserve.makeWay(0);
+  await vi.advanceTimersByTimeAsync(310_000);
+  expect(gaveBack().length).toBe(before);
+
+  reserve.fill();
+  await vi.advanceTimersByTimeAsync(5_000);
+  expect(gaveBack().length).toBeGreaterThan(before);
 });

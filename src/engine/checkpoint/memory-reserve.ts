@@ -1,5 +1,6 @@
 import type { CheckpointRow } from "../../portable/model/index.ts";
 import type { Engine, WarmReserve, WarmStatus } from "../ports/index.ts";
+import { workDirOf } from "../session/index.ts";
 
 const MEBIBYTE = 1024 ** 2;
 /** Smaller images cost nothing that one could feel: they find room in what is always at hand. */
@@ -57,7 +58,7 @@ export interface ReserveMemory {
  * longer pause and nothing more.
  */
 export class MemoryReserve implements WarmReserve {
-  readonly #engine: Pick<Engine, "live" | "sandbox" | "store" | "logger">;
+  readonly #engine: Pick<Engine, "criu" | "live" | "sandbox" | "store" | "logger">;
   readonly #memory: ReserveMemory;
   readonly #needs = new Map<string, Need>();
   readonly #lookTimer: NodeJS.Timeout;
@@ -66,10 +67,11 @@ export class MemoryReserve implements WarmReserve {
   /** Dumps that write now. */
   #dumps = 0;
   #keptBytes = 0;
+  #hasRoom = true;
   #isClosed = false;
 
   constructor(
-    engine: Pick<Engine, "live" | "sandbox" | "store" | "logger">,
+    engine: Pick<Engine, "criu" | "live" | "sandbox" | "store" | "logger">,
     memory: ReserveMemory,
   ) {
     this.#engine = engine;
@@ -101,7 +103,13 @@ export class MemoryReserve implements WarmReserve {
   }
 
   async status(): Promise<WarmStatus> {
-    return { heldBytes: await this.#memory.heldBytes(), wantedBytes: this.#wantedBytes() };
+    const { criu, live } = this.#engine;
+    const takenBytes = live
+      .all()
+      .map(({ instanceId }) => criu.takenPagesBytes(workDirOf(instanceId)))
+      .reduce((sum, bytes) => sum + bytes, 0);
+    const heldBytes = (await this.#memory.heldBytes()) + takenBytes;
+    return { heldBytes, wantedBytes: this.#wantedBytes() };
   }
 
   async close(): Promise<void> {
@@ -118,7 +126,17 @@ export class MemoryReserve implements WarmReserve {
       const isGone = this.#treeBytes(sessionId) === undefined;
       if (isGone || now - atMs > IDLE_MS) this.#needs.delete(sessionId);
     }
+    this.#trimTaken();
     if (this.#needs.size > 0 || this.#keptBytes > 0) this.#fillSoon(false);
+  }
+
+  /** What a pause copies small pieces into is kept while a session is captured now and then, and there is room. */
+  #trimTaken(): void {
+    if (this.#dumps > 0) return;
+    for (const { sessionId, instanceId } of this.#engine.live.all()) {
+      const isKept = this.#hasRoom && this.#needs.has(sessionId);
+      if (!isKept) this.#engine.criu.trimTakenPages(workDirOf(instanceId), 0);
+    }
   }
 
   #fillSoon(isAfterDump: boolean): void {
@@ -132,6 +150,7 @@ export class MemoryReserve implements WarmReserve {
     if (this.#isClosed || this.#dumps > 0) return;
     const { usedBytes, budgetBytes } = this.#engine.store.images.usage();
     const roomBytes = Math.min(budgetBytes - usedBytes, this.#memory.roomBytes(heldBytes));
+    this.#hasRoom = roomBytes > 0;
     const bytes = Math.floor(Math.max(0, Math.min(this.#wantedBytes(), roomBytes)));
     // What the kernel has taken was needed elsewhere: it is left there until the next dump.
     if (!isAfterDump && isAbout(bytes, this.#keptBytes)) return;

@@ -62,8 +62,8 @@ export interface DumpResult {
   pauseMs: number;
   /** All memory that the images hold. */
   memoryBytes: number;
-  /** Pages that were copied in the pause. */
-  pagesWritten: number;
+  /** What was copied of it in the pause. */
+  pauseBytes: number;
   /** Where the images are: another directory where they were put together. */
   imagesDir: string;
   durationMs: number;
@@ -93,16 +93,16 @@ export async function dump(options: DumpOptions): Promise<DumpResult> {
     const hasSnapshot = await awaitSnapshot(options.snapshotTarget);
     if (run.exitCode === 0 && !run.timedOut) {
       if (!hasSnapshot) throw noSnapshot(options);
-      const { imagesDir, cleanBytes } = await completeTracked(options);
+      const { imagesDir, cleanBytes, takenBytes } = await completeTracked(options);
       const unrestorable = await findUnrestorable(imagesDir, treeRoot(options));
       if (unrestorable !== null) throw await toUnrestorableError(unrestorable, imagesDir);
       await giveTerminalsBack(imagesDir);
       await placeMovedSockets(imagesDir, options.workDir, options.namesOf);
       await placeSenders(imagesDir);
-      const statistics = await readDumpStatistics(options.workDir);
-      const memoryBytes = statistics.memoryBytes + cleanBytes;
+      const { pauseMs, copiedBytes } = await readDumpStatistics(options.workDir);
+      const pauseBytes = copiedBytes + takenBytes;
       const durationMs = performance.now() - startedAtMs;
-      return { ...statistics, memoryBytes, imagesDir, durationMs };
+      return { pauseMs, pauseBytes, memoryBytes: pauseBytes + cleanBytes, imagesDir, durationMs };
     }
     const log = await readLog(join(options.workDir, LOG_NAME), run);
     const why = await explain(options, log, run);

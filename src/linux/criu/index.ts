@@ -44,6 +44,7 @@ export { readLockedFiles } from "./read-locked-files.ts";
 export { type BeforeResume, type RestoreOptions, type RestoreResult, restore } from "./restore.ts";
 export { findRunningCriu, isTreeHeld, isTreeKilled, type RunningCriu } from "./running-criu.ts";
 export { removeStaleMountRoots } from "./stale-mount-roots.ts";
+export { takenPagesBytes, trimTakenPages } from "./taken-pages.ts";
 export { warmUp } from "./warm-up.ts";
 export { makeWorkDir, removeWorkDir } from "./work-dir.ts";
 export {

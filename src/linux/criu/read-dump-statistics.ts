@@ -15,8 +15,8 @@ const SHARED_PAGES_WRITTEN = 14;
 export interface DumpStatistics {
   /** From the first task being stopped to the last one running on. */
   pauseMs: number;
-  pagesWritten: number;
-  memoryBytes: number;
+  /** What CRIU has copied of the memory. */
+  copiedBytes: number;
 }
 
 /** Reads `stats-dump`, which CRIU leaves in its work directory after a successful dump. */
@@ -26,5 +26,5 @@ export async function readDumpStatistics(workDir: string): Promise<DumpStatistic
   if (dump === undefined) throw new Error("stats-dump has no statistics of a dump");
   const pauseUs = numberField(dump, FREEZING_TIME_US) + numberField(dump, FROZEN_TIME_US);
   const pagesWritten = numberField(dump, PAGES_WRITTEN) + numberField(dump, SHARED_PAGES_WRITTEN);
-  return { pauseMs: pauseUs / 1000, pagesWritten, memoryBytes: pagesWritten * PAGE_SIZE_BYTES };
+  return { pauseMs: pauseUs / 1000, copiedBytes: pagesWritten * PAGE_SIZE_BYTES };
 }

@@ -3,6 +3,7 @@ import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { runProcess } from "../../base/index.ts";
 import { WaypointError } from "../../shared/errors/index.ts";
+import { takenPagesPath, trimTakenPages } from "./taken-pages.ts";
 
 /** Far beyond what the largest session takes on a slow disk; a program that hangs must end. */
 const TIMEOUT_MS = 600_000;
@@ -48,7 +49,11 @@ export interface CompleteImages {
   imagesDir: string;
   /** Memory that was taken from the reference. */
   cleanBytes: number;
+  /** Memory that was copied in the pause, and not by CRIU. */
+  takenBytes: number;
 }
+
+const NOTHING_LEFT_OUT = { cleanBytes: 0, takenBytes: 0 };
 
 interface DumpPlace {
   imagesDir: string;
@@ -76,7 +81,11 @@ export async function beginTracked(place: DumpPlace): Promise<Record<string, str
       : { WAYPOINT_UNFILLED: tracked.pagesSocketPath }),
     ...(tracked.reference === null
       ? {}
-      : { WAYPOINT_CLEAN_PAGES: cleanList, WAYPOINT_REFERENCE: tracked.reference.imagesDir }),
+      : {
+          WAYPOINT_CLEAN_PAGES: cleanList,
+          WAYPOINT_TAKEN_PAGES: takenPagesPath(workDir),
+          WAYPOINT_REFERENCE: tracked.reference.imagesDir,
+        }),
     ...(tracked.compares === true ? { WAYPOINT_SECOND_COPY: secondCopy } : {}),
   };
 }
@@ -88,7 +97,7 @@ export async function beginTracked(place: DumpPlace): Promise<Record<string, str
  */
 export async function completeTracked(place: DumpPlace): Promise<CompleteImages> {
   const { tracked, imagesDir, workDir } = place;
-  if (tracked === undefined) return { imagesDir, cleanBytes: 0 };
+  if (tracked === undefined) return { imagesDir, ...NOTHING_LEFT_OUT };
   const complete = await assemble(tracked, place);
   if (tracked.compares === true) {
     const secondCopy = join(workDir, SECOND_COPY);
@@ -106,9 +115,9 @@ async function assemble(
   { imagesDir, workDir }: DumpPlace,
 ): Promise<CompleteImages> {
   const cleanList = join(workDir, CLEAN_LIST);
-  if (reference === null) return { imagesDir, cleanBytes: 0 };
+  if (reference === null) return { imagesDir, ...NOTHING_LEFT_OUT };
   if (!existsSync(cleanList)) {
-    if (pagesSocketPath === undefined) return { imagesDir, cleanBytes: 0 };
+    if (pagesSocketPath === undefined) return { imagesDir, ...NOTHING_LEFT_OUT };
     throw incomplete("nobody has asked for what is missing", undefined);
   }
   try {
@@ -118,6 +127,7 @@ async function assemble(
       targetDir,
       imagesDir,
       cleanList,
+      takenPagesPath(workDir),
       reference.imagesDir,
     ] as const;
     const isElsewhere = targetDir !== imagesDir && reference.changedPath !== undefined;
@@ -129,9 +139,10 @@ async function assemble(
     ]);
     if (assembled.status === "rejected") throw assembled.reason;
     if (compared.status === "rejected") throw compared.reason;
-    const { cleanBytes } = JSON.parse(assembled.value.stdout) as { cleanBytes: number };
+    const left = JSON.parse(assembled.value.stdout) as Omit<CompleteImages, "imagesDir">;
+    trimTakenPages(workDir, left.takenBytes);
     if (targetDir !== imagesDir) await rm(imagesDir, { recursive: true });
-    return { imagesDir: targetDir, cleanBytes };
+    return { imagesDir: targetDir, cleanBytes: left.cleanBytes, takenBytes: left.takenBytes };
   } catch (cause) {
     throw incomplete(reasonOf(cause), cause);
   }
