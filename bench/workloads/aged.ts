@@ -3,8 +3,9 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Checkpoint, Session } from "../../src/index.ts";
 import { callOperation } from "../../src/surfaces/client/index.ts";
 import { answer, untilDurable, waypointFork, waypointRestore } from "../contenders/waypoint.ts";
-import type { Contender } from "../measuring/contender.ts";
+import { type Contender, timed } from "../measuring/contender.ts";
 import { PLAIN_SHELL, WaypointWorld } from "../worlds/waypoint-world.ts";
+import { standbyMoves } from "./standby.ts";
 import type { Workload } from "./workload.ts";
 
 const CHECKPOINTS = 300;
@@ -48,12 +49,21 @@ async function used(name: string, world: WaypointWorld): Promise<Contender[]> {
   await session.exec("cd /srv; export MARK=1");
   const older = await session.checkpoint({ durable: true });
   const restored = waypointRestore(session, older);
+  const fromStandbys = await standbyMoves(world.waypoint);
   return [
     { name, run: () => saved(session) },
+    { name, run: async () => ({ "exec true": (await timed(() => answer(session))).tookMs }) },
+    ...fromStandbys.map((run) => ({ name, run: async () => fromStandby(await run()) })),
     { name, run: waypointFork(older).run },
     { name, before: () => work(session), run: restored.run },
     { name, run: async () => ({ "daemon, MiB": await residentMebibytes(world) }) },
   ];
+}
+
+function fromStandby(figures: Record<string, number>): Record<string, number> {
+  return Object.fromEntries(
+    Object.entries(figures).map(([figure, value]) => [`from a standby: ${figure}`, value]),
+  );
 }
 
 async function work(session: Session): Promise<void> {

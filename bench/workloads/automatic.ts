@@ -9,8 +9,8 @@ import type { Workload, WorkloadContext } from "./workload.ts";
 const MEBIBYTES = 150;
 const COMMAND_MS = 4_000;
 /** Calls in a round, and how long the longest wait before one is. */
-const CALLS = 20;
-const CALL_MS_MAX = 1_000;
+const CALLS = 100;
+const CALL_MS_MAX = 2_000;
 
 /** What somebody feels in a session that is checkpointed by itself: after each command. */
 export const automatic: Workload = {

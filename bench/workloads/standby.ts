@@ -1,7 +1,7 @@
 import { pollUntil } from "../../src/base/index.ts";
-import type { Checkpoint, Session } from "../../src/index.ts";
+import type { Checkpoint, Session, Waypoint } from "../../src/index.ts";
 import { answer } from "../contenders/waypoint.ts";
-import { timed } from "../measuring/contender.ts";
+import { type Contender, timed } from "../measuring/contender.ts";
 import { PLAIN_SHELL, WaypointWorld } from "../worlds/waypoint-world.ts";
 import type { Workload } from "./workload.ts";
 
@@ -17,40 +17,37 @@ export const standby: Workload = {
   rounds: { quick: 12, full: 60 },
   prepare: async (context) => {
     const { waypoint } = context.stack.use(await WaypointWorld.open());
-    const session = await waypoint.new({ name: "ready", ...PLAIN_SHELL, standby: "head" });
-    await session.exec("cd /srv; export MARK=1; sleep 100000 &");
-    const base = await session.checkpoint({ durable: true });
-    return [
-      {
-        name: "waypoint",
-        run: async () => {
-          await standOn(session, base);
-          return { restore: await tookToAnswer(session, () => session.restore(base)) };
-        },
-      },
-      {
-        name: "waypoint",
-        run: async () => {
-          await standOn(session, base);
-          const { undo } = await session.restore(base);
-          await untilReady(session, undo ?? "");
-          return { undo: await tookToAnswer(session, () => session.undo()) };
-        },
-      },
-      {
-        name: "waypoint",
-        run: async () => {
-          await standOn(session, base);
-          const { value: forks, tookMs: madeMs } = await timed(() => base.fork());
-          const [fork] = forks as [Session];
-          const { tookMs: answeredMs } = await timed(() => answer(fork));
-          await fork.remove({ force: true });
-          return { fork: madeMs + answeredMs, "fork, of which the first command": answeredMs };
-        },
-      },
-    ];
+    const moves = await standbyMoves(waypoint);
+    return moves.map((run) => ({ name: "waypoint", run }));
   },
 };
+
+/** Returns a restore, an undo and a fork of a shell from standbys of a session of their own. */
+export async function standbyMoves(waypoint: Waypoint): Promise<Contender["run"][]> {
+  const session = await waypoint.new({ name: "ready", ...PLAIN_SHELL, standby: "head" });
+  await session.exec("cd /srv; export MARK=1; sleep 100000 &");
+  const base = await session.checkpoint({ durable: true });
+  return [
+    async () => {
+      await standOn(session, base);
+      return { restore: await tookToAnswer(session, () => session.restore(base)) };
+    },
+    async () => {
+      await standOn(session, base);
+      const { undo } = await session.restore(base);
+      await untilReady(session, undo ?? "");
+      return { undo: await tookToAnswer(session, () => session.undo()) };
+    },
+    async () => {
+      await standOn(session, base);
+      const { value: forks, tookMs: madeMs } = await timed(() => base.fork());
+      const [fork] = forks as [Session];
+      const { tookMs: answeredMs } = await timed(() => answer(fork));
+      await fork.remove({ force: true });
+      return { fork: madeMs + answeredMs, "fork, of which the first command": answeredMs };
+    },
+  ];
+}
 
 async function tookToAnswer(session: Session, move: () => Promise<unknown>): Promise<number> {
   const { tookMs } = await timed(async () => {
