@@ -11,14 +11,22 @@ import { trimHeap } from "../../linux/kernel/index.ts";
 export const NODE_FLAGS: readonly string[] = ["--max-semi-space-size=4"];
 export const MALLOC_ENVIRONMENT: Readonly<Record<string, string>> = { MALLOC_ARENA_MAX: "2" };
 
-/** Work comes in bursts; between two of them nobody should wait for this. */
-const REST_MS = 5_000;
+/**
+ * Work comes in bursts; between two of them nobody should wait for this. Who does something every few seconds
+ * leaves no longer rest than that.
+ */
+const REST_MS = 1_500;
+/** It takes some 20 ms of the daemon's thread. */
+const EVERY_MS = 30_000;
 
-/** Gives the daemon's own unused memory back to the machine when no operation begins or ends. */
+/** Gives the daemon's own unused memory back to the machine where no operation begins or ends for a while. */
 export class OwnMemory {
+  readonly #collect: () => void;
   #timer: NodeJS.Timeout | undefined;
+  #collectedAtMs = Number.NEGATIVE_INFINITY;
 
-  constructor() {
+  constructor(collect: () => void = returnFreeMemory) {
+    this.#collect = collect;
     // What the daemon starts is not to be run as the daemon is.
     for (const name of Object.keys(MALLOC_ENVIRONMENT)) delete process.env[name];
   }
@@ -26,18 +34,25 @@ export class OwnMemory {
   /** Notes that an operation has begun or ended. */
   noteWork(): void {
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#returnFreeMemory(), REST_MS);
+    const dueMs = this.#collectedAtMs + EVERY_MS - performance.now();
+    this.#timer = setTimeout(
+      () => {
+        this.#collectedAtMs = performance.now();
+        this.#collect();
+      },
+      Math.max(REST_MS, dueMs),
+    );
     this.#timer.unref();
   }
 
   close(): void {
     clearTimeout(this.#timer);
   }
+}
 
-  #returnFreeMemory(): void {
-    collectGarbage();
-    trimHeap();
-  }
+function returnFreeMemory(): void {
+  collectGarbage();
+  trimHeap();
 }
 
 /** Node offers its collector only to those who ask V8 for it. */
