@@ -30,8 +30,6 @@
 #define REGIONS_MAX 4096
 /* More than a pid namespace of a session has, for all that is ordinary. */
 #define PROCESSES_MAX 4096
-/* A guard is no memory, and CRIU has to know of it. */
-#define PAGE_GUARD (1u << 8)
 
 static struct scanned scanned[PROCESSES_MAX];
 static size_t scanned_count;
@@ -239,6 +237,7 @@ int scan_pages(int pagemap, struct page_scan *asked) {
   int pid = is_asked ? owner_of(pagemap) : 0;
   if (pid != 0 && getenv("WAYPOINT_PROTECT_ALONE") != NULL) return scan_nothing(pid, asked);
   if (pid != 0) note_unfilled();
+  if (pid == 0) current.pid = -1, current.is_followed = false;
   if (pid != 0 && pid != current.pid) {
     current.pid = pid;
     current.inside = number_inside(pid);

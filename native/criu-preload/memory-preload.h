@@ -1,5 +1,8 @@
 #include "../memory-tracker/page-scan.h"
 
+/* A category: a guard is no memory, and CRIU has to know of it. */
+#define PAGE_GUARD (1u << 8)
+
 /* UFFDIO_API of linux/userfaultfd.h, which CRIU calls with a new descriptor. */
 struct uffd_api {
   uint64_t api, features, ioctls;

@@ -18,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #define PIECE_BYTES_MAX (64ull * 1024)
@@ -42,8 +43,16 @@ static void write_out(void) {
     if (part > 0) done += (size_t)part;
     else if (part == 0 || errno != EINTR) taken.is_broken = true;
   }
+  /* All is copied once more, and what that needs must not lack the room. */
+  if (taken.is_broken && ftruncate(taken.fd, 0) < 0) { /* Then it stays until the daemon shortens it. */ }
   taken.written += taken.length;
   taken.length = 0;
+}
+
+/* Others need that filesystem, too. */
+static bool has_room(void) {
+  struct statfs status;
+  return fstatfs(taken.fd, &status) == 0 && (uint64_t)status.f_bavail * (uint64_t)status.f_bsize >= 2 * TAKEN_BYTES_MAX;
 }
 
 static bool open_taken(void) {
@@ -53,6 +62,11 @@ static bool open_taken(void) {
     taken.fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
     taken.is_open = true;
     taken.is_broken = taken.fd < 0;
+    if (!taken.is_broken && !has_room()) {
+      syscall(SYS_close, taken.fd);
+      taken.fd = -1;
+      taken.is_broken = true;
+    }
   }
   return !taken.is_broken;
 }
@@ -69,7 +83,7 @@ static bool open_memory(int pid) {
 
 int take_pages(int pid, int inside, const struct page_region *region) {
   uint64_t length = region->end - region->start, place = taken.written + taken.length;
-  if (length > PIECE_BYTES_MAX || place + length > TAKEN_BYTES_MAX || !open_taken() || !open_memory(pid)) return false;
+  if ((region->categories & PAGE_GUARD) || length > PIECE_BYTES_MAX || place + length > TAKEN_BYTES_MAX || !open_taken() || !open_memory(pid)) return false;
   /* What CRIU asks for twice is taken twice. */
   if (taken.length + length > BUFFER_BYTES) write_out();
   if (pread(memory.fd, taken.bytes + taken.length, length, (off_t)region->start) != (ssize_t)length) return false;
@@ -84,5 +98,6 @@ int close_taken(void) {
   write_out();
   syscall(SYS_close, taken.fd);
   taken.is_open = false;
+  taken.written = 0;
   return !taken.is_broken;
 }

@@ -232,6 +232,7 @@ int main(int argc, char **argv) {
   taken_fd = open(argv[4], O_RDONLY | O_CLOEXEC);
   unwritten_bytes_max = UNWRITTEN_BYTES_MAX;
   assemble_all();
+  require_all_taken();
   if (argc > 6) end_changed(argv[6]);
   printf("{\"cleanBytes\":%llu,\"writtenBytes\":%llu,\"takenBytes\":%llu,\"sharedBytes\":%llu}\n",
          (unsigned long long)clean_bytes, (unsigned long long)written_bytes, (unsigned long long)taken_bytes,

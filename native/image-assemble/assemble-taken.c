@@ -14,7 +14,7 @@ struct taken {
 };
 
 static struct taken *all;
-static size_t count;
+static size_t count, added;
 
 void note_taken(int pid, struct stretch range, uint64_t place) {
   struct run run = {range.start, (range.end - range.start) / PAGE, TAKEN_FROM + place, FLAG_PRESENT};
@@ -68,7 +68,9 @@ uint64_t add_taken(int pid, struct layout *written, const struct mappings *mappi
   if (!has_taken(pid)) return 0;
   for (size_t i = 0; i < written->count; i++) add_run(&together, written->runs[i]);
   for (size_t i = 0; i < count; i++) {
-    if (all[i].pid == pid) add_by_mapping(&together, all[i].run, mappings);
+    if (all[i].pid != pid) continue;
+    add_by_mapping(&together, all[i].run, mappings);
+    added++;
   }
   qsort(together.runs, together.count, sizeof *together.runs, by_address);
   free(written->runs);
@@ -84,4 +86,8 @@ uint64_t add_taken(int pid, struct layout *written, const struct mappings *mappi
   }
   free(together.runs);
   return bytes;
+}
+
+void require_all_taken(void) {
+  if (added != count) refuse("pages were taken of a process that has no image", "the list");
 }

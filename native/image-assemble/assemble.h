@@ -65,6 +65,8 @@ struct mappings read_mappings(int dir_fd, int pid);
 void note_taken(int pid, struct stretch range, uint64_t place);
 /* Tells whether pages of a process were taken. */
 bool has_taken(int pid);
+/* Ends the program where some were not added to anything. */
+void require_all_taken(void);
 /* Adds those of a process to what CRIU has written of it; returns how many bytes these are. */
 uint64_t add_taken(int pid, struct layout *written, const struct mappings *mappings);
 

@@ -144,6 +144,8 @@ async function assemble(
     if (targetDir !== imagesDir) await rm(imagesDir, { recursive: true });
     return { imagesDir: targetDir, cleanBytes: left.cleanBytes, takenBytes: left.takenBytes };
   } catch (cause) {
+    // What copies everything now may need the room.
+    trimTakenPages(workDir, 0);
     throw incomplete(reasonOf(cause), cause);
   }
 }

@@ -32,7 +32,7 @@ export const HOST_CONTRACT = {
           wantedBytes: z.number().int().describe("What the next checkpoint will need"),
         })
         .describe(
-          "Memory that is kept at hand for the next images, within their budget; the kernel takes it when anything else needs it",
+          "Memory that is kept at hand for the next images, within their budget; the kernel takes it when anything else needs it, and the daemon what a pause copies small pieces into, 16 MiB a session at most",
         ),
       networks: z.object({
         readyCount: z.number().int().describe("Made in advance: the next session takes one"),
