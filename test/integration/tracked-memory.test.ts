@@ -139,7 +139,6 @@ inPrivateNamespace(import.meta.filename, { title, network: false }, () => {
     const tree = await trees.start(...WRITER);
     const first = await dump(tree, "a1");
     await write(tree, 2);
-
     const second = await dump(tree, "a2");
 
     expect(copiedBytes(first)).toBeGreaterThan(HELD_MIB * MEBIBYTE);
@@ -156,7 +155,7 @@ inPrivateNamespace(import.meta.filename, { title, network: false }, () => {
     mkdirSync(`${workDirOf("t2")}/taken-pages`, { recursive: true });
     const second = await dump(tree, "t2");
     const full =
-      "mkdir f t3; mount -t tmpfs -o size=16m f f; touch f/f t3/taken-pages; mount -B f/f t3/taken-pages";
+      "mkdir f t3; mount -t tmpfs -osize=16m f f; touch f/f t3/taken-pages; mount -B f/f t3/taken-pages";
     execFileSync("sh", ["-ec", full], { cwd: `${trees.directory}/work` });
     const third = await dump(tree, "t3");
 
