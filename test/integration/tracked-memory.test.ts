@@ -104,7 +104,7 @@ inPrivateNamespace(import.meta.filename, { title, network: false }, () => {
   });
   afterEach(() => trees.endAll());
 
-  const workDirOf = (checkpoint: string) => `${trees.directory}/work/${checkpoint}`;
+  const workDirOf = (checkpoint: string) => [trees.directory, "work", checkpoint].join("/");
   const socketOf = (tree: Tree) => `${trees.directory}/work/${tree.name}.sock`;
   const trackerOf = (tree: Tree) => ({ programPath, socketPath: socketOf(tree), pid: tree.pid });
 
