@@ -1,11 +1,13 @@
+import type { ChildProcess } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { isSystemError } from "../../src/base/index.ts";
 import type { Checkpoint, Session } from "../../src/index.ts";
-import { findRunningCriu, type RunningCriu } from "../../src/linux/criu/index.ts";
+import type { RunningCriu } from "../../src/linux/criu/index.ts";
 import type { OperationInput, OperationName } from "../../src/shared/protocol/index.ts";
 import { openStream } from "../../src/surfaces/client/index.ts";
 import { finished, runCommand, startCommand } from "../support/command-line.ts";
+import { stopInCriu } from "../support/running-dump.ts";
 import { eventually, openTestWaypoint, type TestWaypoint } from "../support/test-waypoint.ts";
 
 /** Enough memory that a dump and a restore of it can be seen. */
@@ -31,35 +33,40 @@ afterAll(async () => {
   await own?.[Symbol.asyncDispose]();
 });
 
-const findCriu = (command: RunningCriu["command"]) =>
-  findRunningCriu((argument) => argument.startsWith(`${own.stateDir}/`)).find(
-    (each) => each.command === command,
-  );
-
 const checkpoints = async () => {
   const { checkpoints: all } = await own.waypoint.log();
   return all.map(({ id }) => id);
 };
 
-/** Starts a command, and signals it when CRIU is at work for it and stands still meanwhile. */
-async function signalDuring(args: string[], at: RunningCriu["command"], signal: NodeJS.Signals) {
-  const child = startCommand(own.stateDir, args);
-  const ended = finished(child);
-  const criu = await eventually(
-    "CRIU",
-    () => findCriu(at),
-    (found) => found !== undefined,
-  );
-  process.kill(criu?.pid as number, "SIGSTOP");
-  child.kill(signal);
+/** Which CRIU of the daemon is meant. */
+async function criuOf(command: RunningCriu["command"]) {
+  return { stateDir: own.stateDir, daemonPid: await own.daemonPid(), command };
+}
+
+/** Starts a command after `prepare`, and signals it when CRIU is at work for it and stands still meanwhile. */
+async function signalDuring(
+  args: string[],
+  at: RunningCriu["command"],
+  signal: NodeJS.Signals,
+  prepare?: () => Promise<unknown>,
+) {
+  let child: ChildProcess | undefined;
+  const begin = () => {
+    child = startCommand(own.stateDir, args);
+    return finished(child);
+  };
+  const { criu, outcome } = await stopInCriu(await criuOf(at), begin, prepare);
+  child?.kill(signal);
   // The client has told the daemon when it has handled the signal; it waits for the answer then.
   await eventually(
     "the signal to be handled",
-    () => pendingSignals(child.pid ?? 0),
+    () => pendingSignals(child?.pid ?? 0),
     (n) => n === 0,
   );
-  process.kill(criu?.pid as number, "SIGCONT");
-  return await ended;
+  goOn(criu);
+  const ended = await outcome;
+  if (ended instanceof Error) throw ended;
+  return ended;
 }
 
 /** The daemon itself continues a CRIU that stands still for seconds; then it may have ended. */
@@ -79,16 +86,21 @@ function pendingSignals(pid: number): number {
 test.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)(
   "a checkpoint that %s cancels is undone, and says so",
   async (signal) => {
-    const before = await checkpoints();
+    let before: string[] = [];
+    let head: string | null = null;
+    const look = async () => {
+      before = await checkpoints();
+      ({ head } = await session.info());
+    };
 
-    const { exitCode, stderr } = await signalDuring(["checkpoint", "web"], "dump", signal);
+    const { exitCode, stderr } = await signalDuring(["checkpoint", "web"], "dump", signal, look);
 
     expect({ exitCode, stderr }).toEqual({
       exitCode: 130,
       stderr: "Error: The operation was cancelled; what it had begun was undone.\n",
     });
     expect(await checkpoints()).toEqual(before);
-    expect((await session.info()).head).toBe(first.id);
+    expect((await session.info()).head).toBe(head);
     expect((await session.exec("echo $marker")).stdout).toBe("live\n");
   },
 );
@@ -123,11 +135,16 @@ function isRunning(commandLine: string): boolean {
 }
 
 test("a restore that is cancelled leaves the session and its timeline as they were", async () => {
-  const before = await checkpoints();
-  const pid = (await session.info()).pid;
+  let before: string[] = [];
+  let pid: number | null = null;
+  const look = async () => {
+    await session.exec("marker=live");
+    before = await checkpoints();
+    ({ pid } = await session.info());
+  };
 
   const args = ["restore", "web", first.id, "--yes"];
-  const { exitCode, stderr } = await signalDuring(args, "restore", "SIGINT");
+  const { exitCode, stderr } = await signalDuring(args, "restore", "SIGINT", look);
 
   expect({ exitCode, stderr }).toEqual({
     exitCode: 130,
@@ -139,21 +156,19 @@ test("a restore that is cancelled leaves the session and its timeline as they we
 });
 
 test("a fork that is cancelled leaves no session", async () => {
-  const { exitCode } = await signalDuring(["fork", first.id], "restore", "SIGINT");
+  const only = async () => {
+    for (const { id } of await own.waypoint.sessions())
+      if (id !== session.id) await (await own.waypoint.session(id)).remove({ force: true });
+  };
+
+  const { exitCode } = await signalDuring(["fork", first.id], "restore", "SIGINT", only);
 
   expect(exitCode).toBe(130);
   expect((await own.waypoint.sessions()).map(({ name }) => name)).toEqual(["web"]);
 });
 
 test("what waits for its turn is cancelled at once, and what has the turn is not disturbed", async () => {
-  const holding = startCommand(own.stateDir, ["checkpoint", "web", "--name", "kept"]);
-  const held = finished(holding);
-  const criu = await eventually(
-    "a dump",
-    () => findCriu("dump"),
-    (found) => found !== undefined,
-  );
-  process.kill(criu?.pid as number, "SIGSTOP");
+  const { criu, outcome } = await stopInCriu(await criuOf("dump"), () => session.checkpoint());
   const cancel = new AbortController();
   const waiting = session.checkpoint({ name: "never", cancel: cancel.signal });
 
@@ -162,9 +177,9 @@ test("what waits for its turn is cancelled at once, and what has the turn is not
   await expect(waiting).rejects.toMatchObject({
     ...{ code: "CANCELLED", cause: { name: "AbortError" } },
   });
-  goOn(criu?.pid as number);
-  expect(await held).toMatchObject({ exitCode: 0 });
-  expect((await runCommand(own.stateDir, ["show", "kept"])).exitCode).toBe(0);
+  goOn(criu);
+  const kept = (await outcome) as Checkpoint;
+  expect((await runCommand(own.stateDir, ["show", kept.id])).exitCode).toBe(0);
   expect((await runCommand(own.stateDir, ["show", "never"])).exitCode).toBe(10);
 });
 
@@ -181,18 +196,17 @@ async function cancelled<N extends OperationName>(operation: N, input: Operation
 }
 
 test("every operation that waits for its turn in a session is undone at once", async () => {
-  const before = await checkpoints();
-  const holding = session.checkpoint({ filesOnly: false });
+  let before: string[] = [];
   let isHeld = true;
-  void holding.finally(() => {
+  const hold = async () => {
+    const held = await session.checkpoint({ filesOnly: false });
     isHeld = false;
+    return held;
+  };
+  const { criu, outcome } = await stopInCriu(await criuOf("dump"), hold, async () => {
+    before = await checkpoints();
+    isHeld = true;
   });
-  const criu = await eventually(
-    "a dump",
-    () => findCriu("dump"),
-    (found) => found !== undefined,
-  );
-  process.kill(criu?.pid as number, "SIGSTOP");
   const web = { session: "web" };
   const said = {
     checkpoint: await cancelled("checkpoint", web),
@@ -214,8 +228,8 @@ test("every operation that waits for its turn in a session is undone at once", a
     new Set(["The operation was cancelled; what it had begun was undone."]),
   );
   expect(isHeld).toBe(true);
-  goOn(criu?.pid as number);
-  const { id } = await holding;
+  goOn(criu);
+  const { id } = (await outcome) as Checkpoint;
   expect(await checkpoints()).toEqual([...before, id]);
 });
 
@@ -233,9 +247,12 @@ test.each([
   ["stop", () => ["stop", "web"]],
   ["restore in parts", () => ["restore", "web", first.id, "--only", "files", "--yes"]],
 ])("%s that is cancelled during its own checkpoint changes nothing", async (_, args) => {
-  await session.exec("echo live > /root/file");
+  const restored = async () => {
+    await session.restore(first);
+    await session.exec("echo live > /root/file; marker=live");
+  };
 
-  const { exitCode, stderr } = await signalDuring(args(), "dump", "SIGINT");
+  const { exitCode, stderr } = await signalDuring(args(), "dump", "SIGINT", restored);
 
   expect({ exitCode, stderr }).toEqual({
     exitCode: 130,

@@ -12,7 +12,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import type { Session } from "../../src/index.ts";
 import { finished, runCommand, startCommand } from "../support/command-line.ts";
 import { killDaemon } from "../support/crash-model.ts";
-import { findDump, stopInDump } from "../support/running-dump.ts";
+import { findDump, stopInCriu } from "../support/running-dump.ts";
 import { eventually, openTestWaypoint, type TestWaypoint } from "../support/test-waypoint.ts";
 
 /** Far more than any of this takes, and far less than the minutes that it took once. */
@@ -217,8 +217,9 @@ test("a client that a signal asks to end does so, whatever the daemon is at", as
 }, 120_000);
 
 async function stopCheckpoint() {
-  const of = { stateDir: own.stateDir, daemonPid: await own.daemonPid() };
-  return await stopInDump(of, () => session.checkpoint());
+  const { stateDir } = own;
+  const wanted = { stateDir, daemonPid: await own.daemonPid(), command: "dump" } as const;
+  return await stopInCriu(wanted, () => session.checkpoint());
 }
 
 /** Whether a process has a socket that it has sent something to, and waits. */

@@ -44,7 +44,7 @@ export async function killAtRandomMoments(
       await expectNoLeftovers();
     }
   } catch (cause) {
-    throw new Error(`WAYPOINT_SOAK_SEED=${SEED}: ${done.join("; ")}: ${String(cause)}`, { cause });
+    throw new Error(`${String(cause)} (WAYPOINT_SOAK_SEED=${SEED}: ${done.join("; ")})`, { cause });
   }
   expect(done).toHaveLength(ROUNDS);
 }

@@ -1,36 +1,53 @@
 import { readFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
-import { findRunningCriu } from "../../src/linux/criu/index.ts";
+import { findRunningCriu, type RunningCriu } from "../../src/linux/criu/index.ts";
 import { killDaemon } from "./crash-model.ts";
 import { eventually } from "./test-waypoint.ts";
 
 /** Returns the CRIU that a daemon has started to dump a session and that has not ended. */
 export function findDump(stateDir: string, daemonPid: number): number | undefined {
+  return findCriuOf({ stateDir, daemonPid, command: "dump" });
+}
+
+/** The CRIU of a daemon that is to be found. */
+interface WantedCriu {
+  stateDir: string;
+  daemonPid: number;
+  command: RunningCriu["command"];
+}
+
+function findCriuOf({ stateDir, daemonPid, command }: WantedCriu): number | undefined {
   return findRunningCriu((argument) => argument.startsWith(`${stateDir}/`)).find(
-    ({ pid, command }) => command === "dump" && parentOf(pid) === daemonPid,
+    (each) => each.command === command && parentOf(each.pid) === daemonPid,
   )?.pid;
 }
 
-/** A dump that stands still, and what becomes of the checkpoint that it is of. */
-export interface StoppedDump {
+/** A CRIU that stands still, and what becomes of the operation that it is at work for. */
+export interface StoppedCriu<T> {
   criu: number;
-  outcome: Promise<unknown>;
+  outcome: Promise<T | Error>;
 }
 
-/** Begins checkpoints until the CRIU of one is stopped: a dump may end before it is seen. */
-export async function stopInDump(
-  { stateDir, daemonPid }: { stateDir: string; daemonPid: number },
-  checkpoint: () => Promise<unknown>,
-): Promise<StoppedDump> {
+/**
+ * Begins an operation until the CRIU of it is stopped: it may be done before it is seen.
+ *
+ * @param prepare  is run before each beginning.
+ */
+export async function stopInCriu<T>(
+  wanted: WantedCriu,
+  begin: () => Promise<T>,
+  prepare: () => Promise<unknown> = () => Promise.resolve(),
+): Promise<StoppedCriu<T>> {
   for (;;) {
+    await prepare();
     let isDone = false;
-    const outcome = checkpoint()
-      .catch((error: unknown) => error)
+    const outcome = begin()
+      .catch((error: unknown) => error as Error)
       .finally(() => {
         isDone = true;
       });
     while (!isDone) {
-      const criu = findDump(stateDir, daemonPid);
+      const criu = findCriuOf(wanted);
       if (criu !== undefined && signal(criu, "SIGSTOP")) return { criu, outcome };
       await delay(0);
     }
