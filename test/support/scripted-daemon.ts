@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { createServer, type Socket } from "node:net";
 import os from "node:os";
 import path from "node:path";
+import { setImmediate as nextRound } from "node:timers/promises";
 import {
   encodeFrame,
   FRAME_KIND,
@@ -23,18 +24,32 @@ export interface ScriptedConnection {
 export interface ScriptedDaemon extends AsyncDisposable {
   stateDir: string;
   requests: RequestMessage[];
+  /** How many there were so far. */
+  connections(): number;
 }
 
-/** Starts a scripted daemon on a fresh state directory; `answer` is called for each request. */
+/** Rounds of the event loop of this process after which its client has sent its request. */
+const ROUNDS_UNREAD = 20;
+
+/**
+ * Starts a scripted daemon on a fresh state directory; `answer` is called for each request.
+ *
+ * @param isRead  asked for each connection: one that is not read is reset when something came.
+ */
 export async function startScriptedDaemon(
   answer: (connection: ScriptedConnection) => void | Promise<void>,
+  isRead: () => boolean = () => true,
 ): Promise<ScriptedDaemon> {
   const stateDir = mkdtempSync(path.join(os.tmpdir(), "waypoint-scripted-"));
   const requests: RequestMessage[] = [];
   const sockets = new Set<Socket>();
-  const server = createServer((socket) => {
+  let connections = 0;
+  const server = createServer({ pauseOnConnect: true }, (socket) => {
+    connections += 1;
     sockets.add(socket);
     socket.on("error", () => {});
+    if (!isRead()) return void resetUnread(socket);
+    socket.resume();
     serve(socket, requests, answer);
   });
   await new Promise<void>((resolve) => {
@@ -43,12 +58,18 @@ export async function startScriptedDaemon(
   return {
     stateDir,
     requests,
+    connections: () => connections,
     [Symbol.asyncDispose]: async () => {
       for (const socket of sockets) socket.destroy();
       await new Promise((resolve) => server.close(resolve));
       rmSync(stateDir, { recursive: true, force: true });
     },
   };
+}
+
+async function resetUnread(socket: Socket): Promise<void> {
+  for (let round = 0; round < ROUNDS_UNREAD; round += 1) await nextRound();
+  socket.destroy();
 }
 
 function serve(

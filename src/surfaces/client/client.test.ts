@@ -73,6 +73,32 @@ test("a daemon that dies in the middle is DAEMON_UNREACHABLE, and the hint says 
   });
 });
 
+test("a request that nobody has read before the connection was reset is sent once more", async () => {
+  let resets = 1;
+  const isRead = () => resets-- <= 0;
+  await using daemon = await startScriptedDaemon(({ send }) => send("result", {}), isRead);
+
+  const call = callOperation(daemon.stateDir, "ls", {});
+
+  await expect(call).resolves.toEqual({});
+  expect(daemon.requests).toHaveLength(1);
+});
+
+test("a request is sent twice at most, and not again when more was sent after it", async () => {
+  await using daemon = await startScriptedDaemon(
+    () => {},
+    () => false,
+  );
+  const stream = await openStream(daemon.stateDir, "exec", { session: "web", command: ["cat"] });
+  await stream.write(Buffer.from("text"));
+
+  await expect(collectOutput(stream)).rejects.toMatchObject({ code: "DAEMON_UNREACHABLE" });
+  expect(daemon.connections()).toBe(1);
+  const call = callOperation(daemon.stateDir, "ls", {});
+  await expect(call).rejects.toMatchObject({ code: "DAEMON_UNREACHABLE" });
+  expect(daemon.connections()).toBe(3);
+});
+
 test("an aborted signal ends a call with CANCELLED", async () => {
   const leaving = new AbortController();
   await using daemon = await startScriptedDaemon(() => leaving.abort());

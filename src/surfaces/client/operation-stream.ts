@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import { type Deferred, deferred } from "../../base/index.ts";
+import { type Deferred, deferred, isSystemError } from "../../base/index.ts";
 import { type ErrorWire, WaypointError } from "../../shared/errors/index.ts";
 import {
   type ApprovalInfo,
@@ -65,10 +65,12 @@ export async function openStream<N extends OperationName>(
   const { signal, cancel } = options;
   const stop = AbortSignal.any([signal, cancel].filter((each) => each !== undefined));
   const connecting = { ...options, signal: stop };
-  const connection = await sendRequest(stateDir, request, connecting).catch((error: unknown) => {
-    throw stop.aborted ? cancelled(operation, stop) : error;
-  });
-  const stream = new SocketStream<OperationOutput<N>>(connection, operation, options);
+  const send = () =>
+    sendRequest(stateDir, request, connecting).catch((error: unknown) => {
+      throw stop.aborted ? cancelled(operation, stop) : error;
+    });
+  const told = { ...options, operation, resend: send };
+  const stream = new SocketStream<OperationOutput<N>>(await send(), told);
   const onCancel = () => stream.control({ control: "cancel" });
   cancel?.addEventListener("abort", onCancel, { once: true });
   // It may have been aborted while the request was being sent.
@@ -78,11 +80,18 @@ export async function openStream<N extends OperationName>(
   return stream;
 }
 
+/** What a stream is of, and how its request is sent once more. */
+interface StreamOptions extends Pick<ConnectOptions, "signal" | "cancel" | "onProgress"> {
+  operation: string;
+  resend: () => Promise<SentRequest>;
+}
+
 class SocketStream<Output> implements OperationStream<Output> {
   readonly result: Promise<Output>;
-  readonly #socket: Socket;
+  #socket: Socket;
   readonly #socketPath: string;
   readonly #operation: string;
+  readonly #resend: () => Promise<SentRequest>;
   readonly #signal: AbortSignal | undefined;
   readonly #cancel: AbortSignal | undefined;
   readonly #onProgress: ((progress: Progress) => void) | undefined;
@@ -91,17 +100,20 @@ class SocketStream<Output> implements OperationStream<Output> {
   #isClosed = false;
   #hasAnswer = false;
   #isLast = false;
+  /** Nothing but the request has passed, which no daemon has read whole if the connection is reset. */
+  #isUntouched = true;
+  #isSentAgain = false;
 
   constructor(
     { socket, socketPath }: SentRequest,
-    operation: string,
-    { signal, cancel, onProgress }: ConnectOptions,
+    { operation, resend, signal, cancel, onProgress }: StreamOptions,
   ) {
     this.#settle = deferred<Output>();
     this.result = this.#settle.promise;
     this.#socket = socket;
     this.#socketPath = socketPath;
     this.#operation = operation;
+    this.#resend = resend;
     this.#signal = signal;
     this.#cancel = cancel;
     this.#onProgress = onProgress;
@@ -147,15 +159,36 @@ class SocketStream<Output> implements OperationStream<Output> {
   async *#chunks(): AsyncGenerator<Uint8Array> {
     try {
       const chunks = this.#socket.iterator({ destroyOnReturn: false });
-      for await (const chunk of chunks) yield chunk as Uint8Array;
+      for await (const chunk of chunks) {
+        this.#isUntouched = false;
+        yield chunk as Uint8Array;
+      }
     } catch (cause) {
       if (this.#signal?.aborted) throw cancelled(this.#operation, this.#signal);
-      throw lost(this.#operation, cause);
+      if (!this.#isUntouched || this.#isSentAgain || !isSystemError(cause, "ECONNRESET"))
+        throw lost(this.#operation, cause);
+      await this.#sendAgain();
+      yield* this.#chunks();
     }
     if (this.#signal?.aborted) throw cancelled(this.#operation, this.#signal);
   }
 
+  /**
+   * Sends the request once more. A program that a daemon was just starting when it was killed has its socket
+   * for a moment: it takes connections, and nobody reads them.
+   */
+  async #sendAgain(): Promise<void> {
+    this.#isSentAgain = true;
+    const { socket } = await this.#resend();
+    this.#socket = socket;
+    if (this.#cancel?.aborted) return this.control({ control: "cancel" });
+    if (this.#isUntouched && !this.#isClosed && !this.#signal?.aborted) return;
+    // What was to be sent meanwhile went nowhere.
+    socket.destroy();
+  }
+
   async write(bytes: Uint8Array): Promise<void> {
+    this.#isUntouched = false;
     for (let offset = 0; offset < bytes.length; offset += FRAME_PAYLOAD_BYTES_MAX) {
       const piece = bytes.subarray(offset, offset + FRAME_PAYLOAD_BYTES_MAX);
       await this.#send(encodeFrame(FRAME_KIND.input, piece));
@@ -163,10 +196,12 @@ class SocketStream<Output> implements OperationStream<Output> {
   }
 
   endInput(): void {
+    this.#isUntouched = false;
     if (this.#isWritable) this.#socket.write(encodeFrame(FRAME_KIND.input, ""));
   }
 
   control(message: ControlMessage): void {
+    this.#isUntouched = false;
     if (!this.#isWritable) return;
     this.#socket.write(encodeFrame(FRAME_KIND.control, JSON.stringify(message)));
   }
