@@ -68,3 +68,27 @@ test("what an older daemon has frozen, in the instance's group itself, is thawed
   }
   expect(freezer.list()).toEqual([]);
 });
+
+test("a tree of which a killed daemon has taken in a part is not held before all of it is in", async () => {
+  const last = Freezer.open({ ownerKey: `test-part-${process.pid}` });
+  const freezer = Freezer.open({ ownerKey: `test-part-${process.pid}` });
+  if (last === null || freezer === null) throw new Error("this machine offers no freezer");
+  const tree = [spawn("sleep", ["1000"]), spawn("sleep", ["1000"])];
+  const ended = Promise.all(tree.map((each) => once(each, "exit")));
+  const pids = tree.map(({ pid = 0 }) => pid);
+  try {
+    last.enlist("one", () => pids.slice(0, 1));
+
+    expect(freezer.holds("one")).toBe(false);
+    expect(freezer.hasAll("one", pids)).toBe(false);
+    expect(freezer.holds("one")).toBe(false);
+    expect(freezer.enlist("one", () => pids)).toBe(true);
+    expect(freezer.holds("one")).toBe(true);
+  } finally {
+    for (const each of tree) each.kill("SIGKILL");
+    await ended;
+    await freezer.remove("one");
+  }
+  expect(freezer.holds("one")).toBe(false);
+  expect(freezer.list()).toEqual([]);
+});

@@ -26,6 +26,11 @@ const TREE_NAME = "tree";
  */
 export class Freezer {
   readonly #parentDir: string;
+  /**
+   * Instances whose whole tree was seen in its group: what it starts is, too. A daemon that was killed while
+   * it took a tree in has left some of it outside, so that a group with processes says nothing.
+   */
+  readonly #whole = new Set<string>();
 
   private constructor(parentDir: string) {
     this.#parentDir = parentDir;
@@ -67,7 +72,10 @@ export class Freezer {
     for (let pass = 0; pass < ENLIST_PASSES_MAX; pass += 1) {
       const members = this.#members(instanceId);
       const outside = listPids().filter((pid) => !members.has(pid));
-      if (outside.length === 0) return true;
+      if (outside.length === 0) {
+        this.#whole.add(instanceId);
+        return true;
+      }
       for (const pid of outside) this.#move(instanceId, pid);
     }
     return false;
@@ -76,12 +84,14 @@ export class Freezer {
   /** Tells whether all of a tree is in its group. */
   hasAll(instanceId: string, pids: readonly number[]): boolean {
     const members = this.#members(instanceId);
-    return pids.every((pid) => members.has(pid));
+    const hasAll = pids.every((pid) => members.has(pid));
+    if (hasAll) this.#whole.add(instanceId);
+    return hasAll;
   }
 
-  /** Tells whether an instance has a group with processes. */
+  /** Tells whether an instance has a group, and all of its tree was seen in it. */
   holds(instanceId: string): boolean {
-    return this.#members(instanceId).size > 0;
+    return this.#whole.has(instanceId) && this.#members(instanceId).size > 0;
   }
 
   /** Freezes an instance. @returns whether all of it stood still in time; else it runs on. */
@@ -127,6 +137,7 @@ export class Freezer {
 
   /** Removes an instance's group. Idempotent. **Requires** its processes have ended. */
   async remove(instanceId: string): Promise<void> {
+    this.#whole.delete(instanceId);
     const directory = this.groupDir(instanceId);
     // The kernel lets go of a process a moment after its end was told.
     await pollUntil(
