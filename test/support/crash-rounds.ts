@@ -1,10 +1,14 @@
+import { readFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { expect } from "vitest";
+import { stateLayout } from "../../src/base/index.ts";
 import { CrashModel, isExpectedFailure, killDaemon, seededRandom } from "./crash-model.ts";
 import type { TestWaypoint } from "./test-waypoint.ts";
 
 const SEED = Number(process.env["WAYPOINT_SOAK_SEED"] ?? 1);
 const ROUND_TIMEOUT_MS = 60_000;
+/** End of the daemons' log that a failure quotes. */
+const LOG_CHARACTERS_MAX = 8_000;
 /** Longer than any step takes, so that some end before the daemon does. */
 const LIFE_MS_MAX = 160;
 
@@ -44,7 +48,9 @@ export async function killAtRandomMoments(
       await expectNoLeftovers();
     }
   } catch (cause) {
-    throw new Error(`${String(cause)} (WAYPOINT_SOAK_SEED=${SEED}: ${done.join("; ")})`, { cause });
+    const said = `${String(cause)} (WAYPOINT_SOAK_SEED=${SEED}: ${done.join("; ")})`;
+    const log = readFileSync(stateLayout(own.stateDir).logPath, "utf8");
+    throw new Error(`${said}\n${log.slice(-LOG_CHARACTERS_MAX)}`, { cause });
   }
   expect(done).toHaveLength(ROUNDS);
 }

@@ -37,14 +37,13 @@ export async function killInstance(instanceId: string, engine: Engine): Promise<
  * Ends what runs of a session at once, whatever is under way in it: that fails, and lets go of the
  * session's lease. Its end waits for nothing, also not for a CRIU that hangs.
  *
- * The caller takes the lease then, and does the rest.
+ * The caller takes the lease then, and does the rest; without it, when the daemon is killed, the session is
+ * `stopped`, not one that has ended by itself.
  */
-export function cutShort(
-  { id, name, instance }: SessionRow,
-  end: "removed" | "stopped",
-  engine: Engine,
-): void {
+export function cutShort(session: SessionRow, end: "removed" | "stopped", engine: Engine): void {
   const { live, catalog, criu, freezer, logger } = engine;
+  const { id, name, instance } = session;
+  noteStopped(session, engine);
   const running = live.get(id);
   if (running !== undefined) live.delete(id, running.instanceId);
   running?.link.end(new WaypointError("SESSION_ENDED", `Session ${name} was ${end}.`));
@@ -57,4 +56,14 @@ export function cutShort(
   if (instance === null) return;
   haltInstance(instance, engine);
   freezer?.thaw(instance);
+}
+
+/** Processes have to end also where nothing can be noted any more. */
+function noteStopped({ id, state }: SessionRow, { catalog, logger }: Engine): void {
+  if (state !== "running") return;
+  try {
+    catalog.quickTransaction(() => catalog.updateSession(id, { state: "stopped" }));
+  } catch (error) {
+    logger.warn("a session is not noted as stopped", { session: id, reason: String(error) });
+  }
 }
