@@ -49,8 +49,15 @@ export async function killAtRandomMoments(
     }
   } catch (cause) {
     const said = `${String(cause)} (WAYPOINT_SOAK_SEED=${SEED}: ${done.join("; ")})`;
-    const log = readFileSync(stateLayout(own.stateDir).logPath, "utf8");
-    throw new Error(`${said}\n${log.slice(-LOG_CHARACTERS_MAX)}`, { cause });
+    throw new Error(`${said}\n${endOfLog(own)}`, { cause });
   }
   expect(done).toHaveLength(ROUNDS);
+}
+
+function endOfLog({ stateDir }: TestWaypoint): string {
+  try {
+    return readFileSync(stateLayout(stateDir).logPath, "utf8").slice(-LOG_CHARACTERS_MAX);
+  } catch (error) {
+    return String(error);
+  }
 }

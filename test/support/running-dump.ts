@@ -32,6 +32,7 @@ export interface StoppedCriu<T> {
  * Begins an operation until the CRIU of it is stopped: it may be done before it is seen.
  *
  * @param prepare  is run before each beginning.
+ * @throws what the operation throws before its CRIU is stopped
  */
 export async function stopInCriu<T>(
   wanted: WantedCriu,
@@ -48,9 +49,11 @@ export async function stopInCriu<T>(
       });
     while (!isDone) {
       const criu = findCriuOf(wanted);
-      if (criu !== undefined && signal(criu, "SIGSTOP")) return { criu, outcome };
+      if (criu !== undefined && (await standsStill(criu))) return { criu, outcome };
       await delay(0);
     }
+    const missed = await outcome;
+    if (missed instanceof Error) throw missed;
   }
 }
 
@@ -80,18 +83,18 @@ export async function killDaemonInDump(stateDir: string, daemonPid: number): Pro
 
 /** Kills a process in its work; false when it is at its end already. */
 export async function killAtWork(pid: number): Promise<boolean> {
-  try {
-    process.kill(pid, "SIGSTOP");
-    // One that stands still has not begun to end.
-    for (let state = stateOf(pid); state !== "T"; state = stateOf(pid)) {
-      if (state === "" || state === "Z") return false;
-      await delay(0);
-    }
-    process.kill(pid, "SIGKILL");
-    return true;
-  } catch {
-    return false; // It has ended.
+  return (await standsStill(pid)) && signal(pid, "SIGKILL");
+}
+
+/** Stops a process; false when it is at its end already. */
+async function standsStill(pid: number): Promise<boolean> {
+  if (!signal(pid, "SIGSTOP")) return false;
+  // One that stands still has not begun to end.
+  for (let state = stateOf(pid); state !== "T"; state = stateOf(pid)) {
+    if (state === "" || state === "Z") return false;
+    await delay(0);
   }
+  return true;
 }
 
 /** Returns the parent of a process, 0 for one that has ended. */

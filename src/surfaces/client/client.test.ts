@@ -99,6 +99,44 @@ test("a request is sent twice at most, and not again when more was sent after it
   expect(daemon.connections()).toBe(3);
 });
 
+test("a request is not sent again for somebody who has left before its connection was reset", async () => {
+  await using daemon = await startScriptedDaemon(
+    () => {},
+    () => false,
+  );
+  const stream = await openStream(daemon.stateDir, "exec", { session: "web", command: ["rm"] });
+  stream.close();
+
+  await expect(collectOutput(stream)).rejects.toMatchObject({ code: "DAEMON_UNREACHABLE" });
+  expect(daemon.connections()).toBe(1);
+});
+
+test("input that comes while a request is sent again follows it, or nothing is sent", async () => {
+  const inputs: string[] = [];
+  let stream: Awaited<ReturnType<typeof openStream<"exec">>> | undefined;
+  await using daemon = await startScriptedDaemon(
+    async ({ nextFrame, send }) => {
+      inputs.push(Buffer.from((await nextFrame()).payload).toString());
+      send("result", EXEC_RESULT);
+    },
+    () => {
+      if (daemon.connections() > 1) void stream?.write(Buffer.from("text"));
+      return daemon.connections() > 1;
+    },
+  );
+  stream = await openStream(daemon.stateDir, "exec", { session: "web", command: ["cat"] });
+
+  const code = await collectOutput(stream).then(
+    () => "done",
+    (error: WaypointError) => error.code,
+  );
+
+  const isSent = daemon.requests.length > 0;
+  expect({ code, inputs }).toEqual(
+    isSent ? { code: "done", inputs: ["text"] } : { code: "DAEMON_UNREACHABLE", inputs: [] },
+  );
+});
+
 test("an aborted signal ends a call with CANCELLED", async () => {
   const leaving = new AbortController();
   await using daemon = await startScriptedDaemon(() => leaving.abort());

@@ -21,7 +21,7 @@ import type { ConnectOptions } from "./connect.ts";
 import { drained } from "./drained.ts";
 import { keepConnection } from "./kept-connections.ts";
 import { toldClient } from "./own-surface.ts";
-import { type SentRequest, sendRequest } from "./send-request.ts";
+import { type SentRequest, sendAgain, sendRequest } from "./send-request.ts";
 
 /** Something that arrives while an operation runs. */
 export type StreamEvent =
@@ -65,12 +65,16 @@ export async function openStream<N extends OperationName>(
   const { signal, cancel } = options;
   const stop = AbortSignal.any([signal, cancel].filter((each) => each !== undefined));
   const connecting = { ...options, signal: stop };
-  const send = () =>
-    sendRequest(stateDir, request, connecting).catch((error: unknown) => {
-      throw stop.aborted ? cancelled(operation, stop) : error;
-    });
-  const told = { ...options, operation, resend: send };
-  const stream = new SocketStream<OperationOutput<N>>(await send(), told);
+  const fail = (error: unknown): never => {
+    throw stop.aborted ? cancelled(operation, stop) : error;
+  };
+  const connection = await sendRequest(stateDir, request, connecting).catch(fail);
+  const resend: Resend = (claim) => sendAgain(stateDir, request, connecting, claim).catch(fail);
+  const stream = new SocketStream<OperationOutput<N>>(connection, {
+    ...options,
+    operation,
+    resend,
+  });
   const onCancel = () => stream.control({ control: "cancel" });
   cancel?.addEventListener("abort", onCancel, { once: true });
   // It may have been aborted while the request was being sent.
@@ -80,10 +84,12 @@ export async function openStream<N extends OperationName>(
   return stream;
 }
 
+type Resend = (claim: (socket: Socket) => void) => Promise<void>;
+
 /** What a stream is of, and how its request is sent once more. */
 interface StreamOptions extends Pick<ConnectOptions, "signal" | "cancel" | "onProgress"> {
   operation: string;
-  resend: () => Promise<SentRequest>;
+  resend: Resend;
 }
 
 class SocketStream<Output> implements OperationStream<Output> {
@@ -91,7 +97,7 @@ class SocketStream<Output> implements OperationStream<Output> {
   #socket: Socket;
   readonly #socketPath: string;
   readonly #operation: string;
-  readonly #resend: () => Promise<SentRequest>;
+  readonly #resend: Resend;
   readonly #signal: AbortSignal | undefined;
   readonly #cancel: AbortSignal | undefined;
   readonly #onProgress: ((progress: Progress) => void) | undefined;
@@ -100,7 +106,7 @@ class SocketStream<Output> implements OperationStream<Output> {
   #isClosed = false;
   #hasAnswer = false;
   #isLast = false;
-  /** Nothing but the request has passed, which no daemon has read whole if the connection is reset. */
+  /** Nothing but the request has passed, which no daemon has read whole where the connection breaks then. */
   #isUntouched = true;
   #isSentAgain = false;
 
@@ -165,26 +171,29 @@ class SocketStream<Output> implements OperationStream<Output> {
       }
     } catch (cause) {
       if (this.#signal?.aborted) throw cancelled(this.#operation, this.#signal);
-      if (!this.#isUntouched || this.#isSentAgain || !isSystemError(cause, "ECONNRESET"))
-        throw lost(this.#operation, cause);
-      await this.#sendAgain();
+      const isUnread = isSystemError(cause, "ECONNRESET", "EPIPE");
+      if (!isUnread || this.#isSentAgain || !this.#isAsSent) throw lost(this.#operation, cause);
+      this.#isSentAgain = true;
+      await this.#resend((socket) => this.#claim(socket, cause));
       yield* this.#chunks();
     }
     if (this.#signal?.aborted) throw cancelled(this.#operation, this.#signal);
   }
 
   /**
-   * Sends the request once more. A program that a daemon was just starting when it was killed has its socket
-   * for a moment: it takes connections, and nobody reads them.
+   * Takes a new connection for the request, which goes out in the same step: whoever has left, or has sent
+   * something that is lost, must not have it carried out.
+   *
+   * A program that a daemon was just starting when it was killed has its socket for a moment: it takes
+   * connections, and nobody reads them.
    */
-  async #sendAgain(): Promise<void> {
-    this.#isSentAgain = true;
-    const { socket } = await this.#resend();
+  #claim(socket: Socket, cause: unknown): void {
+    if (!this.#isAsSent) throw lost(this.#operation, cause);
     this.#socket = socket;
-    if (this.#cancel?.aborted) return this.control({ control: "cancel" });
-    if (this.#isUntouched && !this.#isClosed && !this.#signal?.aborted) return;
-    // What was to be sent meanwhile went nowhere.
-    socket.destroy();
+  }
+
+  get #isAsSent(): boolean {
+    return this.#isUntouched && !this.#isClosed && this.#signal?.aborted !== true;
   }
 
   async write(bytes: Uint8Array): Promise<void> {

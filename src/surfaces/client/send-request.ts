@@ -28,10 +28,36 @@ export async function sendRequest(
     if (await isTaken(kept, frame)) return { socket: kept, socketPath };
   }
   const socket = await connectDaemon(stateDir, options);
+  write(socket, frame);
+  return { socket, socketPath };
+}
+
+/**
+ * Sends a request once more, on a new connection.
+ *
+ * @param claim  is given the connection before anything is sent; where it throws, nothing is.
+ * @throws as {@link connectDaemon}, and what `claim` throws
+ */
+export async function sendAgain(
+  stateDir: string,
+  request: RequestMessage,
+  options: ConnectOptions,
+  claim: (socket: Socket) => void,
+): Promise<void> {
+  const socket = await connectDaemon(stateDir, options);
+  try {
+    claim(socket);
+  } catch (error) {
+    socket.destroy();
+    throw error;
+  }
+  write(socket, encodeFrame(FRAME_KIND.request, JSON.stringify(request)));
+}
+
+function write(socket: Socket, frame: Buffer): void {
   // A write to a daemon that has just died; the reading side reports the loss.
   socket.on("error", () => {});
   socket.write(frame);
-  return { socket, socketPath };
 }
 
 /** Whether the other end was still there; where it was not, it has not seen the request. */
