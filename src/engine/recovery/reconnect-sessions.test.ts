@@ -57,6 +57,17 @@ test.each<Step>(["connectInit", "newLink.list", "newLink.discard"])(
   },
 );
 
+test("of a session that was being ended nothing goes on, and it is stopped", async () => {
+  const fake = afterAKill();
+  fake.engine.catalog.updateInstance("s1-1", { endedFor: "removed" });
+
+  await reconnectSessions(fake.engine);
+
+  expect(fake.steps.all).toContain(`sandbox.killTree ${PID} 7`);
+  expect(fake.steps.all).not.toContain("connectInit init.sock");
+  expect(fake.engine.catalog.session("s1")?.state).toBe("stopped");
+});
+
 test.each<Step>(["limits.applyCpu", "store.chargeInstance"])(
   "a session whose %s fails is adopted all the same",
   async (step) => {

@@ -25,7 +25,8 @@ const CALL_AGAIN_MS = 1_000;
 type LivingInstance = InstanceRow & { pid: number; startTicks: number };
 
 /**
- * Connects to every session that ran under the last daemon; those that have died are `ended`.
+ * Connects to every session that ran under the last daemon; those that have died are `ended`, those that it
+ * was ending `stopped`.
  *
  * One that does not answer delays no other: it is called again, in the background, until it
  * answers, ends or is removed.
@@ -36,6 +37,10 @@ export async function reconnectSessions(engine: Engine): Promise<void> {
     running.map(async (session) => {
       const instance =
         session.instance === null ? undefined : engine.catalog.instance(session.instance);
+      if (instance?.endedFor != null) {
+        const stop = () => noteStopped(session, instance, engine);
+        return await attempt("a session that was ended", engine, stop, { session: session.name });
+      }
       if (!isAlive(instance, engine)) {
         const end = () => noteEnd(session, instance, engine);
         return await attempt("a session that has ended", engine, end, { session: session.name });
@@ -148,6 +153,17 @@ async function awaitEnd(
     intervalMs = Math.min(intervalMs * 1.1, CALL_AGAIN_MS);
   }
   return null;
+}
+
+/** The last daemon died while it ended the processes: of what is left of them nobody wants anything. */
+async function noteStopped(
+  session: SessionRow,
+  { id, endedFor }: InstanceRow,
+  engine: Engine,
+): Promise<void> {
+  engine.logger.info("the end of a session is finished", { session: session.name, endedFor });
+  engine.catalog.updateSession(session.id, { state: "stopped" });
+  await endInstance(id, engine);
 }
 
 async function noteEnd(

@@ -2,30 +2,24 @@ import { expect, test } from "vitest";
 import { engineWithSession, SESSION } from "../../../test/support/fake-session.ts";
 import { cutShort } from "./kill-instance.ts";
 
-test("a session that is cut short is noted as stopped before the first of its processes ends", () => {
+test("that a session is cut short is noted before the first of its processes ends", () => {
   const { engine, steps } = engineWithSession(SESSION);
-  let stateThen: string | undefined;
+  let notedThen: string | null | undefined;
   steps.during("sandbox.haltTree", () => {
-    stateThen = engine.catalog.session("s1")?.state;
+    notedThen = engine.catalog.instance("s1-1")?.endedFor;
   });
 
   cutShort(SESSION, "removed", engine);
 
-  expect(stateThen).toBe("stopped");
+  expect(notedThen).toBe("removed");
   expect(engine.live.get("s1")).toBeUndefined();
-});
-
-test("a session that has ended stays noted so", () => {
-  const { engine } = engineWithSession({ ...SESSION, state: "ended" });
-
-  cutShort({ ...SESSION, state: "ended" }, "removed", engine);
-
-  expect(engine.catalog.session("s1")?.state).toBe("ended");
+  // Whoever is attached is told when it is removed.
+  expect(engine.catalog.session("s1")?.state).toBe("running");
 });
 
 test("its processes end also where that cannot be noted", () => {
   const { engine, steps } = engineWithSession(SESSION);
-  steps.fail("catalog.quickTransaction");
+  steps.fail("catalog.updateInstance");
 
   cutShort(SESSION, "removed", engine);
 

@@ -37,13 +37,13 @@ export async function killInstance(instanceId: string, engine: Engine): Promise<
  * Ends what runs of a session at once, whatever is under way in it: that fails, and lets go of the
  * session's lease. Its end waits for nothing, also not for a CRIU that hangs.
  *
- * The caller takes the lease then, and does the rest; without it, when the daemon is killed, the session is
- * `stopped`, not one that has ended by itself.
+ * The caller takes the lease then, and does the rest. If the daemon is killed before that, the next one finds
+ * the session `stopped`, and not one that has ended by itself or of which a part goes on.
  */
-export function cutShort(session: SessionRow, end: "removed" | "stopped", engine: Engine): void {
+export function cutShort(row: SessionRow, end: "removed" | "stopped", engine: Engine): void {
   const { live, catalog, criu, freezer, logger } = engine;
-  const { id, name, instance } = session;
-  noteStopped(session, engine);
+  const { id, name, instance } = row;
+  if (instance !== null) noteEnd(instance, end, engine);
   const running = live.get(id);
   if (running !== undefined) live.delete(id, running.instanceId);
   running?.link.end(new WaypointError("SESSION_ENDED", `Session ${name} was ${end}.`));
@@ -59,11 +59,10 @@ export function cutShort(session: SessionRow, end: "removed" | "stopped", engine
 }
 
 /** Processes have to end also where nothing can be noted any more. */
-function noteStopped({ id, state }: SessionRow, { catalog, logger }: Engine): void {
-  if (state !== "running") return;
+function noteEnd(instanceId: string, endedFor: "removed" | "stopped", engine: Engine): void {
   try {
-    catalog.quickTransaction(() => catalog.updateSession(id, { state: "stopped" }));
+    engine.catalog.updateInstance(instanceId, { endedFor });
   } catch (error) {
-    logger.warn("a session is not noted as stopped", { session: id, reason: String(error) });
+    engine.logger.warn("an end is not noted", { instanceId, reason: String(error) });
   }
 }

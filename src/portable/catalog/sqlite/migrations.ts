@@ -125,4 +125,6 @@ export const MIGRATIONS: readonly string[] = [
    ALTER TABLE checkpoints ADD COLUMN netAllow TEXT;`,
   // What was copied in the pause, where writes are followed.
   "ALTER TABLE checkpoints ADD COLUMN pauseBytes INTEGER;",
+  // That its processes are being ended on purpose.
+  "ALTER TABLE instances ADD COLUMN endedFor TEXT;",
 ];
