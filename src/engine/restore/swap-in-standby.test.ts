@@ -135,10 +135,29 @@ test("a session that does not stand still in time is left to the long way", asyn
 test("a session that nobody could freeze is not touched", async () => {
   const fake = engineWithStandby();
   fake.steps.answer("freezer.holds", () => false);
+  fake.steps.answer("standbys.has", () => true);
+  fake.steps.answer("freezer.enlist", () => false);
 
   expect(await swap(fake)).toBeNull();
 
-  expect(fake.steps.all).toEqual([]);
+  expect(fake.steps.all).toEqual(["standbys.has c1", "freezer.enlist s1-1"]);
+});
+
+test("a session that no daemon has taken in since it started is, where a standby is ready", async () => {
+  const fake = engineWithStandby();
+  fake.steps.answer("freezer.holds", () => false);
+  fake.steps.answer("standbys.has", () => true);
+
+  expect(await swap(fake)).toMatchObject({ before: { heldBy: "s1-1" } });
+});
+
+test("a session is not taken in for nothing", async () => {
+  const fake = engineWithStandby();
+  fake.steps.answer("freezer.holds", () => false);
+
+  expect(await swap(fake)).toBeNull();
+
+  expect(fake.steps.all).toEqual(["standbys.has c1"]);
 });
 
 test("what is held runs on as the session, and keeps its files as the checkpoint", async () => {

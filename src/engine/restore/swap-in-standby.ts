@@ -14,7 +14,7 @@ import {
 import { captureDecisions } from "../decisions/index.ts";
 import type { LiveInstance } from "../live/index.ts";
 import type { Engine } from "../ports/index.ts";
-import { adoptInstance, callInit, removeInstance } from "../session/index.ts";
+import { adoptInstance, callInit, enlistInstance, removeInstance } from "../session/index.ts";
 import { unpark, unparkFor } from "../standby/index.ts";
 
 /** A tree that does not stand still in this time is left in the long way. */
@@ -87,15 +87,20 @@ function canBeLeft(
   session: SessionRow,
   target: CheckpointRow,
   old: LiveInstance,
-  { freezer, catalog, filling }: Engine,
+  engine: Engine,
 ): boolean {
+  const { freezer, catalog, filling, standbys } = engine;
   if (freezer === null || session.net === "host" || session.binds.length > 0) return false;
   // Memory that is still on its way cannot come to what stands still.
   if (filling.has(old.instanceId)) return false;
   const refused = catalog
     .heldCheckpoints()
     .filter((row) => row.session === session.id && row.heldWhy !== null && row.id !== target.id);
-  return refused.length === 0 && freezer.holds(old.instanceId);
+  if (refused.length > 0) return false;
+  if (freezer.holds(old.instanceId)) return true;
+  // A daemon that has just started has taken none in yet, nor those that keep no standbys.
+  const isReady = target.heldBy !== null || standbys.has(target.id);
+  return isReady && enlistInstance(old, engine);
 }
 
 /** A checkpoint that could not be dumped is about to run on: what remains of it are its files. */

@@ -66,6 +66,7 @@ export function enlistInstance(live: LiveInstance, engine: Engine): boolean {
 
 /** Returns the processes of a tree, parents first, without those that have ended. */
 function livePids(initPid: number, { sandbox }: Engine): number[] {
-  const living = sandbox.listProcesses(initPid).filter(({ state }) => state !== "Z");
+  const all = sandbox.listProcesses(initPid);
+  const living = all.filter(({ state, threadCount }) => state !== "Z" || threadCount > 1);
   return living.map(({ hostPid }) => hostPid);
 }

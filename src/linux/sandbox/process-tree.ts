@@ -22,6 +22,8 @@ export interface TreeProcess {
   parentPid: number;
   uid: number;
   state: string;
+  /** Of a process in state Z that is more than one: its first thread has ended while others run on. */
+  threadCount: number;
   memoryBytes: number;
   startedAtMs: number;
   command: string;
@@ -158,6 +160,7 @@ function readProcess(hostPid: number, parentPid: number, bootedAtMs: number): Tr
     pid: innerPidOf(status) ?? hostPid,
     uid: Number(/^Uid:\s+(\d+)/m.exec(status)?.[1] ?? 0),
     state: fields[0] ?? "?",
+    threadCount: Number(fields[17] ?? 0),
     memoryBytes: Number(fields[21] ?? 0) * PAGE_BYTES,
     startedAtMs: bootedAtMs + (Number(fields[19]) / CLOCK_TICKS_PER_SECOND) * 1000,
     command: commandLine === undefined || commandLine === "" ? `[${name}]` : commandLine,
