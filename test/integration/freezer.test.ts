@@ -92,3 +92,29 @@ test("a tree of which a killed daemon has taken in a part is not held before all
   expect(freezer.holds("one")).toBe(false);
   expect(freezer.list()).toEqual([]);
 });
+
+test("a process whose first thread has ended while others run on is never held", async () => {
+  const freezer = Freezer.open({ ownerKey: `test-thread-${process.pid}` });
+  if (freezer === null) throw new Error("this machine offers no freezer");
+  const script =
+    "import ctypes, threading, time; threading.Thread(target=time.sleep, args=(1000,)).start(); " +
+    "ctypes.CDLL(None).pthread_exit(None)";
+  const child = spawn("python3", ["-c", script]);
+  const ended = once(child, "exit");
+  const pid = child.pid ?? 0;
+  try {
+    await eventually(
+      "the end of the first thread",
+      () => readFileSync(`/proc/${pid}/status`, "utf8"),
+      (status) => /^State:\s+Z/m.test(status) && /^Threads:\s+2/m.test(status),
+    );
+
+    expect(freezer.enlist("one", () => [pid])).toBe(false);
+
+    expect(freezer.holds("one")).toBe(false);
+  } finally {
+    child.kill("SIGKILL");
+    await ended;
+    await freezer.remove("one");
+  }
+});

@@ -132,11 +132,19 @@ test("a session that does not stand still in time is left to the long way", asyn
   expectAsItWas(fake);
 });
 
-test("a session that nobody could freeze is not touched", async () => {
+test.each([
+  ["runs away from it", () => false],
+  [
+    "cannot be taken into a group",
+    () => {
+      throw new Error("EPERM");
+    },
+  ],
+])("a session that %s is not touched", async (_, enlist) => {
   const fake = engineWithStandby();
   fake.steps.answer("freezer.holds", () => false);
   fake.steps.answer("standbys.has", () => true);
-  fake.steps.answer("freezer.enlist", () => false);
+  fake.steps.answer("freezer.enlist", enlist);
 
   expect(await swap(fake)).toBeNull();
 

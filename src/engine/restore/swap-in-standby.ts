@@ -100,7 +100,16 @@ function canBeLeft(
   if (freezer.holds(old.instanceId)) return true;
   // A daemon that has just started has taken none in yet, nor those that keep no standbys.
   const isReady = target.heldBy !== null || standbys.has(target.id);
-  return isReady && enlistInstance(old, engine);
+  return isReady && takeIn(old, engine);
+}
+
+function takeIn(old: LiveInstance, engine: Engine): boolean {
+  try {
+    return enlistInstance(old, engine);
+  } catch (error) {
+    engine.logger.warn("a session cannot be frozen", { id: old.instanceId, reason: String(error) });
+    return false;
+  }
 }
 
 /** A checkpoint that could not be dumped is about to run on: what remains of it are its files. */

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { engineWithSession, SESSION } from "../../../test/support/fake-session.ts";
 import { enlistInstance } from "./parked-instance.ts";
 
-test("a process of which threads run on is taken in, also when its first one has ended", () => {
+test("a process of which threads run on is not left out when its first one has ended", () => {
   const fake = engineWithSession(SESSION);
   const processes = [
     { hostPid: 70, state: "S", threadCount: 1 },

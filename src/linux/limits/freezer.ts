@@ -69,6 +69,7 @@ export class Freezer {
    */
   enlist(instanceId: string, listPids: () => readonly number[]): boolean {
     mkdirSync(this.groupDir(instanceId), { recursive: true, mode: 0o755 });
+    const tried = new Set<number>();
     for (let pass = 0; pass < ENLIST_PASSES_MAX; pass += 1) {
       const members = this.#members(instanceId);
       const outside = listPids().filter((pid) => !members.has(pid));
@@ -76,7 +77,12 @@ export class Freezer {
         this.#whole.add(instanceId);
         return true;
       }
-      for (const pid of outside) this.#move(instanceId, pid);
+      // Of a process whose first thread has ended the kernel moves the others, and lists it nowhere.
+      if (outside.every((pid) => tried.has(pid))) return false;
+      for (const pid of outside) {
+        this.#move(instanceId, pid);
+        tried.add(pid);
+      }
     }
     return false;
   }
