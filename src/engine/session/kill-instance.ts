@@ -43,7 +43,6 @@ export async function killInstance(instanceId: string, engine: Engine): Promise<
 export function cutShort(row: SessionRow, end: "removed" | "stopped", engine: Engine): void {
   const { live, catalog, criu, freezer, logger } = engine;
   const { id, name, instance } = row;
-  if (instance !== null) noteEnd(instance, end, engine);
   const running = live.get(id);
   if (running !== undefined) live.delete(id, running.instanceId);
   running?.link.end(new WaypointError("SESSION_ENDED", `Session ${name} was ${end}.`));
@@ -54,6 +53,7 @@ export function cutShort(row: SessionRow, end: "removed" | "stopped", engine: En
     });
   }
   if (instance === null) return;
+  noteEnd(instance, end, engine);
   haltInstance(instance, engine);
   freezer?.thaw(instance);
 }

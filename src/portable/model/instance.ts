@@ -7,7 +7,7 @@ export interface InstanceRow {
   address: string | null;
   /** Checkpoint from which its memory is still being filled; `null` when it is whole. */
   fillingFrom: string | null;
-  /** Why its processes were ended, from before the first of them was; `null` until then. */
+  /** Why its processes were killed at once, from before the first of them was; `null` of all others. */
   endedFor: "removed" | "stopped" | null;
   /** What it had come up against when it ended; `null` while it lives, or without limits. */
   memoryHits: number | null;
