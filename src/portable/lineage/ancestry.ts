@@ -52,9 +52,13 @@ export function requireOwnHistory(
  * removed earlier, but for the ones that another session stands on or descends from.
  */
 export function removableCheckpoints(session: SessionRow, catalog: Catalog): CheckpointRow[] {
+  const all = catalog.checkpoints();
+  const parents = new Map(all.map(({ id, parent }) => [id, parent]));
   const needed = new Set<string>();
-  const mark = (id: string | null) => {
-    for (const row of ancestry(id, catalog)) needed.add(row.id);
+  // What one of them descends from is gone through once: there may be thousands.
+  const mark = (from: string | null) => {
+    for (let id = from; id !== null && !needed.has(id); id = parents.get(id) ?? null)
+      needed.add(id);
   };
   for (const other of catalog.sessions()) {
     if (other.id === session.id) continue;
@@ -63,7 +67,6 @@ export function removableCheckpoints(session: SessionRow, catalog: Catalog): Che
   }
   const others = new Set(catalog.sessions().map(({ id }) => id));
   others.delete(session.id);
-  const all = catalog.checkpoints();
   for (const row of all) if (others.has(row.session)) mark(row.id);
   return all.filter(({ id }) => !needed.has(id));
 }
