@@ -88,7 +88,7 @@ export async function removeFiles(
     // The row goes first: what a crash leaves of the files is then an orphan, removed at start.
     engine.catalog.updateSession(session.id, { instance: null });
     if (instance !== null) await removeInstance(instance, engine);
-    engine.store.shares.sweep();
+    engine.store.shares.sweepSoon();
     return describeSession({ ...session, instance: null }, engine);
   });
 }

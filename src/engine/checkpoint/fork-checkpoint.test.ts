@@ -116,7 +116,7 @@ test("when one of several forks fails none of them is left", async () => {
 test("a fork that cannot be removed hides neither why another failed, nor keeps the others", async () => {
   const fake = engineWithCheckpoint();
   fake.steps.fail("catalog.operations.insert", undefined, 1);
-  fake.steps.fail("store.shares.sweep", undefined, 1);
+  fake.steps.fail("store.shares.sweepSoon", undefined, 1);
 
   const failing = fork(fake, { count: 3 });
 

@@ -127,9 +127,22 @@ test("a checkpoint is removed when nothing sums, moves, reads or verifies it any
     "catalog.updateCheckpoint c2",
     "stories.whileNotRead",
     "store.deleteCheckpoint c2",
-    "store.shares.sweep",
+    "store.shares.sweepSoon",
   ]);
   expect(fake.engine.catalog.checkpoint("c2")).toBeUndefined();
+});
+
+test("where there is nothing to remove, nothing is waited for", async () => {
+  const fake = engineWithCaptured();
+  const summed = Promise.withResolvers<string>();
+  fake.steps.answer("store.images.sum", () => summed.promise);
+  const durable = makeDurable("c2", fake.engine);
+  await expect.poll(() => fake.steps.all).toContain("store.images.sum");
+
+  await removeCheckpoints([], fake.engine);
+
+  summed.resolve("sums");
+  await durable;
 });
 
 test("what holds a checkpoint ends with it", async () => {

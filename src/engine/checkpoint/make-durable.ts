@@ -110,6 +110,8 @@ function sumsQueue(checkpointId: string): string {
  * **On failure** those that are in the catalog still are; of the others no daemon brings one back.
  */
 export async function removeCheckpoints(ids: readonly string[], engine: Engine): Promise<void> {
+  // Whose checkpoints all stay, such as a fork without any, does not wait for what is being copied.
+  if (ids.length === 0) return;
   // Behind what is being copied, which is not to be put off for that.
   using _hurried = engine.turns.hurry();
   const holders = ids.flatMap((id) => engine.catalog.checkpoint(id)?.heldBy ?? []);
@@ -130,7 +132,7 @@ export async function removeCheckpoints(ids: readonly string[], engine: Engine):
       }
     }),
   );
-  engine.store.shares.sweep();
+  engine.store.shares.sweepSoon();
 }
 
 /** Images that were lost with the machine's memory do not become durable by being missed. */

@@ -38,7 +38,7 @@ test("a removed session is in no catalog before anything of it goes", async () =
   await remove(fake);
 
   const order = ["catalog.deleteSession s1", "sandbox.killTree 70 7", "store.deleteInstance s1-1"];
-  const steps = [...order, "catalog.deleteInstance s1-1", "store.shares.sweep"];
+  const steps = [...order, "catalog.deleteInstance s1-1", "store.shares.sweepSoon"];
   expect(fake.steps.all.filter((step) => steps.includes(step))).toEqual(steps);
   expect(fake.engine.catalog.instances()).toEqual([]);
 });

@@ -55,5 +55,5 @@ export async function removeSession(row: SessionRow, engine: Engine): Promise<vo
   engine.live.announceRemoval(row.id);
   engine.typing.forget(row.id);
   if (row.instance !== null) await removeInstance(row.instance, engine);
-  engine.store.shares.sweep();
+  engine.store.shares.sweepSoon();
 }

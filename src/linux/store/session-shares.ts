@@ -21,7 +21,7 @@ const RESERVE_BYTES_MAX = 8192 * MEBIBYTE;
 /** With less left to all sessions together none is begun. */
 const NEW_BYTES_MIN = 16 * MEBIBYTE;
 
-/** Groups of forks that were thrown away are looked for together: a look reads one file of each group. */
+/** Groups of what was removed are looked for together: a look reads one file of each subvolume's group. */
 const SWEEP_DELAY_MS = 1_000;
 
 const LEVEL_SESSION = 1n << 48n;
@@ -124,24 +124,22 @@ export class SessionShares {
     return usedBytes + NEW_BYTES_MIN <= this.#allBytes();
   }
 
-  /** Removes the groups that nothing counts for any more. */
-  sweep(): void {
-    if (!this.isEnforced) return;
+  /** Removes the groups that nothing counts for any more: within a second, once for all who ask meanwhile. */
+  sweepSoon(): void {
+    if (!this.isEnforced || this.#sweeping !== null) return;
+    this.#sweeping = setTimeout(() => {
+      this.#sweeping = null;
+      attempt(null, () => this.#sweep());
+    }, SWEEP_DELAY_MS).unref();
+  }
+
+  #sweep(): void {
     for (const name of readdirSync(this.#groupsDir)) {
       const [, level, id] = /^([01])_(\d+)$/.exec(name) ?? [];
       if (level === undefined || id === undefined || this.#referencedBytes(name) > 0) continue;
       // One that has a subvolume or members is kept by the kernel.
       attempt(null, () => this.#groups.remove((BigInt(level) << 48n) | BigInt(id)));
     }
-  }
-
-  /** Does {@link sweep} within a second, once for all who ask meanwhile. */
-  sweepSoon(): void {
-    if (!this.isEnforced || this.#sweeping !== null) return;
-    this.#sweeping = setTimeout(() => {
-      this.#sweeping = null;
-      attempt(null, () => this.sweep());
-    }, SWEEP_DELAY_MS).unref();
   }
 
   #enable(): boolean {
