@@ -73,7 +73,8 @@ const AGED_GOALS: readonly Goal[] = [
     figure: ["aged", "aged", "daemon, MiB"],
   },
   ...[
-    ...["pause", "checkpoint", "exec true", "fork", "restore, with what is captured for undo"],
+    ...["pause", "checkpoint", "exec true", "fork", "removal of a fork"],
+    "restore, with what is captured for undo",
     ...["restore", "undo", "fork"].map((move) => `from a standby: ${move}`),
   ].map(
     (figure): Goal => ({

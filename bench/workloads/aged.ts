@@ -55,9 +55,15 @@ async function used(name: string, world: WaypointWorld): Promise<Contender[]> {
     { name, run: async () => ({ "exec true": (await timed(() => answer(session))).tookMs }) },
     ...fromStandbys.map((run) => ({ name, run: async () => fromStandby(await run()) })),
     { name, run: waypointFork(older).run },
+    { name, run: () => removed(older) },
     { name, before: () => work(session), run: restored.run },
     { name, run: async () => ({ "daemon, MiB": await residentMebibytes(world) }) },
   ];
+}
+
+async function removed(checkpoint: Checkpoint): Promise<Record<string, number>> {
+  const [fork] = await checkpoint.fork();
+  return { "removal of a fork": (await timed(() => fork?.remove({ force: true }))).tookMs };
 }
 
 function fromStandby(figures: Record<string, number>): Record<string, number> {
