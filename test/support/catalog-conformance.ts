@@ -153,6 +153,23 @@ export function catalogConformance(name: string, make: () => CatalogMaker): void
       expect(() => catalog.insertCheckpoint(checkpointRow({ id: "ab1" }))).toThrow();
     });
 
+    test("tells what a checkpoint descends from, as far as that is there", () => {
+      catalog.insertCheckpoint(checkpointRow({ id: "a", parent: "gone" }));
+      catalog.insertCheckpoint(checkpointRow({ id: "b", parent: "a" }));
+      catalog.insertCheckpoint(checkpointRow({ id: "other", parent: "a" }));
+      catalog.insertCheckpoint(checkpointRow({ id: "c", parent: "b", session: "s2" }));
+
+      expect(catalog.line("c")).toEqual([
+        { id: "c", session: "s2", parent: "b" },
+        { id: "b", session: "s1", parent: "a" },
+        { id: "a", session: "s1", parent: "gone" },
+      ]);
+      expect(catalog.line("gone")).toEqual([]);
+      expect(catalog.line(null)).toEqual([]);
+      expect(catalog.lines()).toHaveLength(4);
+      expect(catalog.lines()).toContainEqual({ id: "b", session: "s1", parent: "a" });
+    });
+
     test("knows which checkpoints frozen instances hold", () => {
       catalog.insertCheckpoint(checkpointRow({ heldBy: "s1-2" }));
       catalog.insertCheckpoint(checkpointRow({ id: "c2" }));

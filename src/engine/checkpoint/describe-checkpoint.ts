@@ -1,6 +1,5 @@
 import type { ImageProcess } from "../../linux/criu/index.ts";
 import type { VerificationRow } from "../../portable/catalog/index.ts";
-import { ancestry } from "../../portable/lineage/index.ts";
 import {
   type CheckpointRow,
   type StoryRow,
@@ -111,7 +110,7 @@ export async function showCheckpoint(
 }
 
 function decisionsBefore({ id }: CheckpointRow, { catalog, decisions }: Engine) {
-  const tree = ancestry(id, catalog).at(-1)?.session ?? "";
+  const tree = catalog.line(id).at(-1)?.session ?? "";
   return decisions
     .of(tree)
     .filter(({ checkpoint }) => checkpoint === id)

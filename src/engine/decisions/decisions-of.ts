@@ -1,11 +1,10 @@
 import { type Decision, isOnLine, type Line } from "../../portable/decisions/index.ts";
-import { ancestry } from "../../portable/lineage/index.ts";
 import type { SessionRow } from "../../portable/model/index.ts";
 import type { Engine } from "../ports/index.ts";
 
 /** Returns the session that all branches of a session come from, also where that was removed. */
 export function treeOf({ id, head }: SessionRow, { catalog }: Pick<Engine, "catalog">): string {
-  return ancestry(head, catalog).at(-1)?.session ?? id;
+  return catalog.line(head).at(-1)?.session ?? id;
 }
 
 /** Returns what was decided in a session's tree, oldest first, each with whether it was left. */
@@ -42,7 +41,7 @@ function lineOf(
   { id, head, instance }: Pick<SessionRow, "id" | "head" | "instance">,
   { catalog }: Pick<Engine, "catalog">,
 ): Line {
-  const checkpoints = new Set(ancestry(head, catalog).map((row) => row.id));
+  const checkpoints = new Set(catalog.line(head).map((row) => row.id));
   return { session: id, instance, checkpoints };
 }
 

@@ -1,4 +1,3 @@
-import { ancestry } from "../../portable/lineage/index.ts";
 import type { CheckpointRow, SessionRow } from "../../portable/model/index.ts";
 import type { RestorePlan } from "../../shared/protocol/index.ts";
 import type { Engine } from "../ports/index.ts";
@@ -13,13 +12,13 @@ export function findUntouched(
   { catalog, standbys }: Engine,
 ): RestorePlan["untouched"] {
   const own = new Set(catalog.checkpoints(session.id).map(({ id }) => id));
-  for (const { id } of ancestry(session.head, catalog)) own.add(id);
+  for (const { id } of catalog.line(session.head)) own.add(id);
   const others = catalog.sessions().filter(({ id }) => id !== session.id);
   return {
     sessions: others.map((other) => ({
       ...{ id: other.id, name: other.name, state: other.state },
       isRelated: [other.head, other.forkedFrom]
-        .flatMap((id) => ancestry(id, catalog))
+        .flatMap((id) => catalog.line(id))
         .some(({ id }) => own.has(id)),
     })),
     standbys: catalog

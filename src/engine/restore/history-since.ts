@@ -50,7 +50,7 @@ export function agentMessagesSince(
 
 /** The checkpoints of a session's line that came after one, newest first, and where that parted. */
 function lineSince({ head }: SessionRow, target: CheckpointRow, { catalog }: Engine) {
-  const behind = new Set(ancestry(target.id, catalog).map(({ id }) => id));
+  const behind = new Set(catalog.line(target.id).map(({ id }) => id));
   const line = ancestry(head, catalog);
   const at = line.findIndex(({ id }) => behind.has(id));
   return at === -1

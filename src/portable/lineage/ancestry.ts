@@ -17,7 +17,7 @@ export function ancestry(checkpointId: string | null, catalog: Catalog): Checkpo
 /** Returns the checkpoints of a session's timeline, oldest first: its own and where it comes from. */
 export function historyOf(session: SessionRow, catalog: Catalog): CheckpointRow[] {
   const own = new Set(catalog.checkpoints(session.id).map(({ id }) => id));
-  for (const { id } of ancestry(session.head, catalog)) own.add(id);
+  for (const { id } of catalog.line(session.head)) own.add(id);
   return catalog.checkpoints().filter(({ id }) => own.has(id));
 }
 
@@ -32,8 +32,8 @@ export function requireOwnHistory(
   catalog: Catalog,
 ): void {
   if (checkpoint.session === session.id) return;
-  if (ancestry(session.head, catalog).some(({ id }) => id === checkpoint.id)) return;
-  const forkedFrom = ancestry(session.forkedFrom, catalog);
+  if (catalog.line(session.head).some(({ id }) => id === checkpoint.id)) return;
+  const forkedFrom = catalog.line(session.forkedFrom);
   if (forkedFrom.some(({ id }) => id === checkpoint.id)) return;
   const other = catalog.session(checkpoint.session) === undefined ? "a removed session" : "session";
   const base = checkpoint.base === session.base ? "" : `, and on another base, ${checkpoint.base}`;
@@ -52,7 +52,7 @@ export function requireOwnHistory(
  * removed earlier, but for the ones that another session stands on or descends from.
  */
 export function removableCheckpoints(session: SessionRow, catalog: Catalog): CheckpointRow[] {
-  const all = catalog.checkpoints();
+  const all = catalog.lines();
   const parents = new Map(all.map(({ id, parent }) => [id, parent]));
   const needed = new Set<string>();
   // What one of them descends from is gone through once: there may be thousands.
@@ -68,5 +68,6 @@ export function removableCheckpoints(session: SessionRow, catalog: Catalog): Che
   const others = new Set(catalog.sessions().map(({ id }) => id));
   others.delete(session.id);
   for (const row of all) if (others.has(row.session)) mark(row.id);
-  return all.filter(({ id }) => !needed.has(id));
+  const free = all.filter(({ id }) => !needed.has(id));
+  return free.flatMap(({ id }) => catalog.checkpoint(id) ?? []);
 }

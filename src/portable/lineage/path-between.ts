@@ -31,7 +31,7 @@ function notAncestor(
   { from, to, line }: { from: CheckpointRow; to: CheckpointRow; line: readonly CheckpointRow[] },
   catalog: Catalog,
 ): WaypointError {
-  const ancestors = new Set(ancestry(from.id, catalog).map(({ id }) => id));
+  const ancestors = new Set(catalog.line(from.id).map(({ id }) => id));
   const common = line.find(({ id }) => ancestors.has(id));
   const fact = `Checkpoint ${titled(to)} does not descend from ${titled(from)}`;
   const detail = { from: from.id, to: to.id, commonAncestor: common?.id ?? null };

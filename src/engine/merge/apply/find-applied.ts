@@ -1,7 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { isSystemError } from "../../../base/index.ts";
 import type { Catalog } from "../../../portable/catalog/index.ts";
-import { ancestry } from "../../../portable/lineage/index.ts";
 import type { CheckpointRow } from "../../../portable/model/index.ts";
 import type { TargetPath, Version } from "../../changes/index.ts";
 import type { Journal, JournalRecord, KeptStep } from "../journal.ts";
@@ -29,7 +28,7 @@ export async function findApplied(
   journal: Journal,
   catalog: Catalog,
 ): Promise<Applied> {
-  const line = new Set(ancestry(row.id, catalog).map(({ id }) => id));
+  const line = new Set(catalog.line(row.id).map(({ id }) => id));
   const applied = new Map<TargetPath, Effect>();
   /** What held for the paths of an operation before it. */
   const earlier = new Map<number, Applied>();

@@ -129,7 +129,7 @@ function requireCommon(
   checkpoint: CheckpointRow,
   { catalog }: Engine,
 ): CheckpointRow {
-  const theirs = new Set(ancestry(checkpoint.id, catalog).map(({ id }) => id));
+  const theirs = new Set(catalog.line(checkpoint.id).map(({ id }) => id));
   const common = ancestry(session.head, catalog).find(({ id }) => theirs.has(id));
   if (common !== undefined) return common;
   throw new WaypointError(

@@ -9,7 +9,7 @@ import {
   type TimelineRow,
 } from "../../model/index.ts";
 import { isUnwritable, SqliteFile } from "../../sqlite/index.ts";
-import type { Catalog, Immutable } from "../catalog.ts";
+import type { Catalog, Immutable, LineRow } from "../catalog.ts";
 import type { SessionMirror } from "../session-mirror.ts";
 import { SqliteCommandLog } from "./command-log.ts";
 import { countNamed } from "./count-named.ts";
@@ -198,6 +198,23 @@ export class SqliteCatalog implements Catalog {
   timeline(): TimelineRow[] {
     const columns = TIMELINE_COLUMNS.join(", ");
     return this.#file.all(`SELECT ${columns} FROM checkpoints ORDER BY createdAt, rowid`);
+  }
+
+  line(id: string | null): LineRow[] {
+    if (id === null) return [];
+    return this.#file.all(
+      `WITH RECURSIVE line (id, session, parent, depth) AS (
+         SELECT id, session, parent, 0 FROM checkpoints WHERE id = ?
+         UNION ALL
+         SELECT above.id, above.session, above.parent, depth + 1
+         FROM checkpoints AS above JOIN line ON above.id = line.parent
+       ) SELECT id, session, parent FROM line ORDER BY depth`,
+      id,
+    );
+  }
+
+  lines(): LineRow[] {
+    return this.#file.all("SELECT id, session, parent FROM checkpoints");
   }
 
   checkpoint(id: string): CheckpointRow | undefined {
