@@ -17,6 +17,8 @@ const IS_TRACKED = process.env["WAYPOINT_RESTLESS_TRACKING"] !== "off";
 const SESSIONS_MAX = 2;
 const CHECKPOINTS_MAX = 12;
 const MOMENT_MS_MAX = 100;
+/** How many of the steps before a wrong page are told. */
+const LATELY = 12;
 
 /** What each checkpoint copied in its pause, and all that its images hold. */
 function copied(own: TestWaypoint): { copiedBytes: number; of: number }[] {
@@ -59,6 +61,7 @@ export function takeRandomSteps(seedDefault: number, how: { copiesAhead: boolean
       const sessions = [await own.waypoint.new({ name: "restless" })];
       await startRestless(sessions[0] as Session, seed);
       const checkpoints: { session: Session; id: string }[] = [];
+      const lately: string[] = [];
       for (let step = 0; step < STEPS; step += 1) {
         const session = sessions[random(sessions.length)] as Session;
         const action = random(20);
@@ -85,7 +88,8 @@ export function takeRandomSteps(seedDefault: number, how: { copiesAhead: boolean
             checkpoints.splice(0, checkpoints.length, ...kept);
           }
         }
-        await requireUnharmed(session, done);
+        lately.push(`${done} in ${session.name}`);
+        await requireUnharmed(session, lately.slice(-LATELY).join("; "));
       }
 
       if (!IS_TRACKED) return;
