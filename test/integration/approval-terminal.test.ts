@@ -134,8 +134,9 @@ test("a program that owns the screen has it back whole, and none of the keys", a
 
 test("with nothing that waits the chord's keys are the program's", async () => {
   const terminal = await attach();
-  await terminal.type("clear; cat -v\r");
-  await terminal.shows(/^\s*$/m);
+  // Before that the shell's line editor has the terminal.
+  await terminal.type("clear; echo on; cat -v\r");
+  await terminal.shows(/^on$/m);
   await terminal.type(`a${PREFIX}yb\r`);
   await terminal.shows(/^a\^\]yb$/m);
   await terminal.type("\u0003");
