@@ -8,6 +8,9 @@
  * The kernel alone writes while the processes stand: to a thread's area for restartable sequences, each
  * time it comes back to itself on another processor, as CRIU lets it do. The file "areas" has their
  * addresses; nobody reads what they held before a restore.
+ *
+ * Memory that a program has marked as free (MADV_FREE) the kernel may take meanwhile. The file "taken" says that it
+ * has taken some, on the whole machine: what the images have and the copies have not may be that.
  */
 #define _GNU_SOURCE
 #include "memory-preload.h"
@@ -25,19 +28,44 @@
 #define IS_OF_FILE (1ull << 61)
 #define WINDOW_PAGES 512
 
-/* Returns the last number of a line of a process's status, or 0. */
-static unsigned long long status_of(int pid, const char *name) {
-  char path[64], line[256];
+/* Returns the last number of a line of a file in /proc, or 0. */
+static unsigned long long number_of(const char *path, const char *name, char before) {
+  char line[256];
   unsigned long long value = 0;
   bool is_found = false;
-  snprintf(path, sizeof path, "/proc/%d/status", pid);
-  FILE *status = fopen(path, "re");
-  while (status != NULL && !is_found && fgets(line, sizeof line, status) != NULL) {
+  FILE *lines = fopen(path, "re");
+  while (lines != NULL && !is_found && fgets(line, sizeof line, lines) != NULL) {
     is_found = strncmp(line, name, strlen(name)) == 0;
-    if (is_found) value = strtoull(strrchr(line, '\t'), NULL, 10);
+    if (is_found) value = strtoull(strrchr(line, before), NULL, 10);
   }
-  if (status != NULL) fclose(status);
+  if (lines != NULL) fclose(lines);
   return value;
+}
+
+static unsigned long long status_of(int pid, const char *name) {
+  char path[64];
+  snprintf(path, sizeof path, "/proc/%d/status", pid);
+  return number_of(path, name, '\t');
+}
+
+/* How many pages the kernel had taken of those marked as free, when the first page was asked for. */
+static unsigned long long taken_before;
+static bool is_begun;
+
+static unsigned long long count_taken(void) { return number_of("/proc/vmstat", "pglazyfreed ", ' '); }
+
+void begin_copying(void) {
+  if (is_begun || getenv("WAYPOINT_SECOND_COPY") == NULL) return;
+  is_begun = true;
+  taken_before = count_taken();
+}
+
+static void note_taken(const char *directory) {
+  char path[512];
+  if (count_taken() == taken_before) return;
+  snprintf(path, sizeof path, "%s/taken", directory);
+  FILE *taken = fopen(path, "we");
+  if (taken != NULL) fclose(taken);
 }
 
 int number_inside(int pid) { return (int)status_of(pid, "NSpid:"); }
@@ -132,4 +160,5 @@ void copy_again(int pid) {
   fclose(maps);
   close(memory);
   close(pagemap);
+  note_taken(directory);
 }

@@ -106,6 +106,9 @@ struct scanned {
   unsigned long long bytes;
 };
 
+/* Before the first question for pages: from here on, what the second copies lack may have been taken. */
+void begin_copying(void);
+
 /* Copies all memory of a process once more, for tests: $WAYPOINT_SECOND_COPY is a directory. */
 void copy_again(int pid);
 

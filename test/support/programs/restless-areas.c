@@ -226,15 +226,19 @@ void write_past_protection(struct worker *w, struct area *a) {
   if (is_written) a->holds[page] = value, note_page(a, page, 'p');
 }
 
-static void give_back_run(struct area *a, unsigned first, unsigned pages, unsigned how) {
+static int give_back_pages(char *at, size_t length, unsigned how) {
   static const int advices[] = {MADV_DONTNEED, MADV_DONTNEED, MADV_DONTNEED, MADV_FREE};
-  char *at = a->at + first * PAGE;
-  size_t length = pages * PAGE;
-  int is_done;
-  if (how == 4) is_done = munmap(at, length) == 0;
+  if (how == 4) return munmap(at, length) == 0;
   /* Something new in the same place, at once. */
-  else if (how == 5) is_done = mmap(at, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == at;
-  else is_done = madvise(at, length, advices[how]) == 0;
+  if (how == 5) return mmap(at, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == at;
+  return madvise(at, length, advices[how]) == 0;
+}
+
+static void give_back_run(struct area *a, unsigned first, unsigned pages, unsigned how) {
+  int is_done = give_back_pages(a->at + first * PAGE, pages * PAGE, how);
+  /* A call that fails has done its work up to the mapping that refuses: page by page, it is known for each. */
+  for (unsigned i = first; !is_done && pages > 1 && i < first + pages; i++) give_back_run(a, i, 1, how);
+  if (!is_done && pages > 1) return;
   for (unsigned i = first; i < first + pages; i++) {
     note_page(a, i, "dddfum"[how]);
     if (!is_done) continue;
