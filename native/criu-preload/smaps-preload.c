@@ -3,9 +3,10 @@
  * $WAYPOINT_SMAPS_AHEAD.
  *
  * CRIU needs the flags of mappings, which only smaps tells, and the kernel looks at each page for it: a sixth
- * of the pause of a browser, and 11 to 28 ms for each GiB of small pages. A thread goes through the tasks in
- * CRIU's order while CRIU is at others. Where the session's memory tracker has a program that tells the flags, it
- * looks at no page (mapping-flags.h). It keeps to these rules:
+ * of the pause of a browser, and 11 to 28 ms for each GiB of small pages. Where the session's memory tracker has a
+ * program that tells the flags, nobody looks at a page (mapping-flags.h). A thread goes through the tasks in CRIU's order while
+ * CRIU is at others, where these are many or large: a processor that rests takes up to a millisecond to begin. What
+ * it does keeps to these rules:
  *
  * - All tasks stand when CRIU opens the first smaps, and a task has no code of CRIU's before its own is read to
  *   the end. A task that shares its memory with another could have the code of that one: CRIU reads it itself.
@@ -37,6 +38,9 @@
 
 /* The others CRIU reads itself. */
 #define TASKS_MAX 256
+/* From so many tasks on a thread is worth its start; and of fewer, with so much memory that somebody looks at. */
+#define TASKS_MANY 6
+#define LOOKED_AT_BYTES_MIN (64ull << 20)
 /* Some 10,000 mappings; the thread waits when CRIU is so far behind. */
 #define SOCKET_BYTES (8 << 20)
 #define REFUSED_LINE "\n0-0 \n"
@@ -46,10 +50,11 @@ enum state { WAITING, BEGUN, TAKEN };
 static struct task {
   int pid;
   _Atomic int state;
-  int ours, given;
+  int ours, given; /* what the thread writes to, and what CRIU gets */
 } tasks[TASKS_MAX];
 static size_t task_count;
 static pid_t reader_pid;
+static bool has_thread;
 static atomic_bool is_apart;
 static int program = -1;
 static unsigned long long known_flags;
@@ -109,7 +114,7 @@ static void pass_all(int smaps, int socket) {
   ssize_t part;
   while ((part = syscall(SYS_read, smaps, bytes, sizeof bytes)) != 0) {
     if (part < 0 && errno == EINTR) continue;
-    if (part < 0) pass(socket, REFUSED_LINE, sizeof REFUSED_LINE - 1);
+    if (part < 0) pass(socket, REFUSED_LINE, strlen(REFUSED_LINE));
     if (part < 0 || !pass(socket, bytes, (size_t)part)) break;
   }
 }
@@ -129,15 +134,33 @@ static bool is_as_smaps_says(int pid, const char *text, long length) {
          memcmp(smaps, text, (size_t)length) == 0;
 }
 
-/* Passes what the program in the kernel tells; false where it does not, and nothing is passed. */
-static bool pass_told(int pid, int socket) {
+/* Returns the length of what the program in the kernel tells, in place of smaps; -1 where it does not. */
+static long tell(int pid, const char **text) {
   static struct mappings_room *room;
   if (program >= 0 && room == NULL) room = make_room(sizeof *room);
   long length = program < 0 || room == NULL ? -1 : tell_mappings(program, known_flags, pid, room);
-  if (length < 0) return false;
-  bool is_right = is_as_smaps_says(pid, room->text, length) && pass(socket, room->text, (size_t)length);
-  if (!is_right) pass(socket, REFUSED_LINE, sizeof REFUSED_LINE - 1);
-  return true;
+  if (length < 0) return -1;
+  bool is_right = is_as_smaps_says(pid, room->text, length);
+  *text = is_right ? room->text : REFUSED_LINE;
+  return is_right ? length : (long)strlen(REFUSED_LINE);
+}
+
+/* Passes it on; false where nothing is told, and nothing was passed. */
+static bool pass_told(int pid, int socket) {
+  const char *text;
+  long length = tell(pid, &text);
+  if (length >= 0 && !pass(socket, text, (size_t)length)) pass(socket, REFUSED_LINE, strlen(REFUSED_LINE));
+  return length >= 0;
+}
+
+/* Returns it as a file, or -1 where CRIU has to read smaps. */
+static int write_told(int pid) {
+  const char *text;
+  long length = tell(pid, &text);
+  int file = length < 0 ? -1 : memfd_create("smaps", MFD_CLOEXEC);
+  if (file < 0 || pwrite(file, text, (size_t)length, 0) == length) return file;
+  syscall(SYS_close, file);
+  return -1;
 }
 
 static void read_task(struct task *task) {
@@ -169,12 +192,21 @@ static void *read_tasks(void *nothing) {
   return nothing;
 }
 
+static bool is_thread_worth_it(void) {
+  unsigned long long bytes = 0;
+  if (task_count >= TASKS_MANY) return true;
+  for (size_t i = 1; i < task_count && program < 0; i++) bytes += own_bytes(tasks[i].pid);
+  return bytes >= LOOKED_AT_BYTES_MIN;
+}
+
 /* Begins with the task that is asked for first, the root of all others, which CRIU reads itself. */
 static void begin(int root) {
   reader_pid = getpid();
   add_task(root);
   if (task_count < 2) return;
   program = get_mappings_program(&known_flags);
+  has_thread = is_thread_worth_it();
+  if (!has_thread) return;
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -201,6 +233,7 @@ int open_smaps(int directory) {
   for (size_t i = 1; i < task_count; i++) {
     int expected = WAITING;
     if (tasks[i].pid != pid) continue;
+    if (!has_thread) return write_told(pid);
     if (atomic_compare_exchange_strong(&tasks[i].state, &expected, TAKEN) || expected == TAKEN) return -1;
     atomic_store(&tasks[i].state, TAKEN);
     return tasks[i].given;
