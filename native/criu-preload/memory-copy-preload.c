@@ -9,8 +9,8 @@
  * time it comes back to itself on another processor, as CRIU lets it do. The file "areas" has their
  * addresses; nobody reads what they held before a restore.
  *
- * Memory that a program has marked as free (MADV_FREE) the kernel may take meanwhile. The file "taken" says that it
- * has taken some, on the whole machine: what the images have and the copies have not may be that.
+ * Memory that a program has marked as free (MADV_FREE) the kernel may take meanwhile. The file "taken" has how many
+ * pages it has taken, on the whole machine: of so many the images may have what the copies have not.
  */
 #define _GNU_SOURCE
 #include "memory-preload.h"
@@ -62,10 +62,12 @@ void begin_copying(void) {
 
 static void note_taken(const char *directory) {
   char path[512];
-  if (count_taken() == taken_before) return;
+  unsigned long long count = count_taken() - taken_before;
   snprintf(path, sizeof path, "%s/taken", directory);
-  FILE *taken = fopen(path, "we");
-  if (taken != NULL) fclose(taken);
+  FILE *taken = count == 0 ? NULL : fopen(path, "we");
+  if (taken == NULL) return;
+  fprintf(taken, "%llu\n", count);
+  fclose(taken);
 }
 
 int number_inside(int pid) { return (int)status_of(pid, "NSpid:"); }

@@ -236,7 +236,7 @@ int scan_pages(int pagemap, struct page_scan *asked) {
   bool is_asked = getenv("WAYPOINT_TRACKER") != NULL || getenv("WAYPOINT_UNFILLED") != NULL;
   int pid = is_asked ? owner_of(pagemap) : 0;
   if (pid != 0 && getenv("WAYPOINT_PROTECT_ALONE") != NULL) return scan_nothing(pid, asked);
-  begin_copying();
+  if (pid != 0) begin_copying();
   if (pid != 0) note_unfilled();
   if (pid == 0) current.pid = -1, current.is_followed = false;
   if (pid != 0 && pid != current.pid) {

@@ -4,9 +4,9 @@
  *
  * CRIU needs the flags of mappings, which only smaps tells, and the kernel looks at each page for it: a sixth
  * of the pause of a browser, and 11 to 28 ms for each GiB of small pages. Where the session's memory tracker has a
- * program that tells the flags, nobody looks at a page (mapping-flags.h). A thread goes through the tasks in CRIU's order while
- * CRIU is at others, where these are many or large: a processor that rests takes up to a millisecond to begin. What
- * it does keeps to these rules:
+ * program that tells the flags, nobody looks at a page (mapping-flags.h). Where tasks are many, or large without such a
+ * program, a thread goes through them in CRIU's order while CRIU is at others; else that is not worth its start, since
+ * a processor that rests takes up to a millisecond to begin. What it does keeps to these rules:
  *
  * - All tasks stand when CRIU opens the first smaps, and a task has no code of CRIU's before its own is read to
  *   the end. A task that shares its memory with another could have the code of that one: CRIU reads it itself.
@@ -38,7 +38,7 @@
 
 /* The others CRIU reads itself. */
 #define TASKS_MAX 256
-/* From so many tasks on a thread is worth its start; and of fewer, with so much memory that somebody looks at. */
+/* From so many tasks on a thread is worth its start; and for fewer, with so much memory that is looked at. */
 #define TASKS_MANY 6
 #define LOOKED_AT_BYTES_MIN (64ull << 20)
 /* Some 10,000 mappings; the thread waits when CRIU is so far behind. */
@@ -192,10 +192,21 @@ static void *read_tasks(void *nothing) {
   return nothing;
 }
 
+/* Returns how much memory of a task has pages, of files and shared ones too. */
+static unsigned long long resident_bytes(int pid) {
+  char path[64], text[128] = "";
+  unsigned long long pages = 0;
+  snprintf(path, sizeof path, "/proc/%d/statm", pid);
+  int fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
+  if (fd >= 0 && read(fd, text, sizeof text - 1) > 0) sscanf(text, "%*u %llu", &pages);
+  if (fd >= 0) syscall(SYS_close, fd);
+  return pages * (unsigned long long)sysconf(_SC_PAGESIZE);
+}
+
 static bool is_thread_worth_it(void) {
   unsigned long long bytes = 0;
   if (task_count >= TASKS_MANY) return true;
-  for (size_t i = 1; i < task_count && program < 0; i++) bytes += own_bytes(tasks[i].pid);
+  for (size_t i = 1; i < task_count && program < 0; i++) bytes += resident_bytes(tasks[i].pid);
   return bytes >= LOOKED_AT_BYTES_MIN;
 }
 

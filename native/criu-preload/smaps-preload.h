@@ -1,2 +1,2 @@
-/* Returns what was read ahead of the smaps of the process that has this directory below /proc; -1: nothing. */
+/* Returns what the smaps of the process say that has this directory below /proc, told or read ahead; -1: nothing. */
 int open_smaps(int directory);

@@ -1,7 +1,8 @@
 /*
  * Compares images, page by page, with the second copy that CRIU's preload made in the same pause: every
  * page of either has to be in the other, with the same bytes; one of zeros may be missing in either. The areas in which the kernel
- * itself writes meanwhile are left out, and where it took memory that was marked as free, what the image has alone.
+ * itself writes meanwhile are left out. Of as many pages as the kernel took meanwhile, since they were marked as free, the image may
+ * have what the copy has not.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -19,12 +20,23 @@
 #define READ_PAGES 256ul
 
 static unsigned long differences, compared;
-/* The kernel may have taken pages between their copy for the image and the second one. */
-static bool may_lack;
+/* So many pages the kernel may have taken between their copy for the image and the second one, or within that. */
+static unsigned long may_lack, lacking;
 
 static void tell(int pid, uint64_t address, const char *how) {
   if (differences++ < TOLD_MAX) fprintf(stderr, "process %d, page %llx %s\n", pid, (unsigned long long)address, how);
 }
+
+static void read_taken(int copies) {
+  int fd = openat(copies, "taken", O_RDONLY | O_CLOEXEC);
+  FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
+  if (file == NULL) return;
+  if (fscanf(file, "%lu", &may_lack) != 1) may_lack = 0;
+  fclose(file);
+}
+
+/* Tells whether the image may have a page alone, once for each that was taken. */
+static bool was_taken(void) { return lacking < may_lack && ++lacking > 0; }
 
 static bool is_zero(const uint8_t *page) { return page[0] == 0 && memcmp(page, page + 1, PAGE - 1) == 0; }
 
@@ -91,7 +103,7 @@ static void pass(struct place *place, uint64_t address) {
     if (at >= address) return;
     const uint8_t *bytes = read_page(place->pages, each->offset + place->page * PAGE);
     if (bytes == NULL) tell(place->pid, at, "cannot be read");
-    else if (!is_zero(bytes) && !may_lack) tell(place->pid, at, "is in the image alone");
+    else if (!is_zero(bytes) && !was_taken()) tell(place->pid, at, "is in the image alone");
     place->page++;
   }
 }
@@ -110,7 +122,8 @@ static void compare_page(struct place *place, uint64_t address, uint8_t *theirs)
     tell(place->pid, address, "cannot be read");
   } else if (memcmp(ours, theirs, PAGE) != 0) {
     leave_out(address, ours, theirs);
-    if (memcmp(ours, theirs, PAGE) != 0) tell(place->pid, address, "differs");
+    bool is_same = memcmp(ours, theirs, PAGE) == 0 || (is_zero(theirs) && was_taken());
+    if (!is_same) tell(place->pid, address, "differs");
   }
 }
 
@@ -145,7 +158,7 @@ unsigned long compare_images(int dir_fd, const char *copies) {
   DIR *dir = opendir(copies);
   if (dir == NULL) fail("open", copies);
   read_areas(dirfd(dir));
-  may_lack = faccessat(dirfd(dir), "taken", F_OK, 0) == 0;
+  read_taken(dirfd(dir));
   for (struct dirent *entry; (entry = readdir(dir)) != NULL;) {
     int pid, length = 0;
     if (sscanf(entry->d_name, "%d.copy%n", &pid, &length) != 1 || length == 0) continue;
@@ -159,6 +172,6 @@ unsigned long compare_images(int dir_fd, const char *copies) {
   closedir(dir);
   /* Nothing compared would prove nothing. */
   if (compared == 0) tell(0, 0, "was compared: there are no copies");
-  printf("%lu pages compared, %lu differ\n", compared, differences);
+  printf("%lu pages compared, %lu differ, %lu were taken\n", compared, differences, lacking);
   return differences;
 }

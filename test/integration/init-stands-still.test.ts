@@ -1,9 +1,12 @@
 import {
+  closeSync,
   existsSync,
   mkdirSync,
+  openSync,
   readdirSync,
   readFileSync,
   readlinkSync,
+  rmdirSync,
   writeFileSync,
 } from "node:fs";
 import path from "node:path";
@@ -49,16 +52,29 @@ async function traceInit(): Promise<number> {
   return pid;
 }
 
-/** Freezes a process in a control group of its own, as `docker pause` does. */
-async function freeze(pid: number) {
+/** Freezes a process in a control group of its own, as `docker pause` does; what is returned removes the group. */
+async function freeze(pid: number): Promise<AsyncDisposable> {
   const daemon = `/proc/${await own.daemonPid()}`;
   const mounts = readFileSync(`${daemon}/mountinfo`, "utf8").split("\n");
   const mount = mounts.find((line) => line.includes(" - cgroup2 "))?.split(" ")[4] ?? "";
-  const directory = path.join(daemon, "root", mount, `waypoint-test-${process.pid}`);
+  // Held, since the daemon's mounts go with it.
+  const mountFd = openSync(path.join(daemon, "root", mount), "r");
+  const directory = `/proc/self/fd/${mountFd}/waypoint-test-${process.pid}`;
   mkdirSync(directory);
   writeFileSync(path.join(directory, "cgroup.procs"), String(pid));
   writeFileSync(path.join(directory, "cgroup.freeze"), "1");
-  return directory;
+  return {
+    [Symbol.asyncDispose]: async () => {
+      using _mount = { [Symbol.dispose]: () => closeSync(mountFd) };
+      writeFileSync(path.join(directory, "cgroup.kill"), "1");
+      await eventually(
+        "an empty group",
+        () => readFileSync(path.join(directory, "cgroup.procs"), "utf8"),
+        (processes) => processes === "",
+      );
+      rmdirSync(directory);
+    },
+  };
 }
 
 /** What became of `work`: fails the test where it takes minutes. */
@@ -106,7 +122,7 @@ test("all sessions end with the daemon, traced, stopped and frozen ones too", as
   process.kill(stopped, "SIGSTOP");
   const frozen = await own.waypoint.new({ name: "frozen" });
   const frozenPid = await pidOf(frozen);
-  await freeze(frozenPid);
+  await using _group = await freeze(frozenPid);
   expect(await inSeconds(frozen.exec("true"))).toMatchObject({
     message: "The session's first process is frozen by its control group.",
   });
