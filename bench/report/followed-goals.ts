@@ -39,6 +39,19 @@ export const TRACKED_GOALS: readonly Goal[] = [
   },
 ];
 
+/** No pause is longer than that of CRIU by hand. */
+export const NEVER_SLOWER_GOALS: readonly Goal[] = [
+  ["node", "a Node server"],
+  ["redis", "Redis, 100 MB"],
+  ["postgresql", "PostgreSQL"],
+  ["memory", "2 GiB"],
+].map(
+  ([name = "", who = ""]): Goal => ({
+    ...{ what: `${who}: pause against bare criu dump`, atMost: 1 },
+    ...{ figure: [name, "waypoint", "pause"], against: [name, "bare criu", "pause"] },
+  }),
+);
+
 const SHELL_BESIDE = "pause of a shell's checkpoint, in turn with these";
 
 /** Programs of daily work, likewise: against a shell in the same run. */

@@ -26,8 +26,9 @@ test("goals are judged as a value, as a ratio, and as times faster", () => {
 
   expect(outcomes(results)).toEqual([
     ["≤ 10 ms", "11.0 ms", false],
-    ["≤ 1.3 ×", "1.10 ×", true],
-    ["≤ 25 ms", "20.0 ms", true],
+    ["≤ 1.1 ×", "1.10 ×", true],
+    ["≤ 1.5 ×", "1.00 ×", true],
+    ["≤ 28 ms", "20.0 ms", true],
     ["≥ 10 ×", "9.5 ×", false],
     ["≥ 10 ×", "20.0 ×", true],
   ]);
@@ -38,8 +39,9 @@ test("a goal whose peer is missing is not judged, and one of another workload is
 
   expect(outcomes(results)).toEqual([
     ["≤ 10 ms", "9.0 ms", true],
-    ["≤ 1.3 ×", null, null],
-    ["≤ 25 ms", "30.0 ms", false],
+    ["≤ 1.1 ×", null, null],
+    ["≤ 1.5 ×", "1.00 ×", true],
+    ["≤ 28 ms", "30.0 ms", false],
     ["≥ 10 ×", null, null],
     ["≥ 10 ×", null, null],
   ]);

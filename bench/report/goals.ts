@@ -1,6 +1,6 @@
 import { restedFigure } from "../measuring/rested.ts";
 import { PACE_MEBIBYTES } from "../workloads/pace.ts";
-import { FOLLOWED_GOALS, TRACKED_GOALS } from "./followed-goals.ts";
+import { FOLLOWED_GOALS, NEVER_SLOWER_GOALS, TRACKED_GOALS } from "./followed-goals.ts";
 import type { Figure, Goal } from "./goal.ts";
 import { median, type Results, spread } from "./results.ts";
 
@@ -34,6 +34,10 @@ const PACE_GOALS: readonly Goal[] = [
         ...{ what: `pause after a rest, ${mebibytes} MiB: p95 against p50`, atMost: 1.5 },
         ...{ figure, isSpread: true },
       },
+      {
+        ...{ what: `pause after a rest, ${mebibytes} MiB, against bare criu dump`, atMost: 1 },
+        ...{ figure, against: ["pace", `bare criu, ${mebibytes} MiB`, restedFigure("pause")] },
+      },
     ];
   }),
   {
@@ -56,6 +60,11 @@ const AUTOMATIC_GOALS: readonly Goal[] = [
   {
     ...{ what: "auto hybrid, 150 MiB: longest pause", atMost: 60 },
     figure: ["automatic", "auto hybrid", "pause, longest"],
+  },
+  {
+    ...{ what: "auto hybrid, 150 MiB: longest pause against a shell's", atMost: 1.5 },
+    figure: ["automatic", "auto hybrid", "pause, longest"],
+    against: ["automatic", "a shell, auto hybrid", "pause, longest"],
   },
   {
     ...{ what: "slowest exec of 100, against without auto", atMost: 1.3 },
@@ -88,13 +97,17 @@ const AGED_GOALS: readonly Goal[] = [
 const GOALS: readonly Goal[] = [
   { what: "pause of a shell's checkpoint", atMost: 10, figure: SHELL_PAUSE },
   {
-    ...{ what: "the same against bare criu dump", atMost: 1.3 },
+    ...{ what: "pause of a shell's checkpoint against bare criu dump", atMost: 1.1 },
     ...{ figure: SHELL_PAUSE, against: ["shell", "bare criu", "pause"] },
   },
-  { what: "cold fork to the first answered command", atMost: 25, figure: FORKED },
-  { what: "standby fork, likewise", atMost: 2, figure: ["standby", "waypoint", "fork"] },
-  { what: "standby restore, likewise", atMost: 2, figure: ["standby", "waypoint", "restore"] },
-  { what: "standby undo, likewise", atMost: 2, figure: ["standby", "waypoint", "undo"] },
+  {
+    ...{ what: "pause of a shell's checkpoint: p95 against p50", atMost: 1.5, isSpread: true },
+    figure: SHELL_PAUSE,
+  },
+  { what: "cold fork to the first answered command", atMost: 28, figure: FORKED },
+  { what: "standby fork, likewise", atMost: 4, figure: ["standby", "waypoint", "fork"] },
+  { what: "standby restore, likewise", atMost: 4, figure: ["standby", "waypoint", "restore"] },
+  { what: "standby undo, likewise", atMost: 5, figure: ["standby", "waypoint", "undo"] },
   { what: "16 forks, all answering", atMost: 400, figure: ["forks", "waypoint", "16 forks"] },
   {
     ...{ what: "throw-away fork on two cores, of 40 a second", atMost: 25 },
@@ -192,6 +205,11 @@ const GOALS: readonly Goal[] = [
     figure: ["space", "1 GiB", "store, MiB"],
   },
   {
+    ...{ what: "store: ten checkpoints of 1 GiB with 10 MiB written, against what was copied" },
+    ...{ atMost: 1.05, figure: ["space", "1 GiB, 10 MiB written", "store, MiB"] },
+    against: ["space", "1 GiB, 10 MiB written", "copied in pauses, MiB"],
+  },
+  {
     ...{ what: "store: 100 checkpoints of a shell", atMost: 100, unit: "MiB" },
     figure: ["space", "shell", "store, MiB"],
   },
@@ -218,6 +236,7 @@ const GOALS: readonly Goal[] = [
       },
     }),
   ),
+  ...NEVER_SLOWER_GOALS,
   ...TRACKED_GOALS,
   ...FOLLOWED_GOALS,
   ...PACE_GOALS,

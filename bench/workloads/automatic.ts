@@ -15,29 +15,34 @@ const CALL_MS_MAX = 2_000;
 /** What somebody feels in a session that is checkpointed by itself: after each command. */
 export const automatic: Workload = {
   name: "automatic",
-  title: `a session of ${MEBIBYTES} MiB with a command every 4 s: checkpointed by itself, and not`,
+  title: `a session of ${MEBIBYTES} MiB with a command every 4 s: checkpointed by itself, and not; and a shell`,
   rounds: { quick: 0, full: 5 },
   withoutWarmUp: true,
   prepare: async (context) => [
-    await inUse("auto hybrid", "hybrid", context),
-    await inUse("auto off", "manual", context),
+    await inUse("auto hybrid", { policy: "hybrid", mebibytes: MEBIBYTES }, context),
+    await inUse("auto off", { policy: "manual", mebibytes: MEBIBYTES }, context),
+    await inUse("a shell, auto hybrid", { policy: "hybrid", mebibytes: 0 }, context),
   ],
 };
 
 async function inUse(
   name: string,
-  policy: string,
-  { stack, buildDir }: WorkloadContext,
+  { policy, mebibytes }: { policy: string; mebibytes: number },
+  context: WorkloadContext,
 ): Promise<Contender> {
-  const { waypoint } = stack.use(await WaypointWorld.open());
+  const { waypoint } = context.stack.use(await WaypointWorld.open());
   const session = await waypoint.new({ name: "used", ...PLAIN_SHELL });
-  const computer = sessionComputer(session);
-  await computer.write("/tmp/resident", await compile("resident", buildDir));
-  const program = inBackground(`/tmp/resident ${MEBIBYTES} /tmp/full`);
-  await computer.shell(`chmod 755 /tmp/resident; ${program}`);
-  await session.exec("until test -e /tmp/full; do sleep 0.1; done");
+  if (mebibytes > 0) await holdMemory(session, mebibytes, context);
   await session.auto({ policy });
   return { name, run: () => useFor(session) };
+}
+
+async function holdMemory(session: Session, mebibytes: number, { buildDir }: WorkloadContext) {
+  const computer = sessionComputer(session);
+  await computer.write("/tmp/resident", await compile("resident", buildDir));
+  const program = inBackground(`/tmp/resident ${mebibytes} /tmp/full`);
+  await computer.shell(`chmod 755 /tmp/resident; ${program}`);
+  await session.exec("until test -e /tmp/full; do sleep 0.1; done");
 }
 
 async function useFor(session: Session): Promise<Record<string, number>> {

@@ -5,7 +5,8 @@ import { untilDurable } from "../contenders/waypoint.ts";
 import { timed } from "../measuring/contender.ts";
 import { summarize } from "../measuring/statistics.ts";
 import { compile, inBackground, type Program, startProgram } from "../programs/program.ts";
-import { PLAIN_SHELL, sessionComputer, WaypointWorld } from "../worlds/waypoint-world.ts";
+import { haveWritten, writerProgram } from "../programs/writer.ts";
+import { initOf, PLAIN_SHELL, sessionComputer, WaypointWorld } from "../worlds/waypoint-world.ts";
 import type { Workload, WorkloadContext } from "./workload.ts";
 
 const MEBIBYTE = 1024 ** 2;
@@ -22,7 +23,7 @@ const READY = "/tmp/memory-is-full";
  */
 export const space: Workload = {
   name: "space",
-  title: `${LARGE_COUNT} checkpoints of an idle 1 GiB process, ${SHELL_COUNT} of a shell`,
+  title: `${LARGE_COUNT} checkpoints of a 1 GiB process, idle or with 10 MiB written before each; ${SHELL_COUNT} of a shell`,
   rounds: { quick: 0, full: 1 },
   withoutWarmUp: true,
   prepare: async (context) => {
@@ -30,8 +31,10 @@ export const space: Workload = {
     const hold = inBackground(`/tmp/resident ${LARGE_MIB} ${READY}`);
     const start = `chmod 755 /tmp/resident; ${hold}`;
     const program = { files, start, isReady: `test -e ${READY}` };
+    const writer = writerProgram(await compile("writer", context.buildDir), LARGE_MIB, "asked");
     return [
       { name: "1 GiB", run: () => large(program, context) },
+      { name: "1 GiB, 10 MiB written", run: () => written(writer, context) },
       { name: "shell", run: () => many(context) },
     ];
   },
@@ -59,6 +62,24 @@ async function large(program: Program, { stack }: WorkloadContext) {
     "exec in another session": quiet.p50,
     "exec in another session, during that copy": busy.p50,
   };
+}
+
+/** What the store grows by, and what was written; the first checkpoint, which has all, is not in it. */
+async function written(program: Program, { stack }: WorkloadContext) {
+  const world = stack.use(await WaypointWorld.open());
+  const session = await world.waypoint.new(PLAIN_SHELL);
+  await startProgram(sessionComputer(session), program);
+  const init = await initOf(session);
+  await untilDurable(await session.checkpoint());
+  const before = usedMib(world);
+  let bytes = 0;
+  for (let nth = 1; nth <= LARGE_COUNT; nth += 1) {
+    await haveWritten(init, nth);
+    const checkpoint = await session.checkpoint();
+    bytes += checkpoint.info.pauseBytes ?? checkpoint.info.memoryBytes;
+    await untilDurable(checkpoint);
+  }
+  return { "store, MiB": usedMib(world) - before, "copied in pauses, MiB": bytes / MEBIBYTE };
 }
 
 async function many({ stack }: WorkloadContext) {

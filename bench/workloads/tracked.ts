@@ -1,21 +1,19 @@
-import { readFileSync, renameSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import os from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
-import { pollUntil } from "../../src/base/index.ts";
 import type { Session } from "../../src/index.ts";
 import { bareDump } from "../contenders/bare-criu.ts";
 import { TICK_NOTED_MS, untilDurable } from "../contenders/waypoint.ts";
 import { type Contender, timed } from "../measuring/contender.ts";
 import { NotMeasured } from "../measuring/not-measured.ts";
-import { compile, Gaps, inBackground, type Program } from "../programs/program.ts";
+import { compile, Gaps, type Program } from "../programs/program.ts";
+import { haveWritten, WRITER_DIRECTORY, writerProgram } from "../programs/writer.ts";
 import { initOf, WaypointWorld } from "../worlds/waypoint-world.ts";
 import { bareCriu, startIn } from "./compare-program.ts";
 import { unlessMissing, type Workload, type WorkloadContext } from "./workload.ts";
 
 /** The programs, and images of each. */
 const COPIES_MAX = 7;
-const DIRECTORY = "/tmp";
-const WRITE_TIMEOUT_MS = 60_000;
 /** Long enough that all memory is written once, or a good part of it. */
 const SPEED_MS = 1_000;
 const MEBIBYTE = 1024 ** 2;
@@ -35,11 +33,7 @@ export const tracked: Workload = {
       throw new NotMeasured(`less than ${COPIES_MAX * mebibytes} MiB of memory are free`);
     }
     const writer = await compile("writer", context.buildDir);
-    const programOf = (mode: "asked" | "works" | "all"): Program => ({
-      files: { "/tmp/writer": writer },
-      start: `chmod 755 /tmp/writer; ${inBackground(`/tmp/writer ${mebibytes} ${DIRECTORY} ${mode}`)}`,
-      isReady: `test -e ${DIRECTORY}/full`,
-    });
+    const programOf = writerProgram.bind(null, writer, mebibytes);
     const follows = context.stack.use(await WaypointWorld.open());
     return [
       await later(follows, programOf("asked"), context),
@@ -73,7 +67,7 @@ async function later(
     name: "waypoint",
     before: async () => {
       writes += 1;
-      await write(init, writes);
+      await haveWritten(init, writes);
     },
     run: async () => {
       const { stepsPerMs: _, ...figures } = await checkpointOf(session);
@@ -152,21 +146,6 @@ async function speedOf(session: Session): Promise<number> {
 }
 
 function stepsOf(init: number): number {
-  const bytes = readFileSync(`/proc/${init}/root${DIRECTORY}/steps`);
+  const bytes = readFileSync(`/proc/${init}/root${WRITER_DIRECTORY}/steps`);
   return bytes.length < 8 ? 0 : Number(bytes.readBigUInt64LE());
-}
-
-/** Has 10 MiB written, and waits until they are. */
-async function write(init: number, number: number): Promise<void> {
-  const inside = `/proc/${init}/root${DIRECTORY}`;
-  // At once: of a file that is empty for a moment the program would read another number, and write twice.
-  writeFileSync(`${inside}/wanted.new`, String(number));
-  renameSync(`${inside}/wanted.new`, `${inside}/wanted`);
-  await pollUntil("the write", { timeoutMs: WRITE_TIMEOUT_MS }, () => {
-    try {
-      return readFileSync(`${inside}/done`, "utf8") === String(number) ? true : undefined;
-    } catch {
-      return undefined; // It has written nothing yet.
-    }
-  });
 }
