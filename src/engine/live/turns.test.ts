@@ -13,6 +13,30 @@ function ask(turns: Turns, askedAtMs = performance.now(), signal?: AbortSignal) 
   return asked;
 }
 
+test("it gives way to a command until that has ended, or for a second of it", async () => {
+  const turns = new Turns();
+  const short = turns.command();
+  const behindShort = ask(turns);
+  short[Symbol.dispose]();
+  await vi.advanceTimersByTimeAsync(39);
+  expect(behindShort.isDone).toBe(false);
+  await vi.advanceTimersByTimeAsync(1);
+  expect(behindShort.isDone).toBe(true);
+
+  const long = turns.command();
+  const behindLong = ask(turns);
+  await vi.advanceTimersByTimeAsync(1_039);
+  expect(behindLong.isDone).toBe(false);
+  await vi.advanceTimersByTimeAsync(1);
+  expect(behindLong.isDone).toBe(true);
+  // It has ended once already.
+  long[Symbol.dispose]();
+  turns.begin();
+  const behindOperation = ask(turns);
+  await vi.advanceTimersByTimeAsync(100);
+  expect(behindOperation.isDone).toBe(false);
+});
+
 test("what nobody waits for goes on at once where nobody waits for anything", async () => {
   const asked = ask(new Turns());
   await vi.advanceTimersByTimeAsync(0);

@@ -5,6 +5,9 @@ export const PUT_OFF_MS_MAX = 2_000;
 /** An answer has to get to whoever waits, who often asks for something else at once. */
 const REST_MS = 40;
 
+/** Who waits for a command longer than that does not feel what goes on beside it. */
+const COMMAND_MS_MAX = 1_000;
+
 /** What is put off now. */
 interface PutOff {
   goOn: () => void;
@@ -12,7 +15,7 @@ interface PutOff {
 
 /**
  * Whose turn it is: what nobody waits for (copies, stories, standbys) asks before each of its steps, and
- * goes on when nothing is done that somebody waits for. A program of it that runs already stands meanwhile.
+ * goes on when nothing is done that somebody waits for, an operation or a command. A program of it that runs already stands meanwhile.
  *
  * Nothing is put off for longer than {@link PUT_OFF_MS_MAX} after it was asked for, however busy it is;
  * at all where memory is short, since what is put off holds it; and while somebody waits for just that.
@@ -53,6 +56,20 @@ export class Turns {
     if (this.#atWork > 0) return;
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.#releaseAll(), REST_MS);
+  }
+
+  /** A command begins that somebody waits for: it counts until it is disposed of, or for a second. */
+  command(): Disposable {
+    let isEnded = false;
+    const end = () => {
+      if (isEnded) return;
+      isEnded = true;
+      clearTimeout(timer);
+      this.end();
+    };
+    const timer = setTimeout(end, COMMAND_MS_MAX).unref();
+    this.begin();
+    return { [Symbol.dispose]: end };
   }
 
   /** Somebody waits for what goes on in the background: nothing is put off until this is disposed of. */

@@ -51,6 +51,7 @@ export async function execInSession(
   const live = requireLive(session, engine);
   const { dialect } = sessionShell(session, engine);
   const line = quoteCommand(input.command, dialect);
+  using _waitedFor = engine.turns.command();
   const entry = engine.journal.begin(live, line, { inLiveShell: input.shell === "live" });
   try {
     const result = await runCommand({ session, live, entry }, input, client, engine);

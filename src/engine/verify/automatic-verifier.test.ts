@@ -14,7 +14,12 @@ function verifying(
   {
     change = {},
     run = async () => {},
-  }: { change?: Partial<CheckpointRow>; run?: (signal: AbortSignal) => Promise<void> } = {},
+    idleMs = 0,
+  }: {
+    change?: Partial<CheckpointRow>;
+    run?: (signal: AbortSignal) => Promise<void>;
+    idleMs?: number;
+  } = {},
 ) {
   const ran: string[] = [];
   let concurrency = 0;
@@ -39,7 +44,7 @@ function verifying(
     const row = checkpointRow({ id: `c${number}`, parent, createdAt, trigger: "auto", ...change });
     engine.catalog.insertCheckpoint(row);
   }
-  const verifier = new AutomaticVerifier(engine, 0);
+  const verifier = new AutomaticVerifier(engine, idleMs);
   return { engine, verifier, ran, logged, concurrencyMax: () => concurrencyMax };
 }
 
@@ -64,6 +69,26 @@ test("automatic checkpoints are verified newest first, one at a time, each once"
   expect(concurrencyMax()).toBe(1);
   expect(engine.catalog.verifications.verdicts().get("c2")?.exitCode).toBe(0);
   await verifier.close();
+});
+
+test("somebody who is always at work puts a verification off for half a minute at most", async () => {
+  vi.useFakeTimers();
+  const { verifier, ran } = verifying({}, 1, { idleMs: 2_000 });
+  try {
+    for (let seconds = 0; seconds < 29; seconds += 1) {
+      verifier.look();
+      await vi.advanceTimersByTimeAsync(1_000);
+    }
+    expect(ran).toEqual([]);
+
+    verifier.look();
+    await vi.advanceTimersByTimeAsync(1_000);
+
+    expect(ran).toEqual(["c1"]);
+  } finally {
+    vi.useRealTimers();
+    await verifier.close();
+  }
 });
 
 test("of a long timeline only the newest twenty are", async () => {

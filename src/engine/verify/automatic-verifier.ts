@@ -6,6 +6,8 @@ import { verifyCheckpoint } from "./verify-checkpoint.ts";
 
 /** Without an operation for so long, nobody is at work. */
 const IDLE_MS = 2_000;
+/** Somebody may always be at work: longest time for which a verification is put off. */
+const PUT_OFF_MS_MAX = 30_000;
 /** So many automatic checkpoints of a session are looked at, its newest. */
 const CHECKPOINTS_MAX = 20;
 /** As that of `verify` unless it is told. */
@@ -19,7 +21,7 @@ interface Pair {
 
 /**
  * Verifies the automatic checkpoints of sessions that have a verify command: when no operation has
- * ended for a while, one at a time, newest first, each once.
+ * ended for a while, or half a minute after one was first due, one at a time, newest first, each once.
  */
 export class AutomaticVerifier implements BackgroundVerifier {
   readonly #engine: Engine;
@@ -28,6 +30,8 @@ export class AutomaticVerifier implements BackgroundVerifier {
   /** What could not be run is not tried again by this daemon. */
   readonly #failed = new Set<string>();
   #timer: NodeJS.Timeout | undefined;
+  /** Since when one is due; `null`: it has begun, or none is. */
+  #dueSinceMs: number | null = null;
   #running: Promise<void> | null = null;
   /** What is under way, to be given up. */
   #current: { sessionId: string; abort: AbortController } | undefined;
@@ -40,7 +44,9 @@ export class AutomaticVerifier implements BackgroundVerifier {
   look(): void {
     if (this.#closing.signal.aborted) return;
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#begin(), this.#idleMs).unref();
+    this.#dueSinceMs ??= performance.now();
+    const leftMs = this.#dueSinceMs + PUT_OFF_MS_MAX - performance.now();
+    this.#timer = setTimeout(() => this.#begin(), Math.min(this.#idleMs, leftMs)).unref();
   }
 
   abandon(sessionId: string): void {
@@ -54,6 +60,7 @@ export class AutomaticVerifier implements BackgroundVerifier {
   }
 
   #begin(): void {
+    this.#dueSinceMs = null;
     this.#running ??= this.#verifyOne()
       .catch((error: unknown) => this.#engine.logger.error("verify in the background", error))
       .finally(() => {
