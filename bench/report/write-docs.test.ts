@@ -30,7 +30,7 @@ After
 
 const line = { contender: "waypoint", figure: "16 forks", count: 3, min: 400, p50: 500, p95: 600 };
 const RESULTS = {
-  machine: { at: "2026-02-03T00:00:00Z", loadBefore: 0.5, loadAfter: 1, cores: 2 },
+  machine: { at: "2026-02-03T00:00:00Z", loadBefore: 0.5, loadAfter: 1, cores: 2, cpu: "Fast" },
   words: "--only forks",
   workloads: [
     {
@@ -48,7 +48,7 @@ test("a run of some workloads writes theirs, and leaves the others", () => {
   expect(written).toContain("| 16 forks, all answering | ≤ 400 ms | 500.0 ms | **missed** |\n");
   expect(written).toContain("| log of 5,000 checkpoints | ≤ 300 ms | 227.6 ms | met |\n\n### New");
   expect(written).toContain("### New title (`forks`)\n\n| | | min |");
-  expect(written).toContain("goals: 2026-02-03, `npm run bench -- --only forks`, load 0.5 before");
+  expect(written).toContain("goals: 2026-02-03, `npm run bench -- --only forks`, 2 cores (Fast), ");
   expect(written).not.toContain("old figures");
   expect(written).toContain("kept figures\n\n<!-- end");
   expect(withFigures(written, RESULTS)).toBe(written);

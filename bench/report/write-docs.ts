@@ -54,7 +54,8 @@ function withGoals(head: string, goals: readonly GoalOutcome[]): string {
 
 function toldOf({ machine, words }: Results): string {
   const load = `load ${machine.loadBefore.toFixed(1)} before and ${machine.loadAfter.toFixed(1)} after`;
-  return `${machine.at.slice(0, 10)}, \`npm run bench -- ${words}\`, ${load}`;
+  const on = `${machine.cores} cores (${machine.cpu})`;
+  return `${machine.at.slice(0, 10)}, \`npm run bench -- ${words}\`, ${on}, ${load}`;
 }
 
 function renderMarkdown(results: Results): string {
