@@ -59,10 +59,28 @@ async function trackerOf(init: number): Promise<number | undefined> {
   return found === undefined ? undefined : Number(found);
 }
 
+/** Returns the program of a daemon that puts images together, or copies memory ahead. */
+function findAssemble(daemon: number): number | undefined {
+  try {
+    const threads = readdirSync(`/proc/${daemon}/task`);
+    const children = threads.flatMap((thread) =>
+      readFileSync(`/proc/${daemon}/task/${thread}/children`, "utf8").split(" "),
+    );
+    const found = children.filter(Boolean).find((pid) => {
+      const [program = "", first] = readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
+      return program.endsWith("/image-assemble") && first !== "compare";
+    });
+    return found === undefined ? undefined : Number(found);
+  } catch {
+    return undefined; // One of them has ended meanwhile.
+  }
+}
+
 /** Returns what is to end; undefined where nothing of it runs now. */
 const victims: Record<string, (init: number, daemon: number) => Promise<number | undefined>> = {
   tracker: async (init) => await trackerOf(init),
   CRIU: async (_init, daemon) => findDump(own.stateDir, daemon),
+  "image-assemble": async (_init, daemon) => findAssemble(daemon),
   daemon: async (_init, daemon) => daemon,
   init: async (init) => init,
 };
@@ -78,7 +96,8 @@ async function killIn(victim: string, part: number, usualMs: number): Promise<bo
       isDone = true;
     });
   const isCriu = victim === "CRIU";
-  if (!isCriu) await delay(part * usualMs);
+  // What does not run all the time is waited for.
+  if (!isCriu && victim !== "image-assemble") await delay(part * usualMs);
   let pid = await victims[victim]?.(init, daemon);
   while (pid === undefined && !isDone) {
     await delay(0);
