@@ -51,7 +51,7 @@ static void wrong_page(struct area *a, unsigned page, uint64_t before) {
 
 void verify(struct area *a) {
   static __thread uint64_t marks[PAGES_MAX];
-  if (a->kind != ANONYMOUS || a->protection == PROT_NONE) return;
+  if ((a->kind != ANONYMOUS && a->kind != SHARED) || a->protection == PROT_NONE) return;
   read_marks(a->at, a->pages, marks);
   for (unsigned page = 0; page < a->pages; page++) {
     const uint32_t *words = (const uint32_t *)(a->at + page * PAGE);

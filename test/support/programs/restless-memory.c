@@ -68,6 +68,9 @@ static void fork_one(struct worker *w) {
       execl(program, program, text, "0", NULL);
       _exit(9);
     }
+    /* What it has in common with its parent only that one writes to, and knows what it is. */
+    for (int i = 0; i < AREAS; i++)
+      if (w->areas[i].kind == SHARED) unmap(&w->areas[i]);
     run(w, CHILD_STEPS, 0);
     _exit(0);
   }
