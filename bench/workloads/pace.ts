@@ -1,11 +1,12 @@
 import type { Session } from "../../src/index.ts";
+import { bareRestore } from "../contenders/bare-criu.ts";
 import { callOnCommandLine } from "../contenders/command-line.ts";
 import { answer, waypointFork, waypointRestore } from "../contenders/waypoint.ts";
 import { type Contender, timed } from "../measuring/contender.ts";
 import { compile, inBackground } from "../programs/program.ts";
 import { PLAIN_SHELL, WaypointWorld } from "../worlds/waypoint-world.ts";
-import { compareProgram } from "./compare-program.ts";
-import type { Workload, WorkloadContext } from "./workload.ts";
+import { bareCriu, compareProgram } from "./compare-program.ts";
+import { unlessMissing, type Workload, type WorkloadContext } from "./workload.ts";
 
 /** What the sessions hold. */
 export const PACE_MEBIBYTES = [30, 100, 768];
@@ -27,7 +28,7 @@ export const pace: Workload = {
   },
 };
 
-/** The checkpoints of a session with so much memory, and CRIU's by hand. */
+/** The checkpoints of a session with so much memory, CRIU's by hand and podman's. */
 async function ofSize(mebibytes: number, context: WorkloadContext): Promise<Contender[]> {
   const ready = `/tmp/full-${mebibytes}`;
   const compared = await compareProgram(
@@ -37,19 +38,23 @@ async function ofSize(mebibytes: number, context: WorkloadContext): Promise<Cont
       isReady: `test -e ${ready}`,
     },
     context,
-    { withPodman: false, only: "checkpoints" },
+    { withPodman: true, only: "checkpoints" },
   );
   return compared.map(({ name, run }) => ({ name: `${name}, ${mebibytes} MiB`, run }));
 }
 
-/** An older checkpoint of a shell: forked, and restored with what is captured for undo. */
-async function goingBack({ stack }: WorkloadContext): Promise<Contender[]> {
-  const world = stack.use(await WaypointWorld.open());
+const NO_PROGRAM = { files: {}, start: ":", isReady: ":" };
+
+/** An older checkpoint of a shell: forked, and restored with what is captured for undo; CRIU's restore by hand. */
+async function goingBack(context: WorkloadContext): Promise<Contender[]> {
+  const world = context.stack.use(await WaypointWorld.open());
   const session = await world.waypoint.new({ name: "plain", ...PLAIN_SHELL });
   await session.exec("cd /srv; export MARK=1");
   const older = await session.checkpoint({ durable: true });
+  const bare = async () => [bareRestore(await bareCriu(NO_PROGRAM, context))];
   return [
     waypointFork(older),
+    ...(await unlessMissing("bare criu", context, bare)),
     afterWork(session, waypointRestore(session, older)),
     {
       name: "command line",
