@@ -6,7 +6,7 @@ import { verifyCheckpoint } from "./verify-checkpoint.ts";
 
 /** Without an operation for so long, nobody is at work. */
 const IDLE_MS = 2_000;
-/** Somebody may always be at work: longest time for which a verification is put off. */
+/** Somebody may always be at work: longest time for which operations put a verification off. */
 const PUT_OFF_MS_MAX = 30_000;
 /** So many automatic checkpoints of a session are looked at, its newest. */
 const CHECKPOINTS_MAX = 20;
@@ -21,7 +21,7 @@ interface Pair {
 
 /**
  * Verifies the automatic checkpoints of sessions that have a verify command: when no operation has
- * ended for a while, or half a minute after one was first due, one at a time, newest first, each once.
+ * ended for a while, which is waited for half a minute at most, one at a time, newest first, each once.
  */
 export class AutomaticVerifier implements BackgroundVerifier {
   readonly #engine: Engine;
@@ -30,8 +30,8 @@ export class AutomaticVerifier implements BackgroundVerifier {
   /** What could not be run is not tried again by this daemon. */
   readonly #failed = new Set<string>();
   #timer: NodeJS.Timeout | undefined;
-  /** Since when one is due; `null`: it has begun, or none is. */
-  #dueSinceMs: number | null = null;
+  /** Since when it is waited that nobody is at work; `null`: it is not. */
+  #waitsSinceMs: number | null = null;
   #running: Promise<void> | null = null;
   /** What is under way, to be given up. */
   #current: { sessionId: string; abort: AbortController } | undefined;
@@ -44,8 +44,8 @@ export class AutomaticVerifier implements BackgroundVerifier {
   look(): void {
     if (this.#closing.signal.aborted) return;
     clearTimeout(this.#timer);
-    this.#dueSinceMs ??= performance.now();
-    const leftMs = this.#dueSinceMs + PUT_OFF_MS_MAX - performance.now();
+    this.#waitsSinceMs ??= performance.now();
+    const leftMs = this.#waitsSinceMs + PUT_OFF_MS_MAX - performance.now();
     this.#timer = setTimeout(() => this.#begin(), Math.min(this.#idleMs, leftMs)).unref();
   }
 
@@ -60,7 +60,7 @@ export class AutomaticVerifier implements BackgroundVerifier {
   }
 
   #begin(): void {
-    this.#dueSinceMs = null;
+    this.#waitsSinceMs = null;
     this.#running ??= this.#verifyOne()
       .catch((error: unknown) => this.#engine.logger.error("verify in the background", error))
       .finally(() => {

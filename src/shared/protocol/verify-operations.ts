@@ -33,8 +33,8 @@ export const VERIFY_CONTRACT = {
     description:
       "Forks made from then on have it, too. Results that are there stay. Automatic " +
       "checkpoints are verified in the background, when no operation has ended for some " +
-      "seconds. Half a minute after one was due it is verified in any case. Of each session " +
-      "the newest twenty, newest first, one at a time, each once.",
+      "seconds. Operations put that off for half a minute at most. Of each session the " +
+      "newest twenty, newest first, one at a time, each once.",
     errors: ["SESSION_NOT_FOUND", "REFERENCE_AMBIGUOUS", "STORE_FULL"],
     examples: [
       ["waypoint verify --set web -- npm test", "What `checkpoint web --verify` then runs"],
