@@ -4,6 +4,7 @@
  *
  *     left           "left BYTES all", or "left BYTES touched" where nothing is to come by itself
  *     fill BYTES     brings about as much that nobody has touched; the same answer
+ *     keep           what nobody touches is to come, too, from now on; the same answer
  *     prepare        for a dump: compares all files of pages with their sums, and brings what a dump could
  *                    not leave out; the same answer
  *     prepare compared
@@ -80,6 +81,11 @@ static void say_left(struct server *server, struct client *client) {
   say(client, text, (size_t)length);
 }
 
+static void keep_all(struct server *server, struct client *client) {
+  server->is_touched_only = 0;
+  say_left(server, client);
+}
+
 static void say_unfilled(struct server *server, struct client *client) {
   char *text = NULL;
   size_t length = 0;
@@ -105,6 +111,7 @@ int read_client(struct server *server, int descriptor) {
   int is_waiting = client->wanted > 0 || client->is_preparing;
   if (length <= 0 || request[length - 1] != '\n' || !server->is_finished || is_waiting) let_go(client);
   else if (strcmp(request, "left\n") == 0) say_left(server, client);
+  else if (strcmp(request, "keep\n") == 0) keep_all(server, client);
   else if (strcmp(request, "prepare\n") == 0) client->is_preparing = 1;
   else if (strcmp(request, "prepare compared\n") == 0) client->is_preparing = client->knows_images = 1;
   else if (strcmp(request, "unfilled\n") == 0) say_unfilled(server, client);

@@ -1,5 +1,11 @@
 import { forkCheckpoint } from "../engine/checkpoint/index.ts";
-import { removeSession, requireUsablePids, requireValidName } from "../engine/session/index.ts";
+import {
+  describeSession,
+  keepMemory,
+  removeSession,
+  requireUsablePids,
+  requireValidName,
+} from "../engine/session/index.ts";
 import { describeStandby } from "../engine/standby/index.ts";
 import { resolveCheckpoint, resolveSession } from "../portable/lineage/index.ts";
 import { type CheckpointRow, tagsOf } from "../portable/model/index.ts";
@@ -13,7 +19,7 @@ import { withSession } from "./with-session.ts";
 
 /** The handlers of making checkpoints, and sessions from them. */
 export const CHECKPOINT_HANDLERS: HandlersOf<
-  "checkpoint" | "name" | "describe" | "tag" | "fork" | "standby"
+  "checkpoint" | "name" | "describe" | "tag" | "fork" | "keep" | "standby"
 > = {
   checkpoint: takeCheckpoint,
 
@@ -56,6 +62,13 @@ export const CHECKPOINT_HANDLERS: HandlersOf<
       bindsLeftOut,
     };
   },
+
+  keep: (input, engine, client) =>
+    withSession(input.session, engine, client, async (session) => {
+      const live = engine.live.get(session.id);
+      const leftBytes = live === undefined ? 0 : await keepMemory(live, engine);
+      return { session: describeSession(session, engine), leftBytes };
+    }),
 
   standby: (input, engine, client) =>
     withSession(input.session, engine, client, async (session) => {

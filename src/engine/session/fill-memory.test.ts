@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { fakeEngine } from "../../../test/support/fake-engine.ts";
 import type { PagesLeft } from "../../linux/criu/index.ts";
-import { fillAll, fillWhenIdle } from "./fill-memory.ts";
+import { fillAll, fillWhenIdle, keepMemory } from "./fill-memory.ts";
 
 const PACE = { beginDelayMs: 0, lookIntervalMs: 1 };
 const MEBIBYTE = 1024 ** 2;
@@ -117,4 +117,28 @@ test("a server that has brought everything meanwhile is no failure", async () =>
   await fake.fill();
 
   expect(fake.logged).toEqual([]);
+});
+
+test("a fork that is kept is told so, and one that is whole is not asked", async () => {
+  const fake = engineThatFills({ isTouchedOnly: true });
+  const live = fake.live("s1", "s1-1");
+  fake.all.answer("criu.keepPages", async () => ({ leftBytes: 7, isTouchedOnly: false }));
+
+  expect(await keepMemory(live, fake.engine)).toBe(0);
+  fake.engine.filling.set(live.instanceId, new Promise(() => {}));
+  expect(await keepMemory(live, fake.engine)).toBe(7);
+
+  expect(fake.all.all.filter((step) => step.startsWith("criu.keepPages"))).toHaveLength(1);
+});
+
+test("a server that does not answer whoever keeps its fork is ended, and no failure of theirs", async () => {
+  const fake = engineThatFills();
+  const live = fake.live("s1", "s1-1");
+  fake.engine.filling.set(live.instanceId, new Promise(() => {}));
+  fake.all.fail("criu.keepPages", new Error("The pages server does not answer."));
+  fake.all.answer("criu.pagesState", () => ({ kind: "filling", reason: "" }));
+
+  expect(await keepMemory(live, fake.engine)).toBe(0);
+
+  expect(fake.all.all.slice(-2)).toEqual(["sandbox.killTree 70 7", "criu.endPagesServer s1-1"]);
 });

@@ -65,6 +65,22 @@ export async function fillAll(live: LiveInstance, engine: Engine): Promise<void>
   }
 }
 
+/**
+ * Has an instance that gets only what it touches get all of its memory, step by step as {@link fillWhenIdle}
+ * says, and returns how much is still to come.
+ */
+export async function keepMemory(live: LiveInstance, engine: Engine): Promise<number> {
+  if (!engine.filling.has(live.instanceId)) return 0;
+  try {
+    const workDir = workDirOf(live.instanceId);
+    return (await engine.criu.keepPages(workDir, STEP_TIMEOUT_MS)).leftBytes;
+  } catch (error) {
+    await giveUp(live, error, engine);
+    // It had become whole, or is restored again, with all of its memory, from where it came from.
+    return 0;
+  }
+}
+
 /** What is brought is not taken from what others need. */
 function hasRoomFor(leftBytes: number, engine: Engine): boolean {
   return engine.availableMemoryBytes() - leftBytes >= engine.settings.standby.reserveBytes;

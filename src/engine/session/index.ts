@@ -22,6 +22,7 @@ export {
   requireRestorableBinds,
 } from "./extra-mounts.ts";
 export { fillLayers } from "./fill-layers.ts";
+export { keepMemory } from "./fill-memory.ts";
 export { forwardPort, listForwards, resumeForwards, stopForward } from "./forward-ports.ts";
 export { requireUndamaged } from "./image-check.ts";
 export {

@@ -23,6 +23,11 @@ export async function pagesLeft(workDir: string, timeoutMs: number): Promise<Pag
   return await ask(workDir, "left", timeoutMs);
 }
 
+/** Has a server bring what nobody touches, too, when it is asked to. @throws Error  as {@link pagesLeft}. */
+export async function keepPages(workDir: string, timeoutMs: number): Promise<PagesLeft> {
+  return await ask(workDir, "keep", timeoutMs);
+}
+
 /**
  * Has about so much brought that nobody has touched, and returns what is left.
  *

@@ -16,6 +16,7 @@ export { type CriuProgram, endRuns, loadCriu } from "./criu-program.ts";
 export { type DumpOptions, type DumpResult, dump } from "./dump.ts";
 export {
   fillPages,
+  keepPages,
   type PagesLeft,
   pagesLeft,
   pagesSocketPath,

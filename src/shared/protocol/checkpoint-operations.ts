@@ -4,7 +4,7 @@ import { instantSchema } from "./ids.ts";
 import { checkpointRef, pidsInput, sessionRef, withoutBinds } from "./inputs.ts";
 import { describe } from "./operation-contract.ts";
 import { bindsLeftOut } from "./outputs.ts";
-import { standbyPolicySchema } from "./session.ts";
+import { sessionSchema, standbyPolicySchema } from "./session.ts";
 import { stateValues } from "./state.ts";
 import { checkpointVerifyInput, verifyErrorSchema } from "./verification.ts";
 
@@ -143,6 +143,20 @@ export const CHECKPOINT_CONTRACT = {
       takenAt: instantSchema.describe("When that was taken: what came later is not in them"),
       readyMs: z.number().describe("Until all of them answered"),
       bindsLeftOut,
+    }),
+  }),
+  keep: describe({
+    summary: "Have a throw-away fork get all of its memory, as any other session does",
+    description:
+      "It comes step by step while nobody waits and memory is there. Of a session that is no such fork " +
+      "nothing changes.",
+    errors: ["SESSION_NOT_FOUND", "REFERENCE_AMBIGUOUS"],
+    examples: [["waypoint keep try-3", "This one was good: it goes on"]],
+    effect: "write",
+    input: z.strictObject({ session: sessionRef }),
+    output: z.object({
+      session: sessionSchema,
+      leftBytes: z.number().int().describe("Memory that is still to come"),
     }),
   }),
   standby: describe({

@@ -66,6 +66,7 @@ const CALLS: Record<string, Record<string, () => Promise<unknown>>> = {
     standby: () => session.standby("off", gone),
     auto: () => session.auto(gone),
     rename: () => session.rename("other", gone),
+    keep: () => session.keep(gone),
     start: () => session.start(gone),
     stop: () => session.stop(gone),
     remove: () => session.remove(gone),

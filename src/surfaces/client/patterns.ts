@@ -102,7 +102,18 @@ export async function bestOf<T>(
     throw signal?.aborted === true ? cancelled("best of", signal) : failed?.reason;
   }
   if (best === undefined) throw new AggregateError(errors, "All strategies failed.");
+  await keep(best.session);
   return best;
+}
+
+/** It goes on, so that its memory is to come. **On failure** it is removed. */
+async function keep(session: Session): Promise<void> {
+  try {
+    await session.keep();
+  } catch (error) {
+    await session.remove({ force: true });
+    throw error;
+  }
 }
 
 /** Of equals the first strategy wins, whichever was faster. */

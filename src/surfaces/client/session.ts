@@ -236,6 +236,14 @@ export class Session extends CommandedSession implements AsyncDisposable {
     return await callOperation(this.#stateDir, "rm", { ...input, session: this.id }, control);
   }
 
+  /**
+   * Has a throw-away fork get all of its memory, as any other session does: step by step, while nobody
+   * waits and memory is there.
+   */
+  async keep(control: CallControl = {}): Promise<OperationOutput<"keep">> {
+    return await callOperation(this.#stateDir, "keep", { session: this.id }, control);
+  }
+
   /** Removes the files that the session has now; its checkpoints stay. @throws SESSION_WRONG_STATE */
   async removeFiles(control: CallControl = {}): Promise<SessionInfo> {
     return await callOperation(this.#stateDir, "rm.files", { session: this.id }, control);

@@ -72,6 +72,10 @@ export const FORK_COMMANDS: readonly CommandSpec[] = [
     ],
     load: () => import("../commands/fork.ts"),
   }),
+  commandOf("keep", {
+    arguments: () => [SESSION],
+    load: () => import("../commands/keep.ts"),
+  }),
   commandOf("standby", {
     arguments: () => [SESSION, argument("standby", "policy", "[policy]", { parse: parsePolicy })],
     load: () => import("../commands/standby.ts"),
