@@ -65,3 +65,35 @@ test("one that has ended gets no signal", () => {
 
   expect(program.signals).toEqual(["SIGSTOP"]);
 });
+
+test("what may take long stands for as long as it has run, too, and runs on at its end", () => {
+  const programs = new BackgroundPrograms();
+  const told: string[] = [];
+  const stop = () => told.push("stop") > 0;
+  const work = programs.addLong({ stop, letOn: () => void told.push("on") });
+  vi.advanceTimersByTime(3 * STOOD_MS_MAX);
+
+  programs.hold();
+  vi.advanceTimersByTime(4 * STOOD_MS_MAX - 1);
+  expect(told).toEqual(["stop"]);
+  vi.advanceTimersByTime(1);
+  expect(told).toEqual(["stop", "on"]);
+
+  vi.advanceTimersByTime(1);
+  programs.hold();
+  work[Symbol.dispose]();
+  programs.hold();
+  vi.advanceTimersByTime(STOOD_MS_MAX);
+  expect(told).toEqual(["stop", "on", "stop", "on"]);
+});
+
+test("what cannot stand runs on", () => {
+  const programs = new BackgroundPrograms();
+  const told: string[] = [];
+  using _ = programs.addLong({ stop: () => false, letOn: () => void told.push("on") });
+
+  programs.hold();
+  programs.goOn();
+
+  expect(told).toEqual([]);
+});

@@ -1,12 +1,21 @@
 import type { Child } from "./start-child.ts";
 
-/** So long a program stands in all; then it runs to its end, however busy the machine is. */
+/** So long something stands in all; then it runs to its end, however busy the machine is. */
 export const STOOD_MS_MAX = 1_000;
 
-/** A program for which nobody waits. */
-interface BackgroundProgram {
-  child: Pick<Child, "kill">;
-  leftMs: number;
+/** What goes on in the background, and can stand. */
+export interface Standing {
+  /** Returns whether it stands now. */
+  stop: () => boolean;
+  letOn: () => void;
+}
+
+/** What is under way, and how long it has stood. */
+interface UnderWay extends Standing {
+  beganAtMs: number;
+  stoodMs: number;
+  /** It may stand as long as it has run, too: it may take long, and so may what it stands for. */
+  isLong: boolean;
   stopped: { atMs: number; timer: NodeJS.Timeout } | null;
 }
 
@@ -17,47 +26,76 @@ interface BackgroundProgram {
  * Each has a process group of its own: when this process ends while they stand, the kernel ends them by SIGHUP.
  */
 export class BackgroundPrograms {
-  readonly #programs = new Set<BackgroundProgram>();
+  readonly #underWay = new Set<UnderWay>();
   #isHeld = false;
 
   /** Counts a program among them until it has ended. */
   add(child: Pick<Child, "kill" | "once">): void {
-    const program: BackgroundProgram = { child, leftMs: STOOD_MS_MAX, stopped: null };
-    this.#programs.add(program);
-    child.once("exit", () => {
-      clearTimeout(program.stopped?.timer);
-      this.#programs.delete(program);
-    });
-    if (this.#isHeld) this.#stop(program);
+    const program = this.#begin(
+      { stop: () => child.kill("SIGSTOP"), letOn: () => void child.kill("SIGCONT") },
+      { isLong: false },
+    );
+    child.once("exit", () => this.#forget(program));
+  }
+
+  /**
+   * Counts what may take long among them until that is disposed of: it stands for as long as it has run at
+   * most, and {@link STOOD_MS_MAX}. It runs on at its end.
+   */
+  addLong(standing: Standing): Disposable {
+    const work = this.#begin(standing, { isLong: true });
+    const end = () => {
+      this.#letOn(work);
+      this.#forget(work);
+    };
+    return { [Symbol.dispose]: end };
   }
 
   /** They stand from now on. */
   hold(): void {
     this.#isHeld = true;
-    for (const program of this.#programs) this.#stop(program);
+    for (const work of this.#underWay) this.#stop(work);
   }
 
   /** They go on. */
   goOn(): void {
     this.#isHeld = false;
-    for (const program of this.#programs) this.#letOn(program);
+    for (const work of this.#underWay) this.#letOn(work);
   }
 
-  #stop(program: BackgroundProgram): void {
-    if (program.stopped !== null || program.leftMs <= 0) return;
-    if (!program.child.kill("SIGSTOP")) return;
-    const timer = setTimeout(() => this.#letOn(program), program.leftMs);
+  #begin({ stop, letOn }: Standing, { isLong }: Pick<UnderWay, "isLong">): UnderWay {
+    const beganAtMs = performance.now();
+    const work: UnderWay = { stop, letOn, isLong, beganAtMs, stoodMs: 0, stopped: null };
+    this.#underWay.add(work);
+    if (this.#isHeld) this.#stop(work);
+    return work;
+  }
+
+  #forget(work: UnderWay): void {
+    clearTimeout(work.stopped?.timer);
+    this.#underWay.delete(work);
+  }
+
+  #stop(work: UnderWay): void {
+    const leftMs = leftToStandMs(work);
+    if (work.stopped !== null || leftMs <= 0 || !work.stop()) return;
+    const timer = setTimeout(() => this.#letOn(work), leftMs);
     timer.unref();
-    program.stopped = { atMs: performance.now(), timer };
+    work.stopped = { atMs: performance.now(), timer };
   }
 
-  #letOn(program: BackgroundProgram): void {
-    if (program.stopped === null) return;
-    clearTimeout(program.stopped.timer);
-    program.leftMs -= performance.now() - program.stopped.atMs;
-    program.stopped = null;
-    program.child.kill("SIGCONT");
+  #letOn(work: UnderWay): void {
+    if (work.stopped === null) return;
+    clearTimeout(work.stopped.timer);
+    work.stoodMs += performance.now() - work.stopped.atMs;
+    work.stopped = null;
+    work.letOn();
   }
+}
+
+function leftToStandMs({ isLong, beganAtMs, stoodMs }: UnderWay): number {
+  const ranMs = performance.now() - beganAtMs - stoodMs;
+  return STOOD_MS_MAX + (isLong ? ranMs : 0) - stoodMs;
 }
 
 /** Those of this process. */

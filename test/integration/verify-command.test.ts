@@ -1,3 +1,4 @@
+import { readdirSync, readFileSync } from "node:fs";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Session } from "../../src/index.ts";
 import { runCommand } from "../support/command-line.ts";
@@ -19,6 +20,14 @@ afterAll(async () => {
 });
 
 const waypoint = (...words: string[]) => runCommand(own.stateDir, words);
+const isRunning = (mark: string) =>
+  readdirSync("/proc").some((pid) => {
+    try {
+      return readFileSync(`/proc/${pid}/cmdline`, "utf8").includes(mark);
+    } catch {
+      return false;
+    }
+  });
 const marks = async (...more: string[]) => {
   const { stdout } = await waypoint("log", "work", ...more);
   const lines = stdout.split("\n").filter((line) => line.includes("●"));
@@ -143,4 +152,35 @@ test("automatic checkpoints are verified when nobody is at work, unless that is 
   ).toEqual([0, 1]);
   expect(await verdicts(quiet)).toEqual([null, null]);
   expect(await quiet.info()).toMatchObject({ verifyAutomatic: false });
+});
+
+test("a verification for which nobody waits stands while a command runs that somebody waits for", async () => {
+  const busy = await own.waypoint.new({ name: "at-work", net: "none", auto: "hybrid" });
+  const mark = `clock-${process.pid}`;
+  const loop = "for i in $(seq 200); do date +%s%N; sleep 0.01; done";
+  // Where the mark is seen in a command line, the first time has been told.
+  const ticks = `date +%s%N; of=clock; sh -c '${loop}' $of-${process.pid}`;
+  await busy.verifyWith(["sh", "-c", ticks]);
+  await busy.exec("touch /srv/step");
+  await eventually(
+    "a verification",
+    () => isRunning(mark),
+    (runs) => runs,
+  );
+
+  await busy.exec("sleep 0.8");
+
+  const { verifications } = await eventually(
+    "a verdict",
+    () => own.waypoint.show("at-work@"),
+    (shown) => shown.verifications.length > 0,
+  );
+  const atMs =
+    verifications[0]?.output
+      .trim()
+      .split("\n")
+      .map((at) => Number(at) / 1e6) ?? [];
+  const gapsMs = atMs.slice(1).map((at, index) => at - (atMs[index] ?? 0));
+  expect(gapsMs).toHaveLength(200);
+  expect(Math.max(...gapsMs)).toBeGreaterThan(500);
 });

@@ -130,7 +130,11 @@ test("nothing is put off where memory is short, nor what is not needed any more"
 
 test("programs of the background stand from its begin until it has rested, but not where somebody waits for them", async () => {
   const told: string[] = [];
-  const programs = { hold: () => told.push("hold"), goOn: () => told.push("go") };
+  const programs = {
+    hold: () => told.push("hold"),
+    goOn: () => told.push("go"),
+    addLong: () => ({ [Symbol.dispose]: () => {} }),
+  };
   const turns = new Turns(() => false, programs);
 
   turns.begin();
@@ -147,7 +151,11 @@ test("programs of the background stand from its begin until it has rested, but n
 
 test("where memory is short no program of the background stands", () => {
   const told: string[] = [];
-  const programs = { hold: () => told.push("hold"), goOn: () => told.push("go") };
+  const programs = {
+    hold: () => told.push("hold"),
+    goOn: () => told.push("go"),
+    addLong: () => ({ [Symbol.dispose]: () => {} }),
+  };
 
   new Turns(() => true, programs).begin();
 

@@ -1,4 +1,4 @@
-import { type BackgroundPrograms, backgroundPrograms } from "../../base/index.ts";
+import { type BackgroundPrograms, backgroundPrograms, type Standing } from "../../base/index.ts";
 
 /** Longest time for which anything in the background may be put off. */
 export const PUT_OFF_MS_MAX = 2_000;
@@ -7,6 +7,9 @@ const REST_MS = 40;
 
 /** Who waits for a command longer than that does not feel what goes on beside it. */
 const COMMAND_MS_MAX = 1_000;
+
+/** What stands, as programs of the background do. */
+type Held = Pick<BackgroundPrograms, "hold" | "goOn" | "addLong">;
 
 /** What is put off now. */
 interface PutOff {
@@ -22,7 +25,7 @@ interface PutOff {
  */
 export class Turns {
   readonly #isPressed: () => boolean;
-  readonly #programs: Pick<BackgroundPrograms, "hold" | "goOn">;
+  readonly #programs: Held;
   readonly #putOff = new Set<PutOff>();
   #atWork = 0;
   #hurried = 0;
@@ -34,10 +37,7 @@ export class Turns {
    * @param isPressed  tells whether memory is short. @defaultValue never
    * @param programs  what runs for nobody who waits. @defaultValue those of this process
    */
-  constructor(
-    isPressed: () => boolean = () => false,
-    programs: Pick<BackgroundPrograms, "hold" | "goOn"> = backgroundPrograms,
-  ) {
+  constructor(isPressed: () => boolean = () => false, programs: Held = backgroundPrograms) {
     this.#isPressed = isPressed;
     this.#programs = programs;
   }
@@ -70,6 +70,11 @@ export class Turns {
     const timer = setTimeout(end, COMMAND_MS_MAX).unref();
     this.begin();
     return { [Symbol.dispose]: end };
+  }
+
+  /** Something that may take long and nobody waits for is under way until this is disposed of: it stands as programs do. */
+  underWay(work: Standing): Disposable {
+    return this.#programs.addLong(work);
   }
 
   /** Somebody waits for what goes on in the background: nothing is put off until this is disposed of. */

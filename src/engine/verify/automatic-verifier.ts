@@ -75,7 +75,12 @@ export class AutomaticVerifier implements BackgroundVerifier {
     const abort = new AbortController();
     const signal = AbortSignal.any([this.#closing.signal, abort.signal]);
     this.#current = { sessionId: session.id, abort };
-    const request = { command: requireVerifyCommand(session), timeoutMs: TIMEOUT_MS, signal };
+    const request = {
+      command: requireVerifyCommand(session),
+      timeoutMs: TIMEOUT_MS,
+      signal,
+      isBackground: true,
+    } as const;
     try {
       await verifyCheckpoint(checkpoint, { ...request, by: "verify" }, this.#engine);
     } catch (error) {

@@ -4,9 +4,9 @@ import { hasCode, WaypointError } from "../../shared/errors/index.ts";
 import type { AskedBy, FullVerification } from "../../shared/protocol/index.ts";
 import { requireNotHeld } from "../approval/index.ts";
 import { openThrowawayFork, type ThrowawayFork } from "../checkpoint/index.ts";
-import type { RunHandle } from "../live/index.ts";
+import type { LiveInstance, RunHandle } from "../live/index.ts";
 import type { Engine } from "../ports/index.ts";
-import { quoteCommand, sessionShell } from "../session/index.ts";
+import { enlistInstance, quoteCommand, sessionShell } from "../session/index.ts";
 import { startBeside, startInFork } from "./start-in-fork.ts";
 
 /** The end of a command's output that is kept. */
@@ -25,6 +25,8 @@ export interface VerifyRequest {
   by: AskedBy;
   /** Gives up: the fork goes with everything in it. */
   signal: AbortSignal;
+  /** Nobody waits for it: the fork stands while something is done that somebody waits for. */
+  isBackground?: boolean;
 }
 
 /** The memory of a fork that was filled while it ran did not come. */
@@ -72,7 +74,7 @@ async function runOnce(
   request: VerifyRequest & { handle: RunHandle; eagerMemory: boolean },
   engine: Engine,
 ): Promise<FullVerification> {
-  const { handle, eagerMemory, timeoutMs, command } = request;
+  const { handle, eagerMemory, timeoutMs, command, isBackground = false } = request;
   await using fork = await openThrowawayFork(checkpoint, { eagerMemory }, engine);
   handle.leaves(fork.cleared);
   handle.signal.throwIfAborted();
@@ -80,7 +82,8 @@ async function runOnce(
   const at = new Date().toISOString();
   const startedAtMs = performance.now();
   const output = new TailOutput(OUTPUT_BYTES_MAX);
-  const end = await awaitEnd(fork, { command, timeoutMs, output, handle, checkpoint }, engine);
+  const run = { command, timeoutMs, output, handle, checkpoint, isBackground };
+  const end = await awaitEnd(fork, run, engine);
   const { dialect } = sessionShell(fork.session, engine);
   return {
     command: quoteCommand(command, dialect),
@@ -99,14 +102,18 @@ interface End {
   timedOut: boolean;
 }
 
+/** What is run in a fork, and where its output goes. */
+interface ForkRun {
+  command: VerifyRequest["command"];
+  checkpoint: CheckpointRow;
+  output: TailOutput;
+  isBackground: boolean;
+}
+
 /** Resolves when the command has ended, its time is over, or its fork has. */
 async function awaitEnd(
   fork: ThrowawayFork,
-  run: Pick<VerifyRequest, "command" | "timeoutMs"> & {
-    checkpoint: CheckpointRow;
-    output: TailOutput;
-    handle: RunHandle;
-  },
+  run: ForkRun & Pick<VerifyRequest, "timeoutMs"> & { handle: RunHandle },
   engine: Engine,
 ): Promise<End> {
   const { signal } = run.handle;
@@ -129,23 +136,38 @@ async function awaitEnd(
   }
 }
 
-async function runCommand(
-  fork: ThrowawayFork,
-  run: Pick<VerifyRequest, "command"> & { checkpoint: CheckpointRow; output: TailOutput },
-  engine: Engine,
-): Promise<End> {
+async function runCommand(fork: ThrowawayFork, run: ForkRun, engine: Engine): Promise<End> {
   const { checkpoint, command } = run;
-  const first = await follow(fork, await startInFork(fork, checkpoint, command, engine), run);
+  const started = await startInFork(fork, checkpoint, command, engine);
+  const first = await follow(fork, started, run, engine);
   // A shell that seemed to wait for a line did not take it: it is busy with something of its own.
   const last =
     first.reason === "refused" || first.reason === "shell-lost"
-      ? await follow(fork, await startBeside(fork, checkpoint, command, engine), run)
+      ? await follow(fork, await startBeside(fork, checkpoint, command, engine), run, engine)
       : first;
   return { exitCode: last.exitCode, timedOut: false };
 }
 
-async function follow(fork: ThrowawayFork, commandId: number, { output }: { output: TailOutput }) {
-  const reader = fork.live.link.readCommand(commandId);
+/** Reads to the end. Nothing is asked of the fork meanwhile that has to be answered in time: it may stand. */
+async function follow(
+  { live }: ThrowawayFork,
+  commandId: number,
+  { output, isBackground }: ForkRun,
+  engine: Engine,
+) {
+  using _ = isBackground ? standAside(live, engine) : null;
+  const reader = live.link.readCommand(commandId);
   for await (const { bytes } of reader) output.add(bytes);
   return await reader.result;
+}
+
+/** Has a fork stand while something is done that somebody waits for, where the machine can freeze it. */
+function standAside(live: LiveInstance, engine: Engine): Disposable | null {
+  const { freezer, turns } = engine;
+  if (freezer === null || !enlistInstance(live, engine)) return null;
+  const { instanceId } = live;
+  return turns.underWay({
+    stop: () => freezer.stand(instanceId),
+    letOn: () => freezer.thaw(instanceId),
+  });
 }

@@ -24,11 +24,12 @@ export async function verifyCheckpoint(
 /** Does the same when nobody waits for it; a failure is logged. */
 export function verifyInBackground(
   checkpoint: CheckpointRow,
-  request: Omit<VerifyRequest, "signal">,
+  asked: Omit<VerifyRequest, "signal" | "isBackground">,
   engine: Engine,
 ): void {
   const { signal } = new AbortController();
-  void verifyCheckpoint(checkpoint, { ...request, signal }, engine).catch((error: unknown) => {
+  const request = { ...asked, signal, isBackground: true };
+  void verifyCheckpoint(checkpoint, request, engine).catch((error: unknown) => {
     const { id } = checkpoint;
     engine.logger.warn("a checkpoint was not verified", { checkpoint: id, reason: String(error) });
   });

@@ -116,6 +116,17 @@ export class Freezer {
     return true;
   }
 
+  /** Has an instance stand still in a moment, and returns whether its group is there to do so. */
+  stand(instanceId: string): boolean {
+    try {
+      this.#set(instanceId, "1");
+      return true;
+    } catch (error) {
+      if (isSystemError(error, "ENOENT", "ENODEV")) return false;
+      throw error;
+    }
+  }
+
   /** Lets an instance run on; succeeds when it was not frozen or is gone. */
   thaw(instanceId: string): void {
     const tree = this.groupDir(instanceId);
