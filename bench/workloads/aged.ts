@@ -1,12 +1,18 @@
 import { readFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
+import { pollUntil } from "../../src/base/index.ts";
 import type { Checkpoint, Session } from "../../src/index.ts";
 import { callOperation } from "../../src/surfaces/client/index.ts";
+import { commandLine } from "../contenders/command-line.ts";
 import { answer, untilDurable, waypointFork, waypointRestore } from "../contenders/waypoint.ts";
 import { type Contender, timed } from "../measuring/contender.ts";
-import { PLAIN_SHELL, WaypointWorld } from "../worlds/waypoint-world.ts";
+import { startProgram } from "../programs/program.ts";
+import { resident } from "../programs/resident.ts";
+import { PLAIN_SHELL, sessionComputer, WaypointWorld } from "../worlds/waypoint-world.ts";
+import { PACE_MEBIBYTES } from "./pace.ts";
 import { standbyMoves } from "./standby.ts";
-import type { Workload } from "./workload.ts";
+import { verified } from "./verify.ts";
+import type { Workload, WorkloadContext } from "./workload.ts";
 
 const CHECKPOINTS = 300;
 /** Every so many checkpoints, one is verified in a throw-away fork. */
@@ -15,6 +21,8 @@ const CHECKPOINTS_PER_VERIFICATION = 5;
 const REST_MS = 4_000;
 const MS_PER_MINUTE = 60_000;
 const KIBIBYTES_PER_MEBIBYTE = 1024;
+const AUTOMATIC_MEBIBYTES = 150;
+const AUTOMATIC_TIMEOUT_MS = 10_000;
 
 /** A daemon that has been used beside one that has not, each with a store of its own. */
 export const aged: Workload = {
@@ -25,7 +33,12 @@ export const aged: Workload = {
     const old = context.stack.use(await WaypointWorld.open());
     await grow(old, context.agedMinutes);
     const fresh = context.stack.use(await WaypointWorld.open());
-    return [...(await used("fresh", fresh)), ...(await used("aged", old))];
+    const worlds = { fresh, aged: old };
+    const contenders: Contender[] = [];
+    for (const [name, world] of Object.entries(worlds)) {
+      contenders.push(...(await used(name, world)), ...(await usedMore(name, world, context)));
+    }
+    return contenders;
   },
 };
 
@@ -53,7 +66,10 @@ async function used(name: string, world: WaypointWorld): Promise<Contender[]> {
   return [
     { name, run: () => saved(session) },
     { name, run: async () => ({ "exec true": (await timed(() => answer(session))).tookMs }) },
-    ...fromStandbys.map((run) => ({ name, run: async () => fromStandby(await run()) })),
+    ...fromStandbys.map((run) => ({
+      name,
+      run: async () => named("from a standby: ", await run()),
+    })),
     { name, run: waypointFork(older).run },
     { name, run: () => removed(older) },
     { name, before: () => work(session), run: restored.run },
@@ -61,14 +77,76 @@ async function used(name: string, world: WaypointWorld): Promise<Contender[]> {
   ];
 }
 
+/** Sessions of the sizes of the pace of use, one that is checkpointed by itself, verifications, the command line. */
+async function usedMore(
+  name: string,
+  world: WaypointWorld,
+  context: WorkloadContext,
+): Promise<Contender[]> {
+  const sized: Contender[] = [];
+  for (const mebibytes of PACE_MEBIBYTES) sized.push(await ofSize(name, mebibytes, world, context));
+  const session = await world.waypoint.new({ name: "called", ...PLAIN_SHELL });
+  const [, ...calls] = commandLine(world.stateDir, session);
+  return [
+    ...sized,
+    await byItself(name, world, context),
+    await verified(name, world),
+    ...calls
+      .filter((each) => each.name === "command line")
+      .map(({ run }) => ({ name, run: async () => named("command line: ", await run()) })),
+  ];
+}
+
+/** The checkpoints of a session that holds memory. */
+async function ofSize(
+  name: string,
+  mebibytes: number,
+  { waypoint }: WaypointWorld,
+  context: WorkloadContext,
+): Promise<Contender> {
+  const session = await waypoint.new({ name: `of-${mebibytes}`, ...PLAIN_SHELL });
+  await startProgram(sessionComputer(session), await resident(mebibytes, context));
+  return {
+    name,
+    run: async () => ({ [`pause, ${mebibytes} MiB`]: (await saved(session)).pause }),
+  };
+}
+
+/** The checkpoint that a command leaves behind by itself. */
+async function byItself(
+  name: string,
+  { waypoint }: WaypointWorld,
+  context: WorkloadContext,
+): Promise<Contender> {
+  const session = await waypoint.new({ name: "automatic", ...PLAIN_SHELL });
+  await startProgram(sessionComputer(session), await resident(AUTOMATIC_MEBIBYTES, context));
+  await session.auto({ policy: "hybrid" });
+  return {
+    name,
+    run: async () => {
+      const { head } = await session.info();
+      await session.exec("date +%s%N >/srv/step");
+      const taken = await pollUntil(
+        "a checkpoint",
+        { timeoutMs: AUTOMATIC_TIMEOUT_MS },
+        async () => {
+          const { checkpoints } = await session.log({ limit: 1 });
+          return checkpoints.find(({ id }) => id !== head);
+        },
+      );
+      return { "auto hybrid: pause": taken.pauseMs };
+    },
+  };
+}
+
 async function removed(checkpoint: Checkpoint): Promise<Record<string, number>> {
   const [fork] = await checkpoint.fork();
   return { "removal of a fork": (await timed(() => fork?.remove({ force: true }))).tookMs };
 }
 
-function fromStandby(figures: Record<string, number>): Record<string, number> {
+function named(prefix: string, figures: Record<string, number>): Record<string, number> {
   return Object.fromEntries(
-    Object.entries(figures).map(([figure, value]) => [`from a standby: ${figure}`, value]),
+    Object.entries(figures).map(([figure, value]) => [`${prefix}${figure}`, value]),
   );
 }
 
@@ -77,7 +155,7 @@ async function work(session: Session): Promise<void> {
   await answer(session);
 }
 
-async function saved(session: Session): Promise<Record<string, number>> {
+async function saved(session: Session): Promise<{ pause: number; checkpoint: number }> {
   await work(session);
   const beganAtMs = performance.now();
   const checkpoint: Checkpoint = await session.checkpoint();

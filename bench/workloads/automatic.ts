@@ -2,7 +2,9 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Session } from "../../src/index.ts";
 import { answer } from "../contenders/waypoint.ts";
 import { type Contender, timed } from "../measuring/contender.ts";
-import { compile, inBackground } from "../programs/program.ts";
+import { summarize } from "../measuring/statistics.ts";
+import { startProgram } from "../programs/program.ts";
+import { resident } from "../programs/resident.ts";
 import { PLAIN_SHELL, sessionComputer, WaypointWorld } from "../worlds/waypoint-world.ts";
 import type { Workload, WorkloadContext } from "./workload.ts";
 
@@ -32,17 +34,10 @@ async function inUse(
 ): Promise<Contender> {
   const { waypoint } = context.stack.use(await WaypointWorld.open());
   const session = await waypoint.new({ name: "used", ...PLAIN_SHELL });
-  if (mebibytes > 0) await holdMemory(session, mebibytes, context);
+  if (mebibytes > 0)
+    await startProgram(sessionComputer(session), await resident(mebibytes, context));
   await session.auto({ policy });
   return { name, run: () => useFor(session) };
-}
-
-async function holdMemory(session: Session, mebibytes: number, { buildDir }: WorkloadContext) {
-  const computer = sessionComputer(session);
-  await computer.write("/tmp/resident", await compile("resident", buildDir));
-  const program = inBackground(`/tmp/resident ${mebibytes} /tmp/full`);
-  await computer.shell(`chmod 755 /tmp/resident; ${program}`);
-  await session.exec("until test -e /tmp/full; do sleep 0.1; done");
 }
 
 async function useFor(session: Session): Promise<Record<string, number>> {
@@ -67,6 +62,8 @@ async function useFor(session: Session): Promise<Record<string, number>> {
     .map(({ pauseMs }) => pauseMs);
   return {
     [`exec, slowest of ${CALLS}`]: Math.max(...calls),
-    ...(pauses.length === 0 ? {} : { "pause, longest": Math.max(...pauses) }),
+    ...(pauses.length === 0
+      ? {}
+      : { pause: summarize(pauses).p50, "pause, longest": Math.max(...pauses) }),
   };
 }

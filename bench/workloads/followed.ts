@@ -9,8 +9,9 @@ import { browserProgram } from "../programs/browser.ts";
 import { holders } from "../programs/holders.ts";
 import { nodeServerProgram } from "../programs/node-server.ts";
 import { postgresqlProgram } from "../programs/postgresql.ts";
-import { compile, Gaps, inBackground, together, type UsedProgram } from "../programs/program.ts";
+import { Gaps, together, type UsedProgram } from "../programs/program.ts";
 import { redisProgram } from "../programs/redis.ts";
+import { resident } from "../programs/resident.ts";
 import { initOf, sessionComputer, WaypointWorld } from "../worlds/waypoint-world.ts";
 import { startIn, withPodman } from "./compare-program.ts";
 import { unlessMissing, type Workload, type WorkloadContext } from "./workload.ts";
@@ -160,12 +161,5 @@ function eightPrograms(): UsedProgram {
 
 /** Returns a program that holds 1 GiB, and reads it. */
 async function holdsMuch(context: WorkloadContext): Promise<UsedProgram> {
-  const ready = "/tmp/memory-is-full";
-  const hold = inBackground(`/tmp/resident ${HELD_MEBIBYTES} ${ready}`);
-  return {
-    files: { "/tmp/resident": await compile("resident", context.buildDir) },
-    start: `chmod 755 /tmp/resident; ${hold}`,
-    isReady: `test -e ${ready}`,
-    use: SHELL.use,
-  };
+  return { ...(await resident(HELD_MEBIBYTES, context)), use: SHELL.use };
 }

@@ -1,12 +1,11 @@
 import os from "node:os";
 import { NotMeasured } from "../measuring/not-measured.ts";
-import { compile, inBackground } from "../programs/program.ts";
+import { resident } from "../programs/resident.ts";
 import { compareProgram } from "./compare-program.ts";
 import type { Workload } from "./workload.ts";
 
 /** Original, its twin for bare CRIU, a fork, and the images of each. */
 const COPIES_MAX = 5;
-const READY = "/tmp/memory-is-full";
 
 /** A large heap, no two pages of which are alike. */
 export const memory: Workload = {
@@ -18,16 +17,7 @@ export const memory: Workload = {
     if (os.freemem() < COPIES_MAX * context.mebibytes * 1024 * 1024) {
       throw new NotMeasured(`less than ${COPIES_MAX * context.mebibytes} MiB of memory are free`);
     }
-    const hold = inBackground(`/tmp/resident ${context.mebibytes} ${READY}`);
-    const start = `chmod 755 /tmp/resident; ${hold}`;
-    return compareProgram(
-      {
-        files: { "/tmp/resident": await compile("resident", context.buildDir) },
-        start,
-        isReady: `test -e ${READY}`,
-      },
-      context,
-      { withPodman: context.isFull },
-    );
+    const program = await resident(context.mebibytes, context);
+    return compareProgram(program, context, { withPodman: context.isFull });
   },
 };

@@ -3,7 +3,7 @@ import { bareRestore } from "../contenders/bare-criu.ts";
 import { callOnCommandLine } from "../contenders/command-line.ts";
 import { answer, waypointFork, waypointRestore } from "../contenders/waypoint.ts";
 import { type Contender, timed } from "../measuring/contender.ts";
-import { compile, inBackground } from "../programs/program.ts";
+import { resident } from "../programs/resident.ts";
 import { PLAIN_SHELL, WaypointWorld } from "../worlds/waypoint-world.ts";
 import { bareCriu, compareProgram } from "./compare-program.ts";
 import { unlessMissing, type Workload, type WorkloadContext } from "./workload.ts";
@@ -30,16 +30,9 @@ export const pace: Workload = {
 
 /** The checkpoints of a session with so much memory, CRIU's by hand and podman's. */
 async function ofSize(mebibytes: number, context: WorkloadContext): Promise<Contender[]> {
-  const ready = `/tmp/full-${mebibytes}`;
-  const compared = await compareProgram(
-    {
-      files: { "/tmp/resident": await compile("resident", context.buildDir) },
-      start: `chmod 755 /tmp/resident; ${inBackground(`/tmp/resident ${mebibytes} ${ready}`)}`,
-      isReady: `test -e ${ready}`,
-    },
-    context,
-    { withPodman: true, only: "checkpoints" },
-  );
+  const program = await resident(mebibytes, context);
+  const which = { withPodman: true, only: "checkpoints" } as const;
+  const compared = await compareProgram(program, context, which);
   return compared.map(({ name, run }) => ({ name: `${name}, ${mebibytes} MiB`, run }));
 }
 

@@ -4,7 +4,8 @@ import type { Checkpoint, Session } from "../../src/index.ts";
 import { untilDurable } from "../contenders/waypoint.ts";
 import { timed } from "../measuring/contender.ts";
 import { summarize } from "../measuring/statistics.ts";
-import { compile, inBackground, type Program, startProgram } from "../programs/program.ts";
+import { compile, type Program, startProgram } from "../programs/program.ts";
+import { resident } from "../programs/resident.ts";
 import { haveWritten, writerProgram } from "../programs/writer.ts";
 import { initOf, PLAIN_SHELL, sessionComputer, WaypointWorld } from "../worlds/waypoint-world.ts";
 import type { Workload, WorkloadContext } from "./workload.ts";
@@ -14,7 +15,6 @@ const LARGE_MIB = 1024;
 const LARGE_COUNT = 10;
 const SHELL_COUNT = 100;
 const COMMANDS_MIN = 20;
-const READY = "/tmp/memory-is-full";
 
 /**
  * What many checkpoints take, and what the copy of a large one to the disk does to the rest.
@@ -27,10 +27,7 @@ export const space: Workload = {
   rounds: { quick: 0, full: 1 },
   withoutWarmUp: true,
   prepare: async (context) => {
-    const files = { "/tmp/resident": await compile("resident", context.buildDir) };
-    const hold = inBackground(`/tmp/resident ${LARGE_MIB} ${READY}`);
-    const start = `chmod 755 /tmp/resident; ${hold}`;
-    const program = { files, start, isReady: `test -e ${READY}` };
+    const program = await resident(LARGE_MIB, context);
     const writer = writerProgram(await compile("writer", context.buildDir), LARGE_MIB, "asked");
     return [
       { name: "1 GiB", run: () => large(program, context) },

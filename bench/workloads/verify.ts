@@ -1,5 +1,5 @@
 import { callOperation } from "../../src/surfaces/client/index.ts";
-import { timed } from "../measuring/contender.ts";
+import { type Contender, timed } from "../measuring/contender.ts";
 import { PLAIN_SHELL, WaypointWorld } from "../worlds/waypoint-world.ts";
 import type { Workload } from "./workload.ts";
 
@@ -16,23 +16,24 @@ export const verify: Workload = {
   rounds: { quick: 5, full: 20 },
   prepare: async (context) => {
     const world = context.stack.use(await WaypointWorld.open());
-    const session = await world.waypoint.new({ name: "verified", ...PLAIN_SHELL });
-    for (let number = 0; number < CHECKPOINTS; number += 1) {
-      await session.exec(`echo ${number} >/srv/number`);
-      await session.checkpoint({ durable: true });
-    }
-    return [
-      {
-        name: "waypoint",
-        run: async () => {
-          const wanted = { session: "verified", command: ["true"] };
-          const { value, tookMs } = await timed(() =>
-            callOperation(world.stateDir, "verify", wanted),
-          );
-          if (value.passed !== CHECKPOINTS) throw new Error(`${value.passed} have passed`);
-          return { "throw-away fork": tookMs / CHECKPOINTS };
-        },
-      },
-    ];
+    return [await verified("waypoint", world)];
   },
 };
+
+/** Verifications of a session of its own. */
+export async function verified(name: string, world: WaypointWorld): Promise<Contender> {
+  const session = await world.waypoint.new({ name: "verified", ...PLAIN_SHELL });
+  for (let number = 0; number < CHECKPOINTS; number += 1) {
+    await session.exec(`echo ${number} >/srv/number`);
+    await session.checkpoint({ durable: true });
+  }
+  return {
+    name,
+    run: async () => {
+      const wanted = { session: session.name, command: ["true"] };
+      const { value, tookMs } = await timed(() => callOperation(world.stateDir, "verify", wanted));
+      if (value.passed !== CHECKPOINTS) throw new Error(`${value.passed} have passed`);
+      return { "throw-away fork": tookMs / CHECKPOINTS };
+    },
+  };
+}

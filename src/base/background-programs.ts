@@ -4,14 +4,14 @@ import type { Child } from "./start-child.ts";
 export const STOOD_MS_MAX = 1_000;
 
 /** What goes on in the background, and can stand. */
-export interface Standing {
+export interface Stoppable {
   /** Returns whether it stands now. */
   stop: () => boolean;
   letOn: () => void;
 }
 
 /** What is under way, and how long it has stood. */
-interface UnderWay extends Standing {
+interface UnderWay extends Stoppable {
   beganAtMs: number;
   stoodMs: number;
   /** It may stand as long as it has run, too: it may take long, and so may what it stands for. */
@@ -42,11 +42,11 @@ export class BackgroundPrograms {
    * Counts what may take long among them until that is disposed of: it stands for as long as it has run at
    * most, and {@link STOOD_MS_MAX}. It runs on at its end.
    */
-  addLong(standing: Standing): Disposable {
-    const work = this.#begin(standing, { isLong: true });
+  addLong(work: Stoppable): Disposable {
+    const begun = this.#begin(work, { isLong: true });
     const end = () => {
-      this.#letOn(work);
-      this.#forget(work);
+      this.#letOn(begun);
+      this.#forget(begun);
     };
     return { [Symbol.dispose]: end };
   }
@@ -63,7 +63,7 @@ export class BackgroundPrograms {
     for (const work of this.#underWay) this.#letOn(work);
   }
 
-  #begin({ stop, letOn }: Standing, { isLong }: Pick<UnderWay, "isLong">): UnderWay {
+  #begin({ stop, letOn }: Stoppable, { isLong }: Pick<UnderWay, "isLong">): UnderWay {
     const beganAtMs = performance.now();
     const work: UnderWay = { stop, letOn, isLong, beganAtMs, stoodMs: 0, stopped: null };
     this.#underWay.add(work);

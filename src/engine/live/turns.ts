@@ -1,4 +1,4 @@
-import { type BackgroundPrograms, backgroundPrograms, type Standing } from "../../base/index.ts";
+import { type BackgroundPrograms, backgroundPrograms, type Stoppable } from "../../base/index.ts";
 
 /** Longest time for which anything in the background may be put off. */
 export const PUT_OFF_MS_MAX = 2_000;
@@ -73,7 +73,7 @@ export class Turns {
   }
 
   /** Something that may take long and nobody waits for is under way until this is disposed of: it stands as programs do. */
-  underWay(work: Standing): Disposable {
+  underWay(work: Stoppable): Disposable {
     return this.#programs.addLong(work);
   }
 
