@@ -48,9 +48,9 @@ static waypoint-init init/*
 static waypoint-pages pages-server/* image-sums/sums.*
 static image-copy image-copy/*
 static image-sums image-sums/*
-for hook in snapshot-hook resume-hook park-hook; do
-  static "$hook" "criu-hooks/$hook.c"
-done
+static snapshot-hook criu-hooks/snapshot*
+static resume-hook criu-hooks/resume*
+static park-hook criu-hooks/park-hook.c
 static criu-enter criu-enter/*
 static attach-mount attach-mount/*
 static share-tree share-tree/*
@@ -59,5 +59,5 @@ static memory-tracker memory-tracker/*
 static image-assemble image-assemble/* memory-tracker/page-scan.h image-copy/image-copy.h image-copy/image-pagemap.c image-copy/image-clone.c
 # With the machine's own C library, because it loads a library of the machine.
 is_fresh link-maker link-maker/* || compile "$cc" link-maker link-maker/*.c -ldl
-is_fresh criu-preload.so criu-preload/* criu-enter/enter.* memory-tracker/page-scan.h memory-tracker/mapping-flags.* ||
-  compile "$cc" criu-preload.so -shared -fPIC criu-preload/*.c criu-enter/enter.c memory-tracker/mapping-flags.c
+is_fresh criu-preload.so criu-preload/* criu-enter/enter.* criu-hooks/snapshot.* criu-hooks/resume.* memory-tracker/page-scan.h memory-tracker/mapping-flags.* ||
+  compile "$cc" criu-preload.so -shared -fPIC criu-preload/*.c criu-enter/enter.c criu-hooks/snapshot.c criu-hooks/resume.c memory-tracker/mapping-flags.c

@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
 import { afterEach, beforeAll, expect, test } from "vitest";
 import { COUNTER, CriuTrees, PYTHON, sh, stateOf } from "./criu-trees.ts";
 import { inPrivateNamespace } from "./private-namespace.ts";
@@ -130,15 +131,29 @@ time.sleep(1000)`,
     expect(failure).toMatchObject({ code: "STORE_FULL", detail: { reason: "images_full" } });
   });
 
-  test("a snapshot that is lost after the pause is STORE_FAILED, and the tree runs on", async () => {
+  test("a snapshot needs no program, for one action or another", async () => {
     const tree = await trees.start(...COUNTER);
 
+    await trees.dump(tree, "f-none", undefined, "/bin/false");
+
+    expect(existsSync(`${trees.directory}/store/f-none`)).toBe(true);
+  });
+
+  test("a snapshot that cannot be made so, and is lost after the pause, is STORE_FAILED, and the tree runs on", async () => {
+    const tree = await trees.start(...COUNTER);
+    const other = `${trees.directory}/store/other`;
+    sh(`mkdir ${other}; mount -t tmpfs tmpfs ${other}`);
+
     const failure = await trees
-      .dump(tree, "f-lost", undefined, "/bin/true")
+      .dump(tree, "other/f-lost", undefined, "/bin/true")
       .catch((e: unknown) => e);
+    const told = await trees.dump(tree, "other/f-told").catch((e: unknown) => e);
+    sh(`umount ${other}`);
 
     expect(failure).toMatchObject({ code: "STORE_FAILED" });
     expect(String(failure)).toContain("The snapshot of the session's files could not be written.");
+    // Its script says why.
+    expect(JSON.stringify(told)).toContain("make the snapshot: Inappropriate ioctl for device");
     expect(stateOf(tree.pid)).not.toMatch(/^[TZ]/);
   });
 });

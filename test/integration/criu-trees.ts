@@ -73,8 +73,8 @@ export class CriuTrees {
     const trees = new CriuTrees(await findTestCriu());
     await warmUp(trees.#criu);
     sh(`mkdir ${trees.directory}; cd ${trees.directory}; mkdir store merged images work
-      gcc -O2 -static -o snapshot-hook ${ROOT}/native/criu-hooks/snapshot-hook.c
-      gcc -O2 -static -o resume-hook ${ROOT}/native/criu-hooks/resume-hook.c
+      gcc -O2 -static -o snapshot-hook ${ROOT}/native/criu-hooks/snapshot*.c
+      gcc -O2 -static -o resume-hook ${ROOT}/native/criu-hooks/resume*.c
       truncate -s 1G store.img; mkfs.btrfs -q -m single store.img
       mount -o loop,noatime store.img store`);
     return trees;

@@ -12,7 +12,7 @@ const MEBIBYTE = 1024 * 1024;
 inPrivateNamespace(import.meta.filename, { title: "the snapshot hook", network: false }, () => {
   beforeAll(() => {
     sh(`mkdir ${DIRECTORY}; cd ${DIRECTORY}; mkdir store
-      gcc -O2 -static -o snapshot-hook ${ROOT}/native/criu-hooks/snapshot-hook.c
+      gcc -O2 -static -o snapshot-hook ${ROOT}/native/criu-hooks/snapshot*.c
       truncate -s 512M store.img; mkfs.btrfs -q -m single store.img
       mount -o loop,noatime store.img store; btrfs -q subvolume create ${SOURCE}`);
   });

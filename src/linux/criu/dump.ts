@@ -135,6 +135,7 @@ export async function runDump(
       WAYPOINT_ROOT: options.rootDir,
       WAYPOINT_TREE_ROOT: treeRoot(options),
       WAYPOINT_SMAPS_AHEAD: "on",
+      WAYPOINT_HOOK_ACTIONS: "post-dump",
       ...trackedEnv,
       ...special,
     },

@@ -137,8 +137,7 @@ async function restoreOnce(options: RestoreOptions, waitMs: number): Promise<Res
       }),
       env: {
         WAYPOINT_MOUNT_ROOT: mountRoot,
-        ...(gate === null ? {} : { WAYPOINT_RESUME_SOCKET: gate.socketPath }),
-        ...(park === undefined ? {} : { WAYPOINT_PARK_FILE: park.groupFile }),
+        ...hookVariables(gate, park),
         ...(socketsMoved === null ? {} : { WAYPOINT_SOCKETS_MOVED: socketsMoved }),
         ...(terminals.length === 0 ? {} : { WAYPOINT_TERMINALS: asWords(terminals) }),
         ...(senders.length === 0
@@ -158,6 +157,16 @@ async function restoreOnce(options: RestoreOptions, waitMs: number): Promise<Res
   }
   const pid = Number((await readFile(pidFile, "utf8")).trim());
   return { pid, durationMs: run.durationMs };
+}
+
+/** What the hooks of a restore need, and the actions in which they have something to do. */
+function hookVariables(gate: ResumeGate | null, park: ParkOptions | undefined) {
+  const actions = [...(gate === null ? [] : ["post-restore"]), ...(park ? ["pre-resume"] : [])];
+  return {
+    WAYPOINT_HOOK_ACTIONS: actions.join(" "),
+    ...(gate === null ? {} : { WAYPOINT_RESUME_SOCKET: gate.socketPath }),
+    ...(park === undefined ? {} : { WAYPOINT_PARK_FILE: park.groupFile }),
+  };
 }
 
 function asWords(terminals: readonly InheritedTerminal[]): string {
