@@ -1,12 +1,15 @@
 import { execFile } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
 import { pollUntil } from "../../src/base/index.ts";
 
 const run = promisify(execFile);
 const READY_TIMEOUT_MS = 120_000;
 const GAPS_PATH = "/tmp/gaps";
+/** By then the ticker has seen that it is to tick. */
+const TICKS_MS = 20;
 
 /** Where a program runs: a session, or a container. */
 export interface Computer {
@@ -81,18 +84,27 @@ export class Gaps {
     this.#findInit = findInit;
   }
 
-  /** Forgets what was noted until now. */
+  /** Forgets what was noted until now, and has the ticker tick. */
   async reset(): Promise<void> {
+    writeFileSync(`${await this.#path()}.on`, "");
+    await delay(TICKS_MS);
     this.#seen = (await this.#read()).length;
   }
 
+  /** Returns what was noted since, and has the ticker rest. */
   async longest(): Promise<number> {
-    return Math.max(0, ...(await this.#read()).slice(this.#seen));
+    const longestMs = Math.max(0, ...(await this.#read()).slice(this.#seen));
+    rmSync(`${await this.#path()}.on`, { force: true });
+    return longestMs;
   }
 
   async #read(): Promise<number[]> {
-    // Read from outside, through PID 1's root: a command inside would disturb it.
-    const text = readFileSync(`/proc/${await this.#findInit()}/root${GAPS_PATH}`, "utf8");
+    const text = readFileSync(await this.#path(), "utf8");
     return text.split("\n").filter(Boolean).map(Number);
+  }
+
+  /** From outside, through PID 1's root: a command inside would disturb it. */
+  async #path(): Promise<string> {
+    return `/proc/${await this.#findInit()}/root${GAPS_PATH}`;
   }
 }

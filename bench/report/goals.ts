@@ -87,7 +87,7 @@ const AGED_GOALS: readonly Goal[] = [
     ...["restore", "undo", "fork"].map((move) => `from a standby: ${move}`),
     ...PACE_MEBIBYTES.map((mebibytes) => `pause, ${mebibytes} MiB`),
     ...["auto hybrid: pause", "throw-away fork"],
-    ...["command line: exec true", "command line: checkpoint"],
+    ...["ls", "exec true", "checkpoint"].map((command) => `${command}, beyond Node's start`),
   ].map(
     (figure): Goal => ({
       ...{ what: `${figure}: a used daemon against a fresh one`, atMost: 1.15 },

@@ -2,7 +2,7 @@
  * waypoint-pages IMAGES_DIR WORK_DIR SUMS [touched]: starts a pages server for one restore, and prints
  * the process id of its keeper when CRIU can connect to lazy-pages.socket in the work directory. No page
  * is brought that does not have the sum that the file SUMS tells, where it is not "-". With "touched"
- * it says to whoever asks that nothing is to be brought that nobody touches.
+ * it says to whoever asks that nothing is to be brought that nobody touches, until it is told to keep all.
  *
  * There are two processes with one table of descriptors. If the server dies, the kernel would take
  * its descriptors away, and the session's processes would find zeros where their memory should be.

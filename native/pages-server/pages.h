@@ -76,7 +76,7 @@ struct server {
   struct task *tasks;
   size_t count;
   int is_finished;     /* CRIU's part is done */
-  int is_touched_only; /* whoever asked for it wants nothing brought that nobody touches */
+  int is_touched_only; /* nothing is to be brought that nobody touches, until somebody keeps it */
   int is_compared;     /* all files of pages have the sums that they should have */
 };
 

@@ -1,6 +1,6 @@
 import { EventEmitter } from "node:events";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { BackgroundPrograms, STOOD_MS_MAX } from "./background-programs.ts";
+import { BackgroundPrograms, STOOD_MS_MAX, type Stoppable } from "./background-programs.ts";
 import type { Child } from "./start-child.ts";
 
 beforeEach(() => void vi.useFakeTimers());
@@ -66,34 +66,82 @@ test("one that has ended gets no signal", () => {
   expect(program.signals).toEqual(["SIGSTOP"]);
 });
 
-test("what may take long stands for as long as it has run, too, and runs on at its end", () => {
-  const programs = new BackgroundPrograms();
+/** Something that may take long, and what is done to it. */
+function long(programs: BackgroundPrograms, { stop, letOn }: Partial<Stoppable> = {}) {
   const told: string[] = [];
-  const stop = () => told.push("stop") > 0;
-  const work = programs.addLong({ stop, letOn: () => void told.push("on") });
-  vi.advanceTimersByTime(3 * STOOD_MS_MAX);
+  const work = programs.addLong({
+    stop: () => (stop?.() ?? true) && told.push("stop") > 0,
+    letOn: () => {
+      letOn?.();
+      told.push("on");
+    },
+  });
+  return { told, work };
+}
+
+const fail = () => {
+  throw new Error("EMFILE");
+};
+
+test("what may take long stands for a second at a time, and for as long as it has run", () => {
+  const programs = new BackgroundPrograms();
+  const { told, work } = long(programs);
+  vi.advanceTimersByTime(5 * STOOD_MS_MAX);
 
   programs.hold();
-  vi.advanceTimersByTime(4 * STOOD_MS_MAX - 1);
+  vi.advanceTimersByTime(STOOD_MS_MAX - 1);
   expect(told).toEqual(["stop"]);
   vi.advanceTimersByTime(1);
   expect(told).toEqual(["stop", "on"]);
+  expect(work.stoodMs()).toBe(STOOD_MS_MAX);
 
-  vi.advanceTimersByTime(1);
+  // What is earned in so short a time is not worth a stop.
+  vi.advanceTimersByTime(10);
   programs.hold();
+  expect(told).toEqual(["stop", "on"]);
+  vi.advanceTimersByTime(200);
+  programs.hold();
+  vi.advanceTimersByTime(209);
+  expect(told).toEqual(["stop", "on", "stop"]);
+  vi.advanceTimersByTime(1);
+  expect(told).toEqual(["stop", "on", "stop", "on"]);
+  expect(work.stoodMs()).toBe(STOOD_MS_MAX + 210);
+});
+
+test("it runs on at its end, and is not stopped any more", () => {
+  const programs = new BackgroundPrograms();
+  const { told, work } = long(programs);
+  programs.hold();
+
   work[Symbol.dispose]();
   programs.hold();
   vi.advanceTimersByTime(STOOD_MS_MAX);
-  expect(told).toEqual(["stop", "on", "stop", "on"]);
+
+  expect(told).toEqual(["stop", "on"]);
 });
 
-test("what cannot stand runs on", () => {
+test("what cannot stand runs on, and nobody learns of that", () => {
   const programs = new BackgroundPrograms();
-  const told: string[] = [];
-  using _ = programs.addLong({ stop: () => false, letOn: () => void told.push("on") });
+  const refused = long(programs, { stop: () => false });
+  const failing = long(programs, { stop: fail });
 
   programs.hold();
   programs.goOn();
 
-  expect(told).toEqual([]);
+  expect([refused.told, failing.told]).toEqual([[], []]);
+});
+
+test("what cannot be let on is as soon as it can be, and holds up nothing else", () => {
+  const programs = new BackgroundPrograms();
+  let isFull = true;
+  const failing = long(programs, { letOn: () => (isFull ? fail() : undefined) });
+  const other = long(programs);
+  programs.hold();
+  programs.goOn();
+  expect([failing.told, other.told]).toEqual([["stop"], ["stop", "on"]]);
+
+  isFull = false;
+  vi.advanceTimersByTime(STOOD_MS_MAX);
+
+  expect(failing.told).toEqual(["stop", "on"]);
 });

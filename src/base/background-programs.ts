@@ -1,7 +1,11 @@
 import type { Child } from "./start-child.ts";
 
-/** So long something stands in all; then it runs to its end, however busy the machine is. */
+/** So long something stands in all; then it runs on, however busy the machine is. */
 export const STOOD_MS_MAX = 1_000;
+/** What is left to stand has to be worth a stop. */
+const STOP_MS_MIN = 50;
+/** Until something is let on once more that could not be. */
+const RETRY_MS = 100;
 
 /** What goes on in the background, and can stand. */
 export interface Stoppable {
@@ -10,20 +14,26 @@ export interface Stoppable {
   letOn: () => void;
 }
 
-/** What is under way, and how long it has stood. */
+/** How long something has stood until now, in milliseconds. */
+export interface Stood extends Disposable {
+  stoodMs: () => number;
+}
+
+/** What is under way. */
 interface UnderWay extends Stoppable {
-  beganAtMs: number;
-  stoodMs: number;
-  /** It may stand as long as it has run, too: it may take long, and so may what it stands for. */
+  /** It may stand as long as it has run, {@link STOOD_MS_MAX} at a time: it may take long. */
   isLong: boolean;
+  leftMs: number;
+  ranSinceMs: number;
+  stoodMs: number;
   stopped: { atMs: number; timer: NodeJS.Timeout } | null;
 }
 
 /**
- * Programs for which nobody waits: they stand while something is done that somebody waits for. The lowest
- * priority is not enough: the processors of a machine share caches, the way to memory, and often each other.
+ * What nobody waits for: it stands while something is done that somebody waits for. The lowest priority is not
+ * enough: the processors of a machine share caches, the way to memory, and often each other.
  *
- * Each has a process group of its own: when this process ends while they stand, the kernel ends them by SIGHUP.
+ * A program has a process group of its own: when this process ends while it stands, the kernel ends it by SIGHUP.
  */
 export class BackgroundPrograms {
   readonly #underWay = new Set<UnderWay>();
@@ -38,17 +48,16 @@ export class BackgroundPrograms {
     child.once("exit", () => this.#forget(program));
   }
 
-  /**
-   * Counts what may take long among them until that is disposed of: it stands for as long as it has run at
-   * most, and {@link STOOD_MS_MAX}. It runs on at its end.
-   */
-  addLong(work: Stoppable): Disposable {
+  /** Counts what may take long among them until that is disposed of; it runs on then. */
+  addLong(work: Stoppable): Stood {
     const begun = this.#begin(work, { isLong: true });
+    const stoodMs = () =>
+      begun.stoodMs + (begun.stopped === null ? 0 : performance.now() - begun.stopped.atMs);
     const end = () => {
       this.#letOn(begun);
       this.#forget(begun);
     };
-    return { [Symbol.dispose]: end };
+    return { stoodMs, [Symbol.dispose]: end };
   }
 
   /** They stand from now on. */
@@ -64,8 +73,8 @@ export class BackgroundPrograms {
   }
 
   #begin({ stop, letOn }: Stoppable, { isLong }: Pick<UnderWay, "isLong">): UnderWay {
-    const beganAtMs = performance.now();
-    const work: UnderWay = { stop, letOn, isLong, beganAtMs, stoodMs: 0, stopped: null };
+    const times = { leftMs: STOOD_MS_MAX, ranSinceMs: performance.now(), stoodMs: 0 };
+    const work: UnderWay = { stop, letOn, isLong, ...times, stopped: null };
     this.#underWay.add(work);
     if (this.#isHeld) this.#stop(work);
     return work;
@@ -77,25 +86,42 @@ export class BackgroundPrograms {
   }
 
   #stop(work: UnderWay): void {
-    const leftMs = leftToStandMs(work);
-    if (work.stopped !== null || leftMs <= 0 || !work.stop()) return;
-    const timer = setTimeout(() => this.#letOn(work), leftMs);
-    timer.unref();
+    if (work.stopped !== null) return;
+    const earnedMs = work.isLong ? performance.now() - work.ranSinceMs : 0;
+    work.leftMs = Math.min(STOOD_MS_MAX, work.leftMs + earnedMs);
+    work.ranSinceMs = performance.now();
+    if (work.leftMs < STOP_MS_MIN || !succeeds(work.stop)) return;
+    const timer = setTimeout(() => this.#letOn(work), work.leftMs).unref();
     work.stopped = { atMs: performance.now(), timer };
   }
 
   #letOn(work: UnderWay): void {
-    if (work.stopped === null) return;
-    clearTimeout(work.stopped.timer);
-    work.stoodMs += performance.now() - work.stopped.atMs;
+    const { stopped } = work;
+    if (stopped === null) return;
+    clearTimeout(stopped.timer);
+    const isOn = succeeds(() => {
+      work.letOn();
+      return true;
+    });
+    if (!isOn) {
+      stopped.timer = setTimeout(() => this.#letOn(work), RETRY_MS).unref();
+      return;
+    }
+    const stoodMs = performance.now() - stopped.atMs;
+    work.stoodMs += stoodMs;
+    work.leftMs -= stoodMs;
+    work.ranSinceMs = performance.now();
     work.stopped = null;
-    work.letOn();
   }
 }
 
-function leftToStandMs({ isLong, beganAtMs, stoodMs }: UnderWay): number {
-  const ranMs = performance.now() - beganAtMs - stoodMs;
-  return STOOD_MS_MAX + (isLong ? ranMs : 0) - stoodMs;
+/** Whoever waits for something else does not learn that this could not be. */
+function succeeds(act: () => boolean): boolean {
+  try {
+    return act();
+  } catch {
+    return false;
+  }
 }
 
 /** Those of this process. */

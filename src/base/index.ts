@@ -4,7 +4,12 @@
  * It knows nothing of sessions or checkpoints, and makes no system call of its own (kernel).
  */
 
-export { BackgroundPrograms, backgroundPrograms, type Stoppable } from "./background-programs.ts";
+export {
+  BackgroundPrograms,
+  backgroundPrograms,
+  type Stood,
+  type Stoppable,
+} from "./background-programs.ts";
 export {
   type CgroupMounts,
   type Controller,

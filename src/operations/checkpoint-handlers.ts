@@ -3,6 +3,7 @@ import {
   describeSession,
   keepMemory,
   removeSession,
+  requireLive,
   requireUsablePids,
   requireValidName,
 } from "../engine/session/index.ts";
@@ -65,8 +66,8 @@ export const CHECKPOINT_HANDLERS: HandlersOf<
 
   keep: (input, engine, client) =>
     withSession(input.session, engine, client, async (session) => {
-      const live = engine.live.get(session.id);
-      const leftBytes = live === undefined ? 0 : await keepMemory(live, engine);
+      const isRunning = session.state === "running";
+      const leftBytes = isRunning ? await keepMemory(requireLive(session, engine), engine) : 0;
       return { session: describeSession(session, engine), leftBytes };
     }),
 

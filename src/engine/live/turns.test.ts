@@ -133,7 +133,7 @@ test("programs of the background stand from its begin until it has rested, but n
   const programs = {
     hold: () => told.push("hold"),
     goOn: () => told.push("go"),
-    addLong: () => ({ [Symbol.dispose]: () => {} }),
+    addLong: () => ({ stoodMs: () => 0, [Symbol.dispose]: () => {} }),
   };
   const turns = new Turns(() => false, programs);
 
@@ -154,7 +154,7 @@ test("where memory is short no program of the background stands", () => {
   const programs = {
     hold: () => told.push("hold"),
     goOn: () => told.push("go"),
-    addLong: () => ({ [Symbol.dispose]: () => {} }),
+    addLong: () => ({ stoodMs: () => 0, [Symbol.dispose]: () => {} }),
   };
 
   new Turns(() => true, programs).begin();

@@ -1,4 +1,9 @@
-import { type BackgroundPrograms, backgroundPrograms, type Stoppable } from "../../base/index.ts";
+import {
+  type BackgroundPrograms,
+  backgroundPrograms,
+  type Stood,
+  type Stoppable,
+} from "../../base/index.ts";
 
 /** Longest time for which anything in the background may be put off. */
 export const PUT_OFF_MS_MAX = 2_000;
@@ -20,7 +25,7 @@ interface PutOff {
  * Whose turn it is: what nobody waits for (copies, stories, standbys) asks before each of its steps, and
  * goes on when nothing is done that somebody waits for, an operation or a command. A program of it that runs already stands meanwhile.
  *
- * Nothing is put off for longer than {@link PUT_OFF_MS_MAX} after it was asked for, however busy it is;
+ * Nothing waits for its turn for longer than {@link PUT_OFF_MS_MAX} after it was asked for, however busy it is;
  * at all where memory is short, since what is put off holds it; and while somebody waits for just that.
  */
 export class Turns {
@@ -72,8 +77,11 @@ export class Turns {
     return { [Symbol.dispose]: end };
   }
 
-  /** Something that may take long and nobody waits for is under way until this is disposed of: it stands as programs do. */
-  underWay(work: Stoppable): Disposable {
+  /**
+   * Something that may take long and nobody waits for is under way until this is disposed of. It stands as programs
+   * do, for half of its time at most and a second.
+   */
+  underWay(work: Stoppable): Stood {
     return this.#programs.addLong(work);
   }
 

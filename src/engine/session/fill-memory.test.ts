@@ -2,6 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { fakeEngine } from "../../../test/support/fake-engine.ts";
 import type { PagesLeft } from "../../linux/criu/index.ts";
+import type { WaypointError } from "../../shared/errors/index.ts";
 import { fillAll, fillWhenIdle, keepMemory } from "./fill-memory.ts";
 
 const PACE = { beginDelayMs: 0, lookIntervalMs: 1 };
@@ -131,14 +132,19 @@ test("a fork that is kept is told so, and one that is whole is not asked", async
   expect(fake.all.all.filter((step) => step.startsWith("criu.keepPages"))).toHaveLength(1);
 });
 
-test("a server that does not answer whoever keeps its fork is ended, and no failure of theirs", async () => {
+test.each([
+  { kind: "whole", outcome: "0" },
+  { kind: "lost", outcome: "SESSION_ENDED" },
+  { kind: "filling", outcome: "SESSION_UNRESPONSIVE" },
+])("a server that is $kind and does not answer whoever keeps its fork is let be", async (given) => {
   const fake = engineThatFills();
   const live = fake.live("s1", "s1-1");
   fake.engine.filling.set(live.instanceId, new Promise(() => {}));
-  fake.all.fail("criu.keepPages", new Error("The pages server does not answer."));
-  fake.all.answer("criu.pagesState", () => ({ kind: "filling", reason: "" }));
+  fake.all.fail("criu.keepPages", new Error("The pages server has ended."));
+  fake.all.answer("criu.pagesState", () => ({ kind: given.kind, reason: "" }));
 
-  expect(await keepMemory(live, fake.engine)).toBe(0);
+  const outcome = await keepMemory(live, fake.engine).catch((error: WaypointError) => error.code);
 
-  expect(fake.all.all.slice(-2)).toEqual(["sandbox.killTree 70 7", "criu.endPagesServer s1-1"]);
+  expect(String(outcome)).toBe(given.outcome);
+  expect(fake.all.all.filter((step) => /killTree|endPagesServer/.test(step))).toEqual([]);
 });

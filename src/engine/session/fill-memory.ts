@@ -1,4 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
+import type { PagesState } from "../../linux/criu/index.ts";
+import { WaypointError } from "../../shared/errors/index.ts";
 import type { LiveInstance } from "../live/index.ts";
 import type { Engine } from "../ports/index.ts";
 import { workDirOf } from "./instance-paths.ts";
@@ -16,6 +18,8 @@ interface FillPace {
 const PACE: FillPace = { beginDelayMs: 1_000, lookIntervalMs: 5_000 };
 /** A server that does not bring a step in this time never will. */
 const STEP_TIMEOUT_MS = 60_000;
+/** A server answers between two of its steps. */
+const KEEP_TIMEOUT_MS = 10_000;
 /** How much must come in a millisecond where all is brought at once. */
 const FILL_BYTES_PER_MS_MIN = 16 * 1024;
 
@@ -67,18 +71,37 @@ export async function fillAll(live: LiveInstance, engine: Engine): Promise<void>
 
 /**
  * Has an instance that gets only what it touches get all of its memory, step by step as {@link fillWhenIdle}
- * says, and returns how much is still to come.
+ * says, and returns how much is still to come. A server that does not answer is not ended for that.
+ *
+ * @throws SESSION_ENDED         its memory was lost; it is restored again, with all of it.
+ * @throws SESSION_UNRESPONSIVE  the server of its memory does not take it.
  */
 export async function keepMemory(live: LiveInstance, engine: Engine): Promise<number> {
   if (!engine.filling.has(live.instanceId)) return 0;
+  const workDir = workDirOf(live.instanceId);
   try {
-    const workDir = workDirOf(live.instanceId);
-    return (await engine.criu.keepPages(workDir, STEP_TIMEOUT_MS)).leftBytes;
+    return (await engine.criu.keepPages(workDir, KEEP_TIMEOUT_MS)).leftBytes;
   } catch (error) {
-    await giveUp(live, error, engine);
-    // It had become whole, or is restored again, with all of its memory, from where it came from.
-    return 0;
+    const state = engine.criu.pagesState(workDir);
+    if (state?.kind === "whole") return 0;
+    if (state?.kind === "lost") throw memoryLost(state);
+    throw new WaypointError(
+      "SESSION_UNRESPONSIVE",
+      "What brings the session's memory did not answer. It runs on, with what it touches.",
+      {
+        hint: "Repeat the command. A fork that an older Waypoint has made gets all when it is restored.",
+        detail: { reason: String(error) },
+      },
+    );
   }
+}
+
+/** What an operation ends with whose session has lost its memory. */
+export function memoryLost({ reason }: PagesState): WaypointError {
+  return new WaypointError("SESSION_ENDED", "The session's memory was lost while it was filled.", {
+    hint: "The session is being restored again from its checkpoint; try again then.",
+    detail: { reason },
+  });
 }
 
 /** What is brought is not taken from what others need. */

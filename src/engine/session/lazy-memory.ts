@@ -1,10 +1,9 @@
 import { totalmem } from "node:os";
 import type { PagesState } from "../../linux/criu/index.ts";
 import type { CheckpointRow, SessionRow } from "../../portable/model/index.ts";
-import { WaypointError } from "../../shared/errors/index.ts";
 import type { LiveInstance } from "../live/index.ts";
 import type { Engine } from "../ports/index.ts";
-import { fillAll, fillWhenIdle } from "./fill-memory.ts";
+import { fillAll, fillWhenIdle, memoryLost } from "./fill-memory.ts";
 import { workDirOf } from "./instance-paths.ts";
 
 /** Of a memory limit, what the captured memory may be: what is filled counts, as it comes. */
@@ -136,8 +135,5 @@ export async function untilWhole(live: LiveInstance, engine: Engine): Promise<vo
   await fillAll(live, engine);
   const state = await outcome;
   if (state.kind === "whole") return;
-  throw new WaypointError("SESSION_ENDED", "The session's memory was lost while it was filled.", {
-    hint: "The session is being restored again from its checkpoint; try again then.",
-    detail: { reason: state.reason },
-  });
+  throw memoryLost(state);
 }

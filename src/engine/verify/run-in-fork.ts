@@ -1,4 +1,4 @@
-import { TailOutput } from "../../base/index.ts";
+import { type Stood, TailOutput } from "../../base/index.ts";
 import type { CheckpointRow } from "../../portable/model/index.ts";
 import { hasCode, WaypointError } from "../../shared/errors/index.ts";
 import type { AskedBy, FullVerification } from "../../shared/protocol/index.ts";
@@ -8,6 +8,7 @@ import type { LiveInstance, RunHandle } from "../live/index.ts";
 import type { Engine } from "../ports/index.ts";
 import { enlistInstance, quoteCommand, sessionShell } from "../session/index.ts";
 import { startBeside, startInFork } from "./start-in-fork.ts";
+import { type Ran, settleStood, startDeadline } from "./stood.ts";
 
 /** The end of a command's output that is kept. */
 const OUTPUT_BYTES_MAX = 64 * 1024;
@@ -50,14 +51,25 @@ export async function runInFork(
   return await engine.verifications.run(checkpoint, request.signal, async (handle) => {
     // A removal takes the row first and then whatever runs; what begins after that must not.
     requireThere(checkpoint.id, engine);
-    try {
-      return await runOnce(checkpoint, { ...request, handle, eagerMemory: false }, engine);
-    } catch (error) {
-      if (!(error instanceof MemoryLost)) throw error;
-      engine.logger.warn("a verification begins again: memory lost", { checkpoint: checkpoint.id });
-      return await runOnce(checkpoint, { ...request, handle, eagerMemory: true }, engine);
-    }
+    const run = (isBackground: boolean) =>
+      runWithMemory(checkpoint, { ...request, handle, isBackground }, engine);
+    return request.isBackground === true ? await settleStood(run) : (await run(false)).verification;
   });
+}
+
+/** Runs it once more, with all memory from the start, where that was lost. */
+async function runWithMemory(
+  checkpoint: CheckpointRow,
+  run: VerifyRequest & { handle: RunHandle },
+  engine: Engine,
+): Promise<Ran> {
+  try {
+    return await runOnce(checkpoint, { ...run, eagerMemory: false }, engine);
+  } catch (error) {
+    if (!(error instanceof MemoryLost)) throw error;
+    engine.logger.warn("a verification begins again: memory lost", { checkpoint: checkpoint.id });
+    return await runOnce(checkpoint, { ...run, eagerMemory: true }, engine);
+  }
 }
 
 /** @throws CHECKPOINT_NOT_FOUND */
@@ -73,7 +85,7 @@ async function runOnce(
   checkpoint: CheckpointRow,
   request: VerifyRequest & { handle: RunHandle; eagerMemory: boolean },
   engine: Engine,
-): Promise<FullVerification> {
+): Promise<Ran> {
   const { handle, eagerMemory, timeoutMs, command, isBackground = false } = request;
   await using fork = await openThrowawayFork(checkpoint, { eagerMemory }, engine);
   handle.leaves(fork.cleared);
@@ -82,19 +94,21 @@ async function runOnce(
   const at = new Date().toISOString();
   const startedAtMs = performance.now();
   const output = new TailOutput(OUTPUT_BYTES_MAX);
-  const run = { command, timeoutMs, output, handle, checkpoint, isBackground };
+  const run = { command, timeoutMs, output, handle, checkpoint, isBackground, stoodMs: () => 0 };
   const end = await awaitEnd(fork, run, engine);
+  const stoodMs = run.stoodMs();
   const { dialect } = sessionShell(fork.session, engine);
-  return {
+  const verification = {
     command: quoteCommand(command, dialect),
     ...end,
-    durationMs: Math.round(performance.now() - startedAtMs),
+    durationMs: Math.round(performance.now() - startedAtMs - stoodMs),
     at,
     by: request.by,
     // SQLite takes a NUL for the end of a text.
     output: output.text().replaceAll("\0", "\uFFFD"),
     outputBytes: output.bytes,
   };
+  return { verification, stoodMs };
 }
 
 interface End {
@@ -108,6 +122,8 @@ interface ForkRun {
   checkpoint: CheckpointRow;
   output: TailOutput;
   isBackground: boolean;
+  /** How long its fork has stood, in milliseconds. */
+  stoodMs: () => number;
 }
 
 /** Resolves when the command has ended, its time is over, or its fork has. */
@@ -118,10 +134,10 @@ async function awaitEnd(
 ): Promise<End> {
   const { signal } = run.handle;
   const over = Promise.withResolvers<End>();
-  const timer = setTimeout(
-    () => over.resolve({ exitCode: EXIT_CODE_TIMED_OUT, timedOut: true }),
-    run.timeoutMs,
-  );
+  const onOver = () => over.resolve({ exitCode: EXIT_CODE_TIMED_OUT, timedOut: true });
+  // What it stands is known only when it runs.
+  const deadline = { timeoutMs: run.timeoutMs, stoodMs: () => run.stoodMs() };
+  using _ = startDeadline(deadline, onOver);
   const onAbort = () => over.reject(signal.reason);
   signal.addEventListener("abort", onAbort, { once: true });
   try {
@@ -131,7 +147,6 @@ async function awaitEnd(
     if (await fork.hasLostMemory()) throw new MemoryLost();
     return { exitCode: EXIT_CODE_KILLED, timedOut: false };
   } finally {
-    clearTimeout(timer);
     signal.removeEventListener("abort", onAbort);
   }
 }
@@ -149,23 +164,24 @@ async function runCommand(fork: ThrowawayFork, run: ForkRun, engine: Engine): Pr
 }
 
 /** Reads to the end. Nothing is asked of the fork meanwhile that has to be answered in time: it may stand. */
-async function follow(
-  { live }: ThrowawayFork,
-  commandId: number,
-  { output, isBackground }: ForkRun,
-  engine: Engine,
-) {
-  using _ = isBackground ? standAside(live, engine) : null;
+async function follow({ live }: ThrowawayFork, commandId: number, run: ForkRun, engine: Engine) {
+  using standing = run.isBackground ? standAside(live, engine) : null;
+  if (standing !== null) run.stoodMs = standing.stoodMs;
   const reader = live.link.readCommand(commandId);
-  for await (const { bytes } of reader) output.add(bytes);
+  for await (const { bytes } of reader) run.output.add(bytes);
   return await reader.result;
 }
 
 /** Has a fork stand while something is done that somebody waits for, where the machine can freeze it. */
-function standAside(live: LiveInstance, engine: Engine): Disposable | null {
-  const { freezer, turns } = engine;
-  if (freezer === null || !enlistInstance(live, engine)) return null;
+function standAside(live: LiveInstance, engine: Engine): Stood | null {
+  const { freezer, turns, logger } = engine;
   const { instanceId } = live;
+  try {
+    if (freezer === null || !enlistInstance(live, engine)) return null;
+  } catch (error) {
+    logger.error("a fork cannot be frozen", error, { instanceId });
+    return null;
+  }
   return turns.underWay({
     stop: () => freezer.stand(instanceId),
     letOn: () => freezer.thaw(instanceId),

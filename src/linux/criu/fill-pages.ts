@@ -9,7 +9,7 @@ const ALL_BYTES = Number.MAX_SAFE_INTEGER;
 /** What a pages server has still to bring. */
 export interface PagesLeft {
   leftBytes: number;
-  /** Whoever started it wants nothing brought that nobody touches. */
+  /** Nothing is to be brought that nobody touches: whoever started it wants it so, and nobody keeps its fork. */
   isTouchedOnly: boolean;
 }
 

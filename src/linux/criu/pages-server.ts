@@ -30,7 +30,7 @@ const BOTH_ENDED: PagesState = {
  *
  * @param sumsPath  sums of the images: a page that has another one is never brought; the memory counts
  * as lost then. `null` where there are none.
- * @param isTouchedOnly  tells whoever asks that all else is not to be brought by itself.
+ * @param isTouchedOnly  tells whoever asks, until {@link keepPages}, that all else is not to be brought by itself.
  *
  * It belongs to nobody: it lives on when the daemon ends, and ends by itself when all memory is
  * filled or the session has ended. It has the images open from now on, so they may be deleted or moved.

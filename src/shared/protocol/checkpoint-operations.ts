@@ -150,7 +150,7 @@ export const CHECKPOINT_CONTRACT = {
     description:
       "It comes step by step while nobody waits and memory is there. Of a session that is no such fork " +
       "nothing changes.",
-    errors: ["SESSION_NOT_FOUND", "REFERENCE_AMBIGUOUS"],
+    errors: ["SESSION_NOT_FOUND", "REFERENCE_AMBIGUOUS", "SESSION_ENDED", "SESSION_UNRESPONSIVE"],
     examples: [["waypoint keep try-3", "This one was good: it goes on"]],
     effect: "write",
     input: z.strictObject({ session: sessionRef }),

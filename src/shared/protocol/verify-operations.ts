@@ -33,7 +33,8 @@ export const VERIFY_CONTRACT = {
     description:
       "Forks made from then on have it, too. Results that are there stay. Automatic " +
       "checkpoints are verified in the background, when no operation has ended for some " +
-      "seconds. Operations put that off for half a minute at most. Of each session the " +
+      "seconds. Operations put that off for half a minute at most. One that runs stands beside " +
+      "them, for half of its time at most; no time limit counts that. Of each session the " +
       "newest twenty, newest first, one at a time, each once.",
     errors: ["SESSION_NOT_FOUND", "REFERENCE_AMBIGUOUS", "STORE_FULL"],
     examples: [

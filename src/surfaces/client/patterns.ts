@@ -19,7 +19,7 @@ export interface BestOfOptions<T> {
 
 /** The strategy that won. */
 export interface Winner<T> {
-  /** Its fork, which goes on. */
+  /** Its fork, which goes on, and gets all of its memory while nobody waits. */
   session: Session;
   /** Which strategy it was, from 0 on. */
   index: number;
@@ -102,18 +102,16 @@ export async function bestOf<T>(
     throw signal?.aborted === true ? cancelled("best of", signal) : failed?.reason;
   }
   if (best === undefined) throw new AggregateError(errors, "All strategies failed.");
-  await keep(best.session);
+  await keep(best.session, signal);
   return best;
 }
 
-/** It goes on, so that its memory is to come. **On failure** it is removed. */
-async function keep(session: Session): Promise<void> {
-  try {
-    await session.keep();
-  } catch (error) {
-    await session.remove({ force: true });
-    throw error;
-  }
+/** It goes on, so that its memory is to come; without that it works all the same. */
+async function keep(session: Session, signal: AbortSignal | undefined): Promise<void> {
+  await session.keep(signal === undefined ? {} : { signal }).catch(() => {});
+  if (signal?.aborted !== true) return;
+  await session.remove({ force: true });
+  throw cancelled("best of", signal);
 }
 
 /** Of equals the first strategy wins, whichever was faster. */
