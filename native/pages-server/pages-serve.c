@@ -252,8 +252,16 @@ static int await_news(struct server *server, int control, int timeout_ms) {
   return result;
 }
 
-/* One step of what is to be brought without being touched: that of small processes, then what somebody asks for. */
+/*
+ * One step of what is to be brought without being touched: what others read of a process, all of small
+ * processes, then what somebody asks for.
+ */
 static int bring_some(struct server *server, int *is_busy) {
+  for (size_t i = 0; i < server->count; i++) {
+    int result = server->tasks[i].is_gone ? 0 : bring_words(server->tasks + i);
+    *is_busy = 1;
+    if (result != 0) return result < 0 ? fail(server->shared, "bring pages") : result;
+  }
   for (size_t i = 0; i < server->count; i++) {
     struct task *task = server->tasks + i;
     if (!task->is_small || task->is_gone || last_range(&task->missing) == NULL) continue;

@@ -7,6 +7,7 @@
  * pages-ranges.c    the addresses that are still to be filled
  * pages-fill.c      putting pages into a process
  * pages-serve.c     what processes and CRIU tell, and the order of work
+ * pages-words.c     what others read of a process without its doing
  * pages-control.c   what the daemon, and CRIU's preload in a dump, ask for
  * pages-follow.c    which pages were written since they were brought
  * pages-unfilled.c  what a dump may leave out, since the images have it
@@ -56,6 +57,11 @@ struct images {
   size_t count;
 };
 
+/* Addresses of a process. */
+struct span {
+  uint64_t start, end;
+};
+
 /* A process that gets its memory from here. */
 struct task {
   int uffd;
@@ -64,6 +70,9 @@ struct task {
   struct ranges missing;
   int is_followed; /* the kernel notes which of its pages are written */
   int is_small; /* so little is missing that it is brought at once */
+  /* Where the words and the variables are that it was started with: what has not come yet. */
+  struct span words[2];
+  int knows_words;
   /* Faults that could not be answered while the process changes its mappings. */
   uint64_t *deferred;
   size_t deferred_count, deferred_capacity;
@@ -112,6 +121,9 @@ int answer_fault(struct task *task, uint64_t address);
 int fill_some(struct task *task);
 /* Brings the last page that is missing; `*address` tells which. */
 int fill_page(struct task *task, uint64_t *address);
+
+/* Brings the words and variables that it was started with. 1 when the process changes its mappings, as above. */
+int bring_words(struct task *task);
 
 /* What is brought in one step while nobody waits; a fault then waits for the rest of the step. */
 #define STEP_BYTES (512 * 1024ul)

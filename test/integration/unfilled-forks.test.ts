@@ -100,6 +100,19 @@ test("a throw-away fork gets what it touches alone, while a kept one is filled",
   expect(await ask(thrown, "check")).toBe("0 wrong");
 });
 
+test("others find a program of a throw-away fork by its words and variables", async () => {
+  const session = await forkOf(checkpoint);
+  const found =
+    "pid=$(pgrep -f /root/[p]rogram.py); tr '\\0' '\\n' < /proc/$pid/environ; ps -o args= -p $pid";
+
+  const { stdout, exitCode } = await session.exec(found, { shell: "own" });
+
+  expect(exitCode).toBe(0);
+  expect(stdout).toMatch(/^HOME=/m);
+  expect(stdout).toMatch(/^python3 \/root\/program\.py 160$/m);
+  expect(await isFilling(session)).toBe(true);
+});
+
 test("sixteen throw-away forks that read and write a little answer, and take little", async () => {
   const forks = await checkpoint.fork(16, { throwaway: true });
 
