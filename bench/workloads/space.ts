@@ -69,6 +69,7 @@ async function written(program: Program, { stack }: WorkloadContext) {
   const init = await initOf(session);
   await untilDurable(await session.checkpoint());
   const before = usedMib(world);
+  const dataBefore = usedOf(world, "Data");
   let bytes = 0;
   for (let nth = 1; nth <= LARGE_COUNT; nth += 1) {
     await haveWritten(init, nth);
@@ -76,7 +77,11 @@ async function written(program: Program, { stack }: WorkloadContext) {
     bytes += checkpoint.info.pauseBytes ?? checkpoint.info.memoryBytes;
     await untilDurable(checkpoint);
   }
-  return { "store, MiB": usedMib(world) - before, "copied in pauses, MiB": bytes / MEBIBYTE };
+  return {
+    "store, MiB": usedMib(world) - before,
+    "of which content, MiB": usedOf(world, "Data") - dataBefore,
+    "copied in pauses, MiB": bytes / MEBIBYTE,
+  };
 }
 
 async function many({ stack }: WorkloadContext) {
@@ -108,10 +113,15 @@ async function execTimes(session: Session, isGoingOn: () => boolean) {
 
 /** Space that the store takes, data and metadata, after everything was written. */
 function usedMib(world: WaypointWorld): number {
+  return usedOf(world, "Data|Metadata|System");
+}
+
+/** The same of some kinds, as btrfs names them. */
+function usedOf(world: WaypointWorld, kinds: string): number {
   const { namespacePath, storeDir } = stateLayout(world.stateDir);
   const line = `btrfs filesystem sync ${storeDir}; btrfs filesystem df -b ${storeDir}`;
   const enter = [`--mount=${namespacePath}`, "sh", "-c", line];
   const shown = execFileSync("nsenter", enter, { encoding: "utf8" });
-  const used = [...shown.matchAll(/^(?:Data|Metadata|System),.*used=(\d+)$/gm)];
+  const used = [...shown.matchAll(new RegExp(`^(?:${kinds}),.*used=(\\d+)$`, "gm"))];
   return used.reduce((sum, [, bytes]) => sum + Number(bytes), 0) / MEBIBYTE;
 }
