@@ -114,7 +114,7 @@ export class SpareNetworks {
 
   async #fill(): Promise<void> {
     try {
-      while (this.#isWanted && this.#ready.length < this.#countMax) {
+      while (this.#isWanted && this.#ready.length + this.#keeping < this.#countMax) {
         const id = this.#nextId();
         const { address, linkIndex } = await this.#make(id);
         this.#ready.push({ id, address, linkIndex });
