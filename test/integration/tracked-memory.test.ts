@@ -289,8 +289,8 @@ inPrivateNamespace(import.meta.filename, { title, network: false }, () => {
       for (const { pid } of findRunningCriu((argument) => argument === imagesDir)) killProcess(pid);
       await dumping;
       // In the middle of a call that CRIU has made in a program, that does not live on.
-      if (await writesOn(tree, round + 100)) await dump(tree, `g${round}`);
-      else await dump((tree = await trees.start(...WRITER)), `n${round}`);
+      if (!(await writesOn(tree, round + 100))) tree = await trees.start(...WRITER);
+      await dump(tree, `g${round}`);
       rmSync(imagesDir, { recursive: true, force: true });
     }
   });
