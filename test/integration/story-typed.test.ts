@@ -138,8 +138,11 @@ test("lines of several rows, interrupted ones and other screens are told as they
   const session = await open("odd");
   await session.checkpoint();
   await using terminal = await TestTerminal.attach(session);
+  await terminal.waitFor(PROMPT);
   await terminal.type("for n in 1 2\rdo echo $n'\\n'\rdone\r");
   await terminal.waitFor(/^2\\n$/);
+  // What is typed before the shell has its terminal back is echoed into the command's output.
+  await terminal.waitFor(PROMPT);
   await terminal.type("sleep 100\r");
   // Before the program runs, Ctrl-C would interrupt the line instead.
   await eventually(
@@ -149,7 +152,6 @@ test("lines of several rows, interrupted ones and other screens are told as they
   );
   await terminal.type("\u0003");
   await terminal.waitFor(/\^C/);
-  // What is typed before the shell has its terminal back is echoed into the command's output.
   await terminal.waitFor(PROMPT);
   await terminal.type("printf 'a\\033[?1049hhidden\\033[?1049lb'; printf '1%%\\r2%%\\n'; false\r");
   await terminal.waitFor(/2%/);
