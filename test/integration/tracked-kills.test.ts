@@ -6,7 +6,7 @@ import { killProcess } from "../../src/base/index.ts";
 import { type Checkpoint, type Session, WaypointError } from "../../src/index.ts";
 import { killDaemon } from "../support/crash-model.ts";
 import { randomFrom, requireUnharmed, startRestless, tellRestless } from "../support/restless.ts";
-import { findDump, killAtWork } from "../support/running-dump.ts";
+import { findAssemble, findDump, killAtWork } from "../support/running-dump.ts";
 import { openTestWaypoint, type TestWaypoint } from "../support/test-waypoint.ts";
 
 /** So often each victim dies, evenly over the length of a checkpoint. */
@@ -57,23 +57,6 @@ async function trackerOf(init: number): Promise<number | undefined> {
   };
   const found = readdirSync("/proc").find((name) => /^\d+$/.test(name) && isIt(name));
   return found === undefined ? undefined : Number(found);
-}
-
-/** Returns the program of a daemon that puts images together, or copies memory ahead. */
-function findAssemble(daemon: number): number | undefined {
-  try {
-    const threads = readdirSync(`/proc/${daemon}/task`);
-    const children = threads.flatMap((thread) =>
-      readFileSync(`/proc/${daemon}/task/${thread}/children`, "utf8").split(" "),
-    );
-    const found = children.filter(Boolean).find((pid) => {
-      const [program = "", first] = readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
-      return program.endsWith("/image-assemble") && first !== "compare";
-    });
-    return found === undefined ? undefined : Number(found);
-  } catch {
-    return undefined; // One of them has ended meanwhile.
-  }
 }
 
 /** Returns what is to end; undefined where nothing of it runs now. */

@@ -107,7 +107,10 @@ function ofTrees(steps: Pick<FakeSteps<string>, "note">): Known {
 
 function ofMachine(handedOut: HandOut): Known {
   return {
-    "criu.dump": async () => ({ pauseMs: 5, memoryBytes: 4096 }),
+    "criu.dump": async ({ onCaptured }: { onCaptured?: () => void }) => {
+      onCaptured?.();
+      return { pauseMs: 5, memoryBytes: 4096 };
+    },
     "criu.readImageSockets": async () => [],
     "criu.readLockedFiles": async () => [],
     "criu.hasAlarm": async () => false,

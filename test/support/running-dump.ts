@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { findRunningCriu, type RunningCriu } from "../../src/linux/criu/index.ts";
 import { killDaemon } from "./crash-model.ts";
@@ -22,11 +22,31 @@ function findCriuOf({ stateDir, daemonPid, command }: WantedCriu): number | unde
   )?.pid;
 }
 
-/** A CRIU that stands still, and what becomes of the operation that it is at work for. */
-export interface StoppedCriu<T> {
-  criu: number;
+/** Returns the program of a daemon that puts images together, or copies memory ahead. */
+export function findAssemble(daemonPid: number): number | undefined {
+  try {
+    const threads = readdirSync(`/proc/${daemonPid}/task`);
+    const children = threads.flatMap((thread) =>
+      readFileSync(`/proc/${daemonPid}/task/${thread}/children`, "utf8").split(" "),
+    );
+    const found = children.filter(Boolean).find((pid) => {
+      const [program = "", first] = readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
+      return program.endsWith("/image-assemble") && first !== "compare";
+    });
+    return found === undefined ? undefined : Number(found);
+  } catch {
+    return undefined; // One of them has ended meanwhile.
+  }
+}
+
+/** A program that stands still, and what becomes of the operation that it is at work for. */
+export interface Stopped<T> {
+  pid: number;
   outcome: Promise<T | Error>;
 }
+
+/** A CRIU that stands still. */
+export type StoppedCriu<T> = Pick<Stopped<T>, "outcome"> & { criu: number };
 
 /**
  * Begins an operation until the CRIU of it is stopped: it may be done before it is seen.
@@ -39,6 +59,16 @@ export async function stopInCriu<T>(
   begin: () => Promise<T>,
   prepare: () => Promise<unknown> = () => Promise.resolve(),
 ): Promise<StoppedCriu<T>> {
+  const { pid, outcome } = await stopIn(() => findCriuOf(wanted), begin, prepare);
+  return { criu: pid, outcome };
+}
+
+/** Likewise of a program that `find` finds. */
+export async function stopIn<T>(
+  find: () => number | undefined,
+  begin: () => Promise<T>,
+  prepare: () => Promise<unknown> = () => Promise.resolve(),
+): Promise<Stopped<T>> {
   for (;;) {
     await prepare();
     let isDone = false;
@@ -48,8 +78,8 @@ export async function stopInCriu<T>(
         isDone = true;
       });
     while (!isDone) {
-      const criu = findCriuOf(wanted);
-      if (criu !== undefined && (await standsStill(criu))) return { criu, outcome };
+      const pid = find();
+      if (pid !== undefined && (await standsStill(pid))) return { pid, outcome };
       await delay(0);
     }
     const missed = await outcome;

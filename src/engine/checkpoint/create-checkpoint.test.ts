@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import type { FakeEngine, Step } from "../../../test/support/fake-engine.ts";
 import {
   checkpointsOf,
@@ -46,17 +46,17 @@ test("a checkpoint is dumped while nobody is connected, recorded, and made durab
   expect(fake.steps.all).toEqual([
     "store.shares.requireShare take a checkpoint",
     "store.space.flushIfDirty new",
-    "link.quiesce",
     expect.stringMatching(/^memoryImages.makeRoom/),
     expect.stringMatching(/^store.prepareCheckpoint id1/),
     "warmMemory.makeWay 4096",
     "limits.liftCpu s1-1",
+    "link.quiesce",
     "criu.dump s1-1",
+    "link.resume",
     "limits.liftCpu is over",
     "warmMemory.fill",
     "store.images.settle",
     "warmMemory.note s1 4096",
-    "link.resume",
     "store.writeManifest id1",
     "catalog.transaction",
     "catalog.insertCheckpoint",
@@ -74,6 +74,69 @@ test("a checkpoint is dumped while nobody is connected, recorded, and made durab
   expect(row).toMatchObject({ id: "id1", content: "full", parent: "c2", stage: "captured" });
   expect(fake.engine.catalog.session("s1")?.head).toBe("id1");
   expect(fake.engine.catalog.checkpoint("id1")).toMatchObject({ stage: "durable" });
+});
+
+/** The steps of a checkpoint in which the daemon leaves a session, and comes back to it. */
+function connections({ steps }: FakeEngine) {
+  return steps.all.filter((step) => /^(link|criu.dump|warmMemory.note)/.test(step));
+}
+
+test("what is about to be left stays alone until its last checkpoint is whole", async () => {
+  const fake = engineWithSession(SESSION);
+
+  await take(fake, SESSION, { trigger: "before-restore" });
+
+  expect(connections(fake)).toEqual([
+    "link.quiesce",
+    "criu.dump s1-1",
+    "warmMemory.note s1 4096",
+    "link.resume",
+  ]);
+});
+
+test("a second dump, where images were not whole, is taken of a session that is left again", async () => {
+  const fake = engineWithSession(SESSION);
+  const { journal } = fake.engine;
+  const soFar = journal.soFar.bind(journal);
+  vi.spyOn(journal, "soFar").mockImplementation((instance) => {
+    fake.steps.note("link: commands so far");
+    return soFar(instance);
+  });
+  let dumps = 0;
+  fake.steps.answer("criu.isIncomplete", () => true);
+  fake.steps.answer("criu.dump", async ({ onCaptured }: { onCaptured: () => void }) => {
+    onCaptured();
+    dumps += 1;
+    if (dumps === 1) throw new Error("incomplete");
+    return { pauseMs: 5, memoryBytes: 4096 };
+  });
+
+  await take(fake);
+
+  expect(connections(fake)).toEqual([
+    // Of captures that might have been shared.
+    "link: commands so far",
+    ...["link: commands so far", "link.quiesce", "criu.dump s1-1", "link.resume"],
+    // What ran between them is in the second one.
+    ...["link: commands so far", "link.quiesce", "criu.dump s1-1", "link.resume"],
+    "warmMemory.note s1 4096",
+  ]);
+});
+
+test("a session that ended behind its dump has no checkpoint, and is not left a second time", async () => {
+  const fake = engineWithSession(SESSION);
+  fake.steps.answer("criu.isIncomplete", () => true);
+  fake.steps.answer("criu.dump", async ({ onCaptured }: { onCaptured: () => void }) => {
+    onCaptured();
+    throw new Error("incomplete");
+  });
+  fake.steps.answer("link.resume", async () => {
+    throw new WaypointError("SESSION_ENDED", "It is gone.");
+  });
+
+  await expect(take(fake)).rejects.toMatchObject({ code: "SESSION_ENDED" });
+
+  expect(connections(fake)).toEqual(["link.quiesce", "criu.dump s1-1", "link.resume"]);
 });
 
 test.each<Step>([

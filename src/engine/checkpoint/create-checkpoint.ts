@@ -6,14 +6,14 @@ import type { LiveInstance } from "../live/index.ts";
 import type { Engine } from "../ports/index.ts";
 import { requireRestorableBinds } from "../session/index.ts";
 import { scheduleStory } from "../story/index.ts";
+import { aroundDump, type Leaving } from "./around-dump.ts";
 import { type CheckpointOptions, checkpointRow, roundMs } from "./checkpoint-row.ts";
 import { copyAhead } from "./copy-ahead.ts";
 import { dumpInstance } from "./dump-instance.ts";
-import { noteBaseline, parentIfUnchanged, watchForChange } from "./exact-change-check.ts";
+import { noteBaseline, parentIfUnchanged } from "./exact-change-check.ts";
 import { scheduleDurable } from "./make-durable.ts";
 import { toManifest } from "./manifest.ts";
 import { bytesOfPause } from "./memory-reserve.ts";
-import { noteQuickState } from "./quick-change-check.ts";
 import { noteServedFrom, planUnfilled } from "./unfilled-dump.ts";
 
 /**
@@ -50,13 +50,14 @@ export async function createCheckpoint(
   leases.throwIfCancelled(session.id);
   // Before the pause: what is sent in between is told twice, rather than not at all.
   const contacts = engine.contacts.look(session.instance);
+  const leaving = { beforePause: contacts, isLast: isKeeping };
   const captured =
     live === undefined
       ? await captureFiles(session, id, engine)
       : ((await shareCaptures(session, live, id, engine)) ??
         (await (engine.settings.trackMemory === null
-          ? captureAll(session, live, id, engine, contacts)
-          : captureAfterCopy(session, live, id, engine, contacts))));
+          ? captureAll(session, live, id, engine, leaving)
+          : captureAfterCopy(session, live, id, engine, leaving))));
   const { commands, ...facts } = captured;
   // A dump is let come to its end, for the sake of the processes: but nobody needs it.
   leases.throwIfCancelled(session.id);
@@ -119,42 +120,35 @@ async function shareCaptures(session: SessionRow, live: LiveInstance, id: string
 }
 
 /** Copies much memory first, while the programs run, where that is asked for. */
-async function captureAfterCopy(...[session, live, id, engine, beforePause]: CaptureParameters) {
+async function captureAfterCopy(...[session, live, id, engine, leaving]: CaptureParameters) {
   // What has not all of its memory takes the rest from the images that it comes from.
   const isFilling = engine.filling.has(live.instanceId);
-  if (isFilling) return await captureAll(session, live, id, engine, beforePause);
+  if (isFilling) return await captureAll(session, live, id, engine, leaving);
   await using copied = await copyAhead(session, live, id, engine);
-  return await captureAll(session, live, id, engine, beforePause, copied.pauseMs);
+  return await captureAll(session, live, id, engine, leaving, copied.pauseMs);
 }
 
-type CaptureParameters = [SessionRow, LiveInstance, string, Engine, Promise<unknown>];
+type CaptureParameters = [SessionRow, LiveInstance, string, Engine, Leaving];
 
 async function captureAll(
   session: SessionRow,
   live: LiveInstance,
   id: string,
   engine: Engine,
-  beforePause: Promise<unknown>,
+  leaving: Leaving,
   pausedMs = 0,
 ) {
   const unfilled = await planUnfilled(live, id, engine);
   engine.leases.throwIfCancelled(session.id);
   requireRestorableBinds(session, live.pid, engine);
-  // What ends from here on is not in the capture: the daemon learns of it only afterwards.
-  const commands = engine.journal.soFar(live.instanceId);
-  const watch = watchForChange(session, live, engine);
-  const quickState = noteQuickState(session, live, engine);
-  // CRIU cannot dump one end of a connection, so the daemon lets go of the session's init first.
-  await live.link.quiesce();
+  const around = aroundDump(session, live, id, engine, leaving);
   try {
-    await beforePause;
-    const dumped = await dumpInstance(session, live, id, engine, { unfilled });
-    quickState.take(id);
+    const dumped = await dumpInstance(session, live, id, engine, { unfilled, around });
+    const commands = around.keep();
     engine.warmMemory.note(session.id, bytesOfPause(dumped, engine.settings));
     const pauseMs = roundMs(dumped.pauseMs + pausedMs);
     return { ...dumped, pauseMs, unchangedSince: null, imagesSums: null, commands };
   } finally {
-    await live.link.resume();
-    watch.settle(id);
+    await around.end();
   }
 }

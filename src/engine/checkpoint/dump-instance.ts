@@ -15,6 +15,15 @@ const WRITTEN_SHARE_MAX = 1 / 4;
 interface DumpChoice {
   frozenIn?: string | undefined;
   unfilled?: UnfilledDump | null;
+  around?: AroundDump;
+}
+
+/** What is done around each run of CRIU, of which there may be a second one. */
+export interface AroundDump {
+  /** Right before it: lets go of the instance. */
+  begin: () => Promise<void>;
+  /** All is captured, and the programs run again; the images are not complete yet. */
+  captured: () => void;
 }
 
 /**
@@ -22,10 +31,11 @@ interface DumpChoice {
  *
  * The images go to memory, or to the store where memory has no room.
  *
- * **Requires** the daemon has no connection into it.
+ * **Requires** the daemon has no connection into it from `how.around.begin` to `captured`.
  *
  * @param how.frozenIn  its control group, if it stands frozen in it and is to stay so.
  * @param how.unfilled  what it has not got of its memory yet. @defaultValue it has all
+ * @param how.around  @defaultValue nothing is to be done
  * @throws CRIU_DUMP_FAILED | STORE_FULL | STORE_FAILED
  */
 export async function dumpInstance(
@@ -33,7 +43,7 @@ export async function dumpInstance(
   live: Pick<LiveInstance, "instanceId" | "pid">,
   id: string,
   engine: Engine,
-  { frozenIn, unfilled = null }: DumpChoice = {},
+  { frozenIn, unfilled = null, around }: DumpChoice = {},
 ): Promise<Pick<CheckpointRow, "pauseMs" | "memoryBytes" | "pauseBytes">> {
   const { store, sandbox, criu } = engine;
   const memoryBytes = sandbox.treeMemoryBytes(live.pid);
@@ -62,13 +72,16 @@ export async function dumpInstance(
     await unfilled?.fill();
     return await dumpInto(directory, everything);
   };
-  const dumpInto = (directory: string, how?: TrackedDump) =>
-    criu.dump({
+  const dumpInto = async (directory: string, how?: TrackedDump) => {
+    await around?.begin();
+    return await criu.dump({
       ...dumpOptions(session, live, { id, imagesDir: directory }, engine),
       ...frozen,
       ...(how === undefined ? {} : { tracked: how }),
+      onCaptured: around?.captured,
       memoryBytes: memoryBytes + copiedBytes + IMAGES_OVERHEAD_BYTES,
     });
+  };
   // While CRIU starts, so that nothing waits for it.
   engine.warmMemory.makeWay(isIntoMemory ? copiedBytesMax : 0);
   try {

@@ -32,22 +32,35 @@ const START_MS = 10;
 
 const quickStates = new WeakMap<LiveInstance, QuickState>();
 
-/**
- * Looks at a session that is about to be dumped. `take` notes that: what comes after the look, and is not in the snapshot either, is a change.
- */
-export function noteQuickState(
-  session: SessionRow,
-  live: LiveInstance,
-  engine: Engine,
-): { take: (checkpointId: string) => void } {
-  if (autoPolicyOf(session, engine.settings).text === "manual") return { take: () => {} };
-  const { processes } = engine.sandbox.treeFingerprint(live.pid);
+/** A look at a session that is about to be dumped. */
+interface QuickLook {
+  /** The session runs again. */
+  captured: () => void;
+  /** Notes the look: what comes after it, and is not in the snapshot either, is a change. */
+  keep: (checkpointId: string) => void;
+}
+
+/** Looks at a session that is about to be dumped. */
+export function noteQuickState(session: SessionRow, live: LiveInstance, engine: Engine): QuickLook {
+  if (autoPolicyOf(session, engine.settings).text === "manual") {
+    return { captured: () => {}, keep: () => {} };
+  }
+  const { link, pid } = live;
+  const { processes } = engine.sandbox.treeFingerprint(pid);
   const at = Date.now();
+  const ran = () => engine.sandbox.treeFingerprint(pid).ranTicks;
+  let captured: { ranTicks: number; requestCount: number } | undefined;
   return {
-    take: (checkpointId) => {
+    captured: () => {
+      captured = { ranTicks: ran(), requestCount: link.requestCount };
+    },
+    keep: (checkpointId) => {
       const files = engine.store.filesStateOf(checkpointId);
-      // The dump itself makes each process run.
-      const { ranTicks } = engine.sandbox.treeFingerprint(live.pid);
+      // The dump itself makes each process run, behind the pause, too; what a command makes it run is a change.
+      const ranTicks =
+        captured === undefined || captured.requestCount === link.requestCount
+          ? ran()
+          : captured.ranTicks;
       quickStates.set(live, { files, processes, ranTicks, at, isOfStart: false });
     },
   };

@@ -28,11 +28,11 @@ function restore(
 
 const BEFORE = [
   "store.space.flushIfDirty keeping",
-  "link.quiesce",
   expect.stringMatching(/^memoryImages.makeRoom/),
   expect.stringMatching(/^store.prepareCheckpoint id1/),
   "warmMemory.makeWay 4096",
   "limits.liftCpu s1-1",
+  "link.quiesce",
   "criu.dump s1-1",
   "limits.liftCpu is over",
   "warmMemory.fill",

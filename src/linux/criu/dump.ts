@@ -48,6 +48,8 @@ export interface DumpOptions {
   frozenIn?: string;
   /** Leaves out what was not written since another checkpoint. @defaultValue everything is copied */
   tracked?: TrackedDump | undefined;
+  /** Called when all is captured and the tree runs again, before the images are complete. */
+  onCaptured?: (() => void) | undefined;
   /** Takes the log of a failed dump. @defaultValue it stays in `workDir` */
   failedLogsDir?: string;
   /** Memory that is to be written: the deadline, at which the tree may be damaged, comes later. @defaultValue 0 */
@@ -72,7 +74,7 @@ export interface DumpResult {
 /**
  * Dumps a process tree and snapshots its files at the same instant; the tree runs on, or stays frozen.
  *
- * **Requires** no connection from outside into the tree is open.
+ * **Requires** no connection from outside into the tree is open, until `onCaptured`.
  * **On success** `imagesDir` of the result is a complete image and `snapshotTarget` exists.
  * **On failure** the tree runs as before; `imagesDir` and `snapshotTarget` may hold parts, which
  * the caller removes. What passes by itself (a vfork, a connection not yet accepted) was tried
@@ -90,8 +92,10 @@ export async function dump(options: DumpOptions): Promise<DumpResult> {
       WAYPOINT_SNAPSHOT_SOURCE: options.snapshotSource,
       WAYPOINT_SNAPSHOT_TARGET: options.snapshotTarget,
     });
+    const isCaptured = run.exitCode === 0 && !run.timedOut;
+    if (isCaptured) options.onCaptured?.();
     const hasSnapshot = await awaitSnapshot(options.snapshotTarget);
-    if (run.exitCode === 0 && !run.timedOut) {
+    if (isCaptured) {
       if (!hasSnapshot) throw noSnapshot(options);
       const { imagesDir, cleanBytes, takenBytes } = await completeTracked(options);
       const unrestorable = await findUnrestorable(imagesDir, treeRoot(options));
