@@ -50,7 +50,7 @@ export async function runWorkload(
     const ticker = await compile("ticker", buildDir);
     const { isFull, mebibytes, agedMinutes } = options;
     const memory = new WarmMemory(await compile("warm", buildDir), buildDir);
-    const [first, again]: [number[], number[]] = [[], []];
+    const [first, again, faults]: [number[], number[], number[]] = [[], [], []];
     const warmMebibytes = workload.warmMebibytes?.(options) ?? WARM_MEBIBYTES;
     const context = { isFull, mebibytes, agedMinutes, stack, buildDir, ticker, skip };
     const contenders = await workload.prepare(context);
@@ -66,9 +66,10 @@ export async function runWorkload(
     const series = await runInTurn(contenders, {
       ...{ ...common, warmUpRounds },
       beforeEach: async () => {
-        const { firstMs, againMs } = await memory.touch(warmMebibytes);
+        const { firstMs, againMs, faultsMs } = await memory.touch(warmMebibytes);
         first.push(firstMs);
         again.push(againMs);
+        faults.push(faultsMs);
       },
       onRound: (round) =>
         options.say(`${name}: ${round < 0 ? "warming up" : `round ${round + 1} of ${rounds}`}`),
@@ -83,6 +84,7 @@ export async function runWorkload(
     const machine = [
       { contender: "the machine", figure: "1 GiB of memory touched", values: first },
       { contender: "the machine", figure: "the same, once more", values: again },
+      { contender: "the machine", figure: "1,000 page faults", values: faults },
     ];
     result.lines = [...series, ...machine].map(toLine).filter(({ count }) => count > 0);
   } catch (error) {

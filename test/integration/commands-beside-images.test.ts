@@ -25,32 +25,43 @@ afterAll(async () => {
   await own?.[Symbol.asyncDispose]();
 });
 
-/** Begins a checkpoint that is captured, and whose images are not complete until it is let go on. */
+/** A checkpoint that is captured, and whose images are not complete yet. */
 async function beginCheckpoint() {
   const daemon = await own.daemonPid();
   const begin = () => session.checkpoint();
   // Without a change the captures of the last one are shared.
   const change = () => session.exec("touch /srv/change");
   const { pid, outcome } = await stopIn(() => findAssemble(daemon), begin, change);
-  const goOn = async (): Promise<Checkpoint> => {
-    process.kill(pid, "SIGCONT");
+  /** Has the program that puts the images together go on, or end; returns the checkpoint. */
+  const after = async (signal: "SIGCONT" | "SIGKILL"): Promise<Checkpoint> => {
+    process.kill(pid, signal);
     const made = await outcome;
     if (made instanceof Error) throw made;
     return made;
   };
-  return { goOn };
+  /** Does something meanwhile; one that fails leaves nothing that stands still. */
+  const meanwhile = async (act: () => Promise<void>) => {
+    await act().catch(async (error: unknown) => {
+      await after("SIGCONT");
+      throw error;
+    });
+  };
+  return { meanwhile, after };
 }
 
 test("commands and a terminal wait for the pause, and not for the images", async () => {
   await session.checkpoint();
   await using terminal = await TestTerminal.attach(session);
-  const { goOn } = await beginCheckpoint();
+  const { meanwhile, after } = await beginCheckpoint();
 
   // Neither would come to its end while the images are not complete.
-  expect((await session.exec("place=after; echo $place")).stdout).toBe("after\n");
-  await terminal.type("echo typed-$((20 + 2))\r");
-  await terminal.waitFor(/^typed-22$/);
-  const made = await goOn();
+  await meanwhile(async () => {
+    expect((await session.exec("place=after; echo $place")).stdout).toBe("after\n");
+    await terminal.type("echo typed-$((20 + 2))\r");
+    await terminal.waitFor(/^typed-22$/);
+    await session.decide({ choice: "after" });
+  });
+  const made = await after("SIGCONT");
 
   // What ran meanwhile is in the next one, and told there.
   const commandsOf = async (checkpoint: Checkpoint) =>
@@ -59,22 +70,17 @@ test("commands and a terminal wait for the pause, and not for the images", async
   expect(await commandsOf(made)).not.toContain("place=after; echo $place");
   expect(await commandsOf(next)).toContain("place=after; echo $place");
   expect(next.info.unchangedSince).toBe(null);
+  expect((await made.show()).decisions).toEqual([]);
+  expect((await next.show()).decisions).toMatchObject([{ choice: "after" }]);
   const [fork] = await made.fork();
   expect((await fork?.exec("echo $place"))?.stdout).toBe("before\n");
 });
 
 test("a checkpoint whose images cannot be completed is taken again, with what ran meanwhile", async () => {
   await session.checkpoint();
-  const daemon = await own.daemonPid();
-  const { pid, outcome } = await stopIn(
-    () => findAssemble(daemon),
-    () => session.checkpoint(),
-    () => session.exec("touch /srv/change"),
-  );
-  await session.exec("place=meanwhile");
-  process.kill(pid, "SIGKILL");
-  const made = await outcome;
-  if (made instanceof Error) throw made;
+  const { meanwhile, after } = await beginCheckpoint();
+  await meanwhile(async () => void (await session.exec("place=meanwhile")));
+  const made = await after("SIGKILL");
   await session.exec("place=later");
 
   await session.restore(made);

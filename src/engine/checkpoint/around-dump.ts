@@ -9,14 +9,14 @@ import { noteQuickState } from "./quick-change-check.ts";
 export interface Leaving {
   /** What has to be there before the programs stand. */
   beforePause: Promise<unknown>;
-  /** It ends behind the checkpoint: what would be done in it meanwhile is in none. */
-  isLast: boolean;
+  /** Something is done with it right behind the checkpoint, which has to have all that was done before. */
+  staysAlone: boolean;
 }
 
 /** The daemon's part in an instance around its dump. */
 interface Around extends AroundDump {
-  /** The checkpoint is captured as a whole: notes what it holds. Returns the commands in it. */
-  keep: () => CommandsSoFar | null;
+  /** The checkpoint is captured as a whole: notes what it holds. Returns the commands in it, and when it captured. */
+  keep: () => { commands: CommandsSoFar | null; createdAt: string };
   /** Comes back to the instance, whatever became of the dump. @throws SESSION_ENDED */
   end: () => Promise<void>;
 }
@@ -24,17 +24,18 @@ interface Around extends AroundDump {
 /**
  * Returns what to do around the dump of an instance. CRIU cannot dump one end of a connection, so the daemon lets go of
  * the session's init, and what is typed or run meanwhile waits. That waits for no images: the daemon comes back as
- * soon as all is captured, unless this is the instance's last checkpoint.
+ * soon as all is captured, unless a restore, a stop or a merge comes next.
  */
 export function aroundDump(
   session: SessionRow,
   live: LiveInstance,
   id: string,
   engine: Engine,
-  { beforePause, isLast }: Leaving,
+  { beforePause, staysAlone }: Leaving,
 ): Around {
   const { link } = live;
   let noted: ReturnType<typeof note> | undefined;
+  let createdAt: string | undefined;
   let back: Promise<void> | undefined;
   const comeBack = () => {
     back ??= link.resume();
@@ -50,13 +51,15 @@ export function aroundDump(
       await beforePause;
     },
     captured: () => {
+      createdAt = new Date().toISOString();
       noted?.quickState.captured();
       // Who comes to the end is told of its failure.
-      if (!isLast) comeBack().catch(() => {});
+      if (!staysAlone) comeBack().catch(() => {});
     },
     keep: () => {
       noted?.quickState.keep(id);
-      return noted?.commands ?? null;
+      createdAt ??= new Date().toISOString();
+      return { commands: noted?.commands ?? null, createdAt };
     },
     end: async () => {
       if (noted === undefined) return;

@@ -25,7 +25,14 @@ export function checkpointRow(
   engine: Pick<Engine, "settings" | "agentStates" | "redact" | "logger">,
   facts: Pick<
     CheckpointRow,
-    "id" | "pauseMs" | "totalMs" | "memoryBytes" | "pauseBytes" | "unchangedSince" | "imagesSums"
+    | "id"
+    | "createdAt"
+    | "pauseMs"
+    | "totalMs"
+    | "memoryBytes"
+    | "pauseBytes"
+    | "unchangedSince"
+    | "imagesSums"
   >,
 ): CheckpointRow {
   const { settings } = engine;
@@ -43,7 +50,6 @@ export function checkpointRow(
     trigger: options.trigger,
     autoCause: options.autoCause ?? null,
     content: live === undefined ? "files" : "full",
-    createdAt: new Date().toISOString(),
     stage: "captured",
     base: session.base,
     net: session.net,

@@ -49,11 +49,11 @@ test("a checkpoint is dumped while nobody is connected, recorded, and made durab
     expect.stringMatching(/^memoryImages.makeRoom/),
     expect.stringMatching(/^store.prepareCheckpoint id1/),
     "warmMemory.makeWay 4096",
-    "limits.liftCpu s1-1",
     "link.quiesce",
+    "limits.liftCpu s1-1",
     "criu.dump s1-1",
-    "link.resume",
     "limits.liftCpu is over",
+    "link.resume",
     "warmMemory.fill",
     "store.images.settle",
     "warmMemory.note s1 4096",
@@ -62,7 +62,7 @@ test("a checkpoint is dumped while nobody is connected, recorded, and made durab
     "catalog.insertCheckpoint",
     "catalog.updateSession s1",
     "decisions.capture s1-1 id1",
-    "contacts.capture id1",
+    "contacts.capture",
     "stories.schedule id1",
     "store.images.sum",
     "catalog.updateCheckpoint id1",
@@ -81,17 +81,41 @@ function connections({ steps }: FakeEngine) {
   return steps.all.filter((step) => /^(link|criu.dump|warmMemory.note)/.test(step));
 }
 
-test("what is about to be left stays alone until its last checkpoint is whole", async () => {
+test.each(["before-restore", "before-stop", "before-merge"] as const)(
+  "what something is done with right behind a checkpoint stays alone until that is whole, %s",
+  async (trigger) => {
+    const fake = engineWithSession(SESSION);
+
+    await take(fake, SESSION, { trigger });
+
+    expect(connections(fake)).toEqual([
+      "link.quiesce",
+      "criu.dump s1-1",
+      "warmMemory.note s1 4096",
+      "link.resume",
+    ]);
+  },
+);
+
+test("what happens behind the capture of a checkpoint is later than that, and not in it", async () => {
   const fake = engineWithSession(SESSION);
+  const now = () => new Date().toISOString();
+  let capturedAt = "";
+  fake.steps.answer("criu.dump", async ({ onCaptured }: { onCaptured: () => void }) => {
+    onCaptured();
+    capturedAt = now();
+    while (now() === capturedAt);
+    return { pauseMs: 5, memoryBytes: 4096 };
+  });
+  let until = "";
+  fake.steps.answer("decisions.capture", (_, __, moment: { until: string }) => {
+    until = moment.until;
+  });
 
-  await take(fake, SESSION, { trigger: "before-restore" });
+  const { createdAt } = await take(fake);
 
-  expect(connections(fake)).toEqual([
-    "link.quiesce",
-    "criu.dump s1-1",
-    "warmMemory.note s1 4096",
-    "link.resume",
-  ]);
+  expect(createdAt <= capturedAt).toBe(true);
+  expect(until).toBe(createdAt);
 });
 
 test("a second dump, where images were not whole, is taken of a session that is left again", async () => {

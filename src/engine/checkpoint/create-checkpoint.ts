@@ -50,7 +50,8 @@ export async function createCheckpoint(
   leases.throwIfCancelled(session.id);
   // Before the pause: what is sent in between is told twice, rather than not at all.
   const contacts = engine.contacts.look(session.instance);
-  const leaving = { beforePause: contacts, isLast: isKeeping };
+  const staysAlone = isKeeping || options.trigger === "before-merge";
+  const leaving = { beforePause: contacts, staysAlone };
   const captured =
     live === undefined
       ? await captureFiles(session, id, engine)
@@ -75,8 +76,8 @@ export async function createCheckpoint(
 
   rollback.keep();
   engine.journal.keep(id, commands);
-  captureDecisions(session.instance, id, engine);
-  engine.contacts.capture(await contacts, session, id);
+  captureDecisions(session.instance, row, engine);
+  engine.contacts.capture(await contacts, session, row);
   scheduleDurable(id, engine);
   scheduleStory(id, engine);
   return row;
@@ -95,7 +96,8 @@ async function captureFiles(session: SessionRow, id: string, engine: Engine) {
   await engine.store.prepareCheckpoint(id, 0);
   const commands = engine.journal.soFar(session.instance ?? "");
   engine.store.snapshotInstance(session.instance ?? "", id);
-  const nothing = { pauseMs: 0, memoryBytes: 0, pauseBytes: null };
+  const createdAt = new Date().toISOString();
+  const nothing = { createdAt, pauseMs: 0, memoryBytes: 0, pauseBytes: null };
   return { ...nothing, unchangedSince: null, imagesSums: null, commands };
 }
 
@@ -104,6 +106,7 @@ async function shareCaptures(session: SessionRow, live: LiveInstance, id: string
   const commands = engine.journal.soFar(live.instanceId);
   const parent = await parentIfUnchanged(session, live, engine);
   if (parent === null) return null;
+  const createdAt = new Date().toISOString();
   try {
     await engine.store.shareCaptures(id, parent.id);
   } catch (error) {
@@ -115,7 +118,7 @@ async function shareCaptures(session: SessionRow, live: LiveInstance, id: string
   }
   noteBaseline(live, id);
   const { memoryBytes, imagesSums } = parent;
-  const captured = { pauseMs: 0, memoryBytes, pauseBytes: 0 };
+  const captured = { createdAt, pauseMs: 0, memoryBytes, pauseBytes: 0 };
   return { ...captured, unchangedSince: parent.id, imagesSums, commands };
 }
 
@@ -144,10 +147,10 @@ async function captureAll(
   const around = aroundDump(session, live, id, engine, leaving);
   try {
     const dumped = await dumpInstance(session, live, id, engine, { unfilled, around });
-    const commands = around.keep();
+    const kept = around.keep();
     engine.warmMemory.note(session.id, bytesOfPause(dumped, engine.settings));
     const pauseMs = roundMs(dumped.pauseMs + pausedMs);
-    return { ...dumped, pauseMs, unchangedSince: null, imagesSums: null, commands };
+    return { ...dumped, ...kept, pauseMs, unchangedSince: null, imagesSums: null };
   } finally {
     await around.end();
   }

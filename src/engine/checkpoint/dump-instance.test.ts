@@ -21,8 +21,10 @@ test("a dump for which memory has no room in the middle begins again in the stor
   expect(dumped).toEqual({ pauseMs: 5, memoryBytes: 4096, pauseBytes: null });
   expect(fake.steps.all.slice(4)).toEqual([
     "criu.dump s1-1 fails",
+    "limits.liftCpu is over",
     "store.deleteSnapshot id1",
     "store.images.prepareInStore",
+    "limits.liftCpu s1-1",
     "criu.dump s1-1",
     "limits.liftCpu is over",
     "warmMemory.fill",

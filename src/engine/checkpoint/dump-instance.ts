@@ -74,18 +74,24 @@ export async function dumpInstance(
   };
   const dumpInto = async (directory: string, how?: TrackedDump) => {
     await around?.begin();
+    // It may have become more since room was made.
+    const nowBytes = sandbox.treeMemoryBytes(live.pid);
+    using lifted = new DisposableStack();
+    lifted.use(engine.limits.liftCpu(live.instanceId, session));
     return await criu.dump({
       ...dumpOptions(session, live, { id, imagesDir: directory }, engine),
       ...frozen,
       ...(how === undefined ? {} : { tracked: how }),
-      onCaptured: around?.captured,
-      memoryBytes: memoryBytes + copiedBytes + IMAGES_OVERHEAD_BYTES,
+      onCaptured: () => {
+        lifted.dispose();
+        around?.captured();
+      },
+      memoryBytes: nowBytes + copiedBytes + IMAGES_OVERHEAD_BYTES,
     });
   };
   // While CRIU starts, so that nothing waits for it.
   engine.warmMemory.makeWay(isIntoMemory ? copiedBytesMax : 0);
   try {
-    using _lifted = engine.limits.liftCpu(live.instanceId, session);
     const dumped = await dumpInto(imagesDir, tracked)
       .catch(async (error: unknown) => {
         if (!criu.isIncomplete(error)) throw error;

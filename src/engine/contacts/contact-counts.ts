@@ -51,10 +51,14 @@ export class ContactCounts implements ContactBook {
     }
   }
 
-  capture(moment: ContactMoment | null, session: SessionRow, checkpoint: string): void {
+  capture(
+    moment: ContactMoment | null,
+    session: SessionRow,
+    { id, createdAt }: Pick<CheckpointRow, "id" | "createdAt">,
+  ): void {
     if (session.instance === null) return;
     this.#note(moment, session.id);
-    this.#captureOf(session.instance, session.id, checkpoint);
+    this.#captureOf(session.instance, session.id, { id, until: createdAt });
   }
 
   async settle(instanceId: string, checkpoint: string | null): Promise<void> {
@@ -62,7 +66,8 @@ export class ContactCounts implements ContactBook {
     const session = catalog.instance(instanceId)?.session;
     if (session === undefined || catalog.session(session) === undefined) return;
     this.#note(await this.look(instanceId), session);
-    if (checkpoint !== null) this.#captureOf(instanceId, session, checkpoint);
+    const until = new Date().toISOString();
+    if (checkpoint !== null) this.#captureOf(instanceId, session, { id: checkpoint, until });
   }
 
   forgetInstance(instanceId: string): void {
@@ -112,7 +117,7 @@ export class ContactCounts implements ContactBook {
     });
   }
 
-  #captureOf(instance: string, session: string, checkpoint: string): void {
+  #captureOf(instance: string, session: string, checkpoint: { id: string; until: string }): void {
     this.#attempt("note whom a session talked to", () =>
       this.#journal.capture(instance, checkpoint, (since) => {
         this.#learn();

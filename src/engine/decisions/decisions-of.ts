@@ -1,5 +1,5 @@
 import { type Decision, isOnLine, type Line } from "../../portable/decisions/index.ts";
-import type { SessionRow } from "../../portable/model/index.ts";
+import type { CheckpointRow, SessionRow } from "../../portable/model/index.ts";
 import type { Engine } from "../ports/index.ts";
 
 /** Returns the session that all branches of a session come from, also where that was removed. */
@@ -46,18 +46,18 @@ function lineOf(
 }
 
 /**
- * Notes which checkpoint comes after what was decided beside an instance. The checkpoint is there
- * already, whatever becomes of this.
+ * Notes which checkpoint comes after what was decided beside an instance before it captured that. The checkpoint is
+ * there already, whatever becomes of this.
  */
 export function captureDecisions(
   instance: string | null,
-  checkpoint: string,
+  checkpoint: Pick<CheckpointRow, "id" | "createdAt">,
   { decisions, logger }: Pick<Engine, "decisions" | "logger">,
 ): void {
   if (instance === null) return;
   try {
-    decisions.capture(instance, checkpoint);
+    decisions.capture(instance, checkpoint.id, { until: checkpoint.createdAt });
   } catch (error) {
-    logger.error("note the decisions before a checkpoint", error, { checkpoint });
+    logger.error("note the decisions before a checkpoint", error, { checkpoint: checkpoint.id });
   }
 }

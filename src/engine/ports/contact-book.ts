@@ -15,7 +15,11 @@ export interface ContactBook {
   /** Looks what an instance has been counted to have; `null` where it has sent nothing since. */
   look(instanceId: string | null): Promise<ContactMoment | null>;
   /** Notes what was seen for a checkpoint that was taken of an instance. */
-  capture(moment: ContactMoment | null, session: SessionRow, checkpoint: string): void;
+  capture(
+    moment: ContactMoment | null,
+    session: SessionRow,
+    checkpoint: Pick<CheckpointRow, "id" | "createdAt">,
+  ): void;
   /** Looks and notes: before the link of an instance goes, or for a checkpoint that is it itself. */
   settle(instanceId: string, checkpoint: string | null): Promise<void>;
   /** Forgets an instance whose link is gone. */

@@ -31,8 +31,8 @@ const BEFORE = [
   expect.stringMatching(/^memoryImages.makeRoom/),
   expect.stringMatching(/^store.prepareCheckpoint id1/),
   "warmMemory.makeWay 4096",
-  "limits.liftCpu s1-1",
   "link.quiesce",
+  "limits.liftCpu s1-1",
   "criu.dump s1-1",
   "limits.liftCpu is over",
   "warmMemory.fill",
@@ -43,7 +43,7 @@ const BEFORE = [
   "catalog.transaction",
   "catalog.insertCheckpoint",
   "decisions.capture s1-1 id1",
-  "contacts.capture id1",
+  "contacts.capture",
   "stories.schedule id1",
 ];
 const NEW_INSTANCE = [

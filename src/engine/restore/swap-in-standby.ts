@@ -72,7 +72,7 @@ export async function swapInStandby(
   leave(session, { old, live, before }, engine);
   if (before !== null) {
     engine.journal.keep(before.id, commands);
-    captureDecisions(old.instanceId, before.id, engine);
+    captureDecisions(old.instanceId, before, engine);
     // It stands still: what it has counted does not change any more.
     void engine.contacts.settle(old.instanceId, before.id);
   }
@@ -183,7 +183,14 @@ function record(
   const { catalog } = engine;
   const totalMs = roundMs(performance.now() - startedAtMs);
   const facts = {
-    ...{ id: engine.newId(), pauseMs: 0, totalMs, memoryBytes: 0, pauseBytes: null },
+    ...{
+      id: engine.newId(),
+      createdAt: new Date().toISOString(),
+      pauseMs: 0,
+      totalMs,
+      memoryBytes: 0,
+      pauseBytes: null,
+    },
     unchangedSince: null,
     imagesSums: null,
   };

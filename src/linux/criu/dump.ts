@@ -48,7 +48,7 @@ export interface DumpOptions {
   frozenIn?: string;
   /** Leaves out what was not written since another checkpoint. @defaultValue everything is copied */
   tracked?: TrackedDump | undefined;
-  /** Called when all is captured and the tree runs again, before the images are complete. */
+  /** Called when CRIU has captured all and the tree runs again, before snapshot and images are complete. */
   onCaptured?: (() => void) | undefined;
   /** Takes the log of a failed dump. @defaultValue it stays in `workDir` */
   failedLogsDir?: string;
@@ -92,14 +92,13 @@ export async function dump(options: DumpOptions): Promise<DumpResult> {
       WAYPOINT_SNAPSHOT_SOURCE: options.snapshotSource,
       WAYPOINT_SNAPSHOT_TARGET: options.snapshotTarget,
     });
-    const isCaptured = run.exitCode === 0 && !run.timedOut;
-    if (isCaptured) options.onCaptured?.();
-    const hasSnapshot = await awaitSnapshot(options.snapshotTarget);
-    if (isCaptured) {
-      if (!hasSnapshot) throw noSnapshot(options);
+    if (run.exitCode === 0 && !run.timedOut) {
+      // Before anybody else changes files: what is looked at is the tree as it is.
+      const unrestorable = await findUnrestorable(options.imagesDir, treeRoot(options));
+      options.onCaptured?.();
+      if (!(await awaitSnapshot(options.snapshotTarget))) throw noSnapshot(options);
+      if (unrestorable !== null) throw await toUnrestorableError(unrestorable, options.imagesDir);
       const { imagesDir, cleanBytes, takenBytes } = await completeTracked(options);
-      const unrestorable = await findUnrestorable(imagesDir, treeRoot(options));
-      if (unrestorable !== null) throw await toUnrestorableError(unrestorable, imagesDir);
       await giveTerminalsBack(imagesDir);
       await placeMovedSockets(imagesDir, options.workDir, options.namesOf);
       await placeSenders(imagesDir);
@@ -108,6 +107,8 @@ export async function dump(options: DumpOptions): Promise<DumpResult> {
       const durationMs = performance.now() - startedAtMs;
       return { pauseMs, pauseBytes, memoryBytes: pauseBytes + cleanBytes, imagesDir, durationMs };
     }
+    // Nobody removes it while it is made.
+    await awaitSnapshot(options.snapshotTarget);
     const log = await readLog(join(options.workDir, LOG_NAME), run);
     const why = await explain(options, log, run);
     if (!why.transient || attempt === RETRIES_MAX) {

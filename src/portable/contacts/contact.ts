@@ -31,11 +31,15 @@ export interface ContactJournal extends Disposable {
     counted: Counted,
   ): void;
   /**
-   * Gives a checkpoint what was noted of its instance since the one before.
+   * Gives a checkpoint what was noted of its instance since the one before, until it captured that.
    *
    * @param describe  returns the same in a few words, for a timeline.
    */
-  capture(instance: string, checkpoint: string, describe: (since: Counted) => string): void;
+  capture(
+    instance: string,
+    checkpoint: { id: string; until: string },
+    describe: (since: Counted) => string,
+  ): void;
   /** Returns what was noted of a session after a moment, added up. */
   after(session: string, at: string): Counted;
   /** Returns what was noted with a checkpoint. */

@@ -48,17 +48,22 @@ test("intervals belong to the checkpoint that comes next, and a session has all 
     journal.note({ session: "s1", instance, at, since }, since);
   note("s1-1", "2026-01-01", counted({ a: 1 }));
   note("s1-1", "2026-01-02", counted({ b: 2 }));
-  journal.capture("s1-1", "c1", ({ contacts }) => `${contacts.length} contacts`);
+  const until = "2026-01-02";
+  note("s1-1", "2026-01-03", counted({ c: 8 }));
+  journal.capture("s1-1", { id: "c1", until }, ({ contacts }) => `${contacts.length} contacts`);
   note("s1-2", "2026-01-03", counted({ a: 4 }));
-  journal.capture("s1-3", "c2", () => "none");
+  journal.capture("s1-3", { id: "c2", until: "2026-01-04" }, () => "none");
 
   expect(journal.of("c1")).toEqual(counted({ a: 1, b: 2 }));
   expect(journal.of("c2")).toEqual(NOTHING_COUNTED);
-  expect(journal.after("s1", "2026-01-01")).toEqual(counted({ b: 2, a: 4 }));
+  expect(journal.after("s1", "2026-01-01")).toEqual(counted({ b: 2, c: 8, a: 4 }));
   expect([...journal.briefs()]).toEqual([["c1", "2 contacts"]]);
+  // What was counted behind the capture is of the next one.
+  journal.capture("s1-1", { id: "c3", until: "2026-01-04" }, () => "one");
+  expect(journal.of("c3")).toEqual(counted({ c: 8 }));
   journal[Symbol.dispose]();
   journal = open();
-  expect(journal.countedOf("s1-1")).toEqual(counted({ b: 2 }));
+  expect(journal.countedOf("s1-1")).toEqual(counted({ c: 8 }));
   journal.forgetInstance("s1-1");
   expect(journal.countedOf("s1-1")).toEqual(NOTHING_COUNTED);
   journal.remove("s1");

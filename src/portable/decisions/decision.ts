@@ -25,8 +25,8 @@ export interface DecisionLog extends Disposable {
   of(tree: string): Decision[];
   /** Returns those of all trees, oldest first. */
   all(): Decision[];
-  /** Says which checkpoint comes after what was decided beside an instance. */
-  capture(instance: string, checkpoint: string): void;
+  /** Says which checkpoint comes after what was decided beside an instance until that moment. */
+  capture(instance: string, checkpoint: string, moment: { until: string }): void;
   /** Forgets a tree of which no session is left. */
   remove(tree: string): void;
 }

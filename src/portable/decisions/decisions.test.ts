@@ -26,13 +26,14 @@ afterEach(() => {
 
 test("a decision is of the first checkpoint after it, and stays when the file is opened anew", () => {
   expect(log.of("s1")).toEqual([]);
-  log.capture("s1-1", "c0");
+  const later = { until: "2026-01-02T03:04:06.000Z" };
+  log.capture("s1-1", "c0", later);
   expect(existsSync(file())).toBe(false);
   log.add(MADE);
-  log.capture("s1-2", "other");
-  log.capture("s1-1", "c1");
+  log.capture("s1-2", "other", later);
+  log.capture("s1-1", "c1", later);
   log.add({ ...MADE, choice: "then zfs", reason: null });
-  log.capture("s1-1", "c2");
+  log.capture("s1-1", "c2", later);
   log[Symbol.dispose]();
   log = open();
 
@@ -44,6 +45,18 @@ test("a decision is of the first checkpoint after it, and stays when the file is
   expect(log.all()).toEqual(log.of("s1"));
   log.remove("s1");
   expect(log.of("s1")).toEqual([]);
+});
+
+test("a decision that was made behind the capture is of the checkpoint after that one", () => {
+  log.add(MADE);
+  log.add({ ...MADE, choice: "then zfs", at: "2026-01-02T03:04:07.000Z" });
+  log.capture("s1-1", "c1", { until: "2026-01-02T03:04:06.000Z" });
+  log.capture("s1-1", "c2", { until: "2026-01-02T03:04:08.000Z" });
+
+  expect(log.all().map(({ choice, checkpoint }) => [choice, checkpoint])).toEqual([
+    ["use btrfs", "c1"],
+    ["then zfs", "c2"],
+  ]);
 });
 
 test("what is on the way to where a session stands was not left", () => {

@@ -75,18 +75,22 @@ export class SqliteContacts implements ContactJournal {
     });
   }
 
-  capture(instance: string, checkpoint: string, describe: (since: Counted) => string): void {
+  capture(
+    instance: string,
+    { id, until }: { id: string; until: string },
+    describe: (since: Counted) => string,
+  ): void {
     const file = this.#found();
-    const open = "instance = ? AND checkpoint IS NULL";
+    const open = "instance = ? AND checkpoint IS NULL AND at <= ?";
     const sql = `SELECT session FROM intervals WHERE ${open} LIMIT 1`;
-    const session = file?.get<{ session: string }>(sql, instance)?.session;
+    const session = file?.get<{ session: string }>(sql, instance, until)?.session;
     if (session === undefined) return;
-    const brief = describe(this.#sum(open, instance));
+    const brief = describe(this.#sum(open, instance, until));
     file?.quickTransaction(() => {
-      file.run(`UPDATE intervals SET checkpoint = ? WHERE ${open}`, checkpoint, instance);
+      file.run(`UPDATE intervals SET checkpoint = ? WHERE ${open}`, id, instance, until);
       file.run(
         "INSERT OR REPLACE INTO briefs (checkpoint, session, brief) VALUES (?, ?, ?)",
-        ...[checkpoint, session, brief],
+        ...[id, session, brief],
       );
     });
   }

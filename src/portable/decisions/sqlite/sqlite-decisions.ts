@@ -53,18 +53,14 @@ export class SqliteDecisions implements DecisionLog {
     return (this.#found()?.all<DecisionRow>(sql) ?? []).map(fromRow);
   }
 
-  capture(instance: string, checkpoint: string): void {
+  capture(instance: string, checkpoint: string, { until }: { until: string }): void {
     const file = this.#found();
-    const open = "FROM decisions WHERE instance = ? AND checkpoint IS NULL";
+    const open = "instance = ? AND checkpoint IS NULL AND at <= ?";
     // Nothing is written, and nothing synced, where nothing was decided.
-    if (file?.get(`SELECT 1 ${open} LIMIT 1`, instance) === undefined) return;
-    file.transaction(() =>
-      file.run(
-        "UPDATE decisions SET checkpoint = ? WHERE instance = ? AND checkpoint IS NULL",
-        checkpoint,
-        instance,
-      ),
-    );
+    const found = file?.get(`SELECT 1 FROM decisions WHERE ${open} LIMIT 1`, instance, until);
+    if (file === undefined || found === undefined) return;
+    const sql = `UPDATE decisions SET checkpoint = ? WHERE ${open}`;
+    file.transaction(() => file.run(sql, checkpoint, instance, until));
   }
 
   remove(tree: string): void {
