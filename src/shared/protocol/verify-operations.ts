@@ -35,7 +35,7 @@ export const VERIFY_CONTRACT = {
       "checkpoints are verified in the background, when no operation has ended for some " +
       "seconds. Operations put that off for half a minute at most. One that runs stands beside " +
       "them, for half of its time at most; no time limit counts that. Of each session the " +
-      "newest twenty, newest first, one at a time, each once.",
+      "newest twenty, newest first, one at a time. One that stood and failed is run once more.",
     errors: ["SESSION_NOT_FOUND", "REFERENCE_AMBIGUOUS", "STORE_FULL"],
     examples: [
       ["waypoint verify --set web -- npm test", "What `checkpoint web --verify` then runs"],
