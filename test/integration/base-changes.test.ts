@@ -58,7 +58,7 @@ test("cat says that a file is the base's of now, where it is another than then",
 
   expect(theirs.stdout).toBe("now\n");
   expect(theirs.stderr).toMatch(
-    /^\/srv\/theirs is the base's file of now: it was changed at \S+, after \w+\.$/m,
+    /^\/srv\/theirs is the base's file of now: it was changed at \S+, and \w+ is of \S+Z\.$/m,
   );
   expect(others).toEqual({ stdout: "then\nmine\n", stderr: "", exitCode: 0 });
   const json = await cli("cat", "--json", "then:/srv/theirs");

@@ -46,6 +46,7 @@ test("a checkpoint is dumped while nobody is connected, recorded, and made durab
   expect(fake.steps.all).toEqual([
     "store.shares.requireShare take a checkpoint",
     "store.space.flushIfDirty new",
+    "contacts.settle s1-1",
     expect.stringMatching(/^memoryImages.makeRoom/),
     expect.stringMatching(/^store.prepareCheckpoint id1/),
     "warmMemory.makeWay 4096",
@@ -97,25 +98,28 @@ test.each(["before-restore", "before-stop", "before-merge"] as const)(
   },
 );
 
-test("what happens behind the capture of a checkpoint is later than that, and not in it", async () => {
+test("what happens behind the capture of a checkpoint is later than that; of a last one all is its own", async () => {
   const fake = engineWithSession(SESSION);
   const now = () => new Date().toISOString();
-  let capturedAt = "";
+  const [captured, until]: [string[], string[]] = [[], []];
   fake.steps.answer("criu.dump", async ({ onCaptured }: { onCaptured: () => void }) => {
     onCaptured();
-    capturedAt = now();
-    while (now() === capturedAt);
+    const at = now();
+    captured.push(at);
+    while (now() === at);
     return { pauseMs: 5, memoryBytes: 4096 };
   });
-  let until = "";
   fake.steps.answer("decisions.capture", (_, __, moment: { until: string }) => {
-    until = moment.until;
+    until.push(moment.until);
   });
 
-  const { createdAt } = await take(fake);
+  const row = await take(fake);
+  const last = await take(fake, SESSION, { trigger: "before-stop", name: null });
 
-  expect(createdAt <= capturedAt).toBe(true);
-  expect(until).toBe(createdAt);
+  const [first = "", second = ""] = captured;
+  expect(row.createdAt <= first && last.createdAt <= second).toBe(true);
+  expect(until[0]).toBe(row.createdAt);
+  expect(second < (until[1] ?? "")).toBe(true);
 });
 
 test("a second dump, where images were not whole, is taken of a session that is left again", async () => {

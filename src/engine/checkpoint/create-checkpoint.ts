@@ -48,8 +48,8 @@ export async function createCheckpoint(
   if (!isKeeping) requireShare(session, engine);
   await engine.store.space.flushIfDirty(isKeeping ? "keeping" : "new");
   leases.throwIfCancelled(session.id);
-  // Before the pause: what is sent in between is told twice, rather than not at all.
-  const contacts = engine.contacts.look(session.instance);
+  // Before the pause: what is sent in between is told as later, rather than not at all.
+  const contacts = engine.contacts.settle(session.instance, null);
   const staysAlone = isKeeping || options.trigger === "before-merge";
   const leaving = { beforePause: contacts, staysAlone };
   const captured =
@@ -76,11 +76,17 @@ export async function createCheckpoint(
 
   rollback.keep();
   engine.journal.keep(id, commands);
-  captureDecisions(session.instance, row, engine);
-  engine.contacts.capture(await contacts, session, row);
+  // What ends behind its last checkpoint has no other one for what was decided meanwhile.
+  captureDecisions(session.instance, isKeeping ? { id, createdAt: now() } : row, engine);
+  await contacts;
+  engine.contacts.capture(session, row);
   scheduleDurable(id, engine);
   scheduleStory(id, engine);
   return row;
+}
+
+function now(): string {
+  return new Date().toISOString();
 }
 
 function requireShare({ id, diskLimitBytes }: SessionRow, { store }: Engine): void {
@@ -96,7 +102,7 @@ async function captureFiles(session: SessionRow, id: string, engine: Engine) {
   await engine.store.prepareCheckpoint(id, 0);
   const commands = engine.journal.soFar(session.instance ?? "");
   engine.store.snapshotInstance(session.instance ?? "", id);
-  const createdAt = new Date().toISOString();
+  const createdAt = now();
   const nothing = { createdAt, pauseMs: 0, memoryBytes: 0, pauseBytes: null };
   return { ...nothing, unchangedSince: null, imagesSums: null, commands };
 }
@@ -106,7 +112,7 @@ async function shareCaptures(session: SessionRow, live: LiveInstance, id: string
   const commands = engine.journal.soFar(live.instanceId);
   const parent = await parentIfUnchanged(session, live, engine);
   if (parent === null) return null;
-  const createdAt = new Date().toISOString();
+  const createdAt = now();
   try {
     await engine.store.shareCaptures(id, parent.id);
   } catch (error) {

@@ -1,16 +1,25 @@
 import {
   type ContactJournal,
+  type Counted,
   isNothing,
   NOTHING_COUNTED,
   subtractCounted,
 } from "../../portable/contacts/index.ts";
 import type { CheckpointRow, SessionRow } from "../../portable/model/index.ts";
 import type { Contacts } from "../../shared/protocol/index.ts";
-import type { ContactBook, ContactMoment, Engine } from "../ports/index.ts";
+import type { ContactBook, Engine } from "../ports/index.ts";
 import { brieflyTold, tellContacts } from "./tell-contacts.ts";
 
 /** What a killed daemon has not read by then is told by address alone. */
 const NAMES_INTERVAL_MS = 1_000;
+/** What an instance had been counted to have at one moment. */
+interface ContactMoment {
+  instance: string;
+  at: string;
+  counted: Counted;
+  sentPackets: number | null;
+}
+
 /** How far back the names of sessions are looked for that a session was forked from. */
 const ORIGINS_MAX = 16;
 
@@ -23,8 +32,8 @@ const ON_HOST = "it uses the host's network";
 export class ContactCounts implements ContactBook {
   readonly #engine: Engine;
   readonly #journal: ContactJournal;
-  /** How many packets an instance had sent when it was last noted. */
-  readonly #notedPackets = new Map<string, number>();
+  /** When an instance was last noted, and how many packets it had sent then, where that is known. */
+  readonly #noted = new Map<string, Pick<ContactMoment, "at" | "sentPackets">>();
   readonly #timer: NodeJS.Timeout;
 
   constructor(engine: Engine, journal: ContactJournal) {
@@ -34,44 +43,29 @@ export class ContactCounts implements ContactBook {
     this.#timer.unref();
   }
 
-  async look(instanceId: string | null): Promise<ContactMoment | null> {
-    if (instanceId === null) return null;
-    const { network, catalog, logger } = this.#engine;
+  capture(
+    { id: session, instance }: SessionRow,
+    { id, createdAt }: Pick<CheckpointRow, "id" | "createdAt">,
+  ): void {
+    if (instance !== null) this.#captureOf(instance, session, { id, until: createdAt });
+  }
+
+  async settle(instanceId: string | null, checkpoint: string | null): Promise<void> {
+    if (instanceId === null) return;
+    const { catalog, logger } = this.#engine;
     try {
-      const at = new Date().toISOString();
-      const sentPackets = network.contacts.sentPackets(instanceId);
-      if (sentPackets !== null && sentPackets === this.#notedPackets.get(instanceId)) return null;
-      const address = catalog.instance(instanceId)?.address ?? null;
-      if (sentPackets === null && address === null) return null;
-      const counted = await network.contacts.read(instanceId, address);
-      return counted === null ? null : { instance: instanceId, at, counted, sentPackets };
+      const session = catalog.instance(instanceId)?.session;
+      if (session === undefined || catalog.session(session) === undefined) return;
+      this.#note(await this.#look(instanceId), session);
+      const until = new Date().toISOString();
+      if (checkpoint !== null) this.#captureOf(instanceId, session, { id: checkpoint, until });
     } catch (error) {
       logger.error("read whom a session talked to", error, { instanceId });
-      return null;
     }
   }
 
-  capture(
-    moment: ContactMoment | null,
-    session: SessionRow,
-    { id, createdAt }: Pick<CheckpointRow, "id" | "createdAt">,
-  ): void {
-    if (session.instance === null) return;
-    this.#note(moment, session.id);
-    this.#captureOf(session.instance, session.id, { id, until: createdAt });
-  }
-
-  async settle(instanceId: string, checkpoint: string | null): Promise<void> {
-    const { catalog } = this.#engine;
-    const session = catalog.instance(instanceId)?.session;
-    if (session === undefined || catalog.session(session) === undefined) return;
-    this.#note(await this.look(instanceId), session);
-    const until = new Date().toISOString();
-    if (checkpoint !== null) this.#captureOf(instanceId, session, { id: checkpoint, until });
-  }
-
   forgetInstance(instanceId: string): void {
-    this.#notedPackets.delete(instanceId);
+    this.#noted.delete(instanceId);
     this.#attempt("forget what an instance had counted", () =>
       this.#journal.forgetInstance(instanceId),
     );
@@ -107,13 +101,27 @@ export class ContactCounts implements ContactBook {
     this.#journal[Symbol.dispose]();
   }
 
+  /** Returns what an instance has been counted to have; `null` where it has sent nothing since it was noted. */
+  async #look(instance: string): Promise<ContactMoment | null> {
+    const { network, catalog } = this.#engine;
+    const at = new Date().toISOString();
+    const sentPackets = network.contacts.sentPackets(instance);
+    if (sentPackets !== null && sentPackets === this.#noted.get(instance)?.sentPackets) return null;
+    const address = catalog.instance(instance)?.address ?? null;
+    if (sentPackets === null && address === null) return null;
+    const counted = await network.contacts.read(instance, address);
+    return counted === null ? null : { instance, at, counted, sentPackets };
+  }
+
   #note(moment: ContactMoment | null, session: string): void {
     if (moment === null) return;
     const { instance, at, counted, sentPackets } = moment;
+    // Somebody who began to look later has noted more than this: counted again it would look like new counters.
+    if (at < (this.#noted.get(instance)?.at ?? "")) return;
     this.#attempt("note whom a session talked to", () => {
       const since = subtractCounted(counted, this.#journal.countedOf(instance));
       if (!isNothing(since)) this.#journal.note({ session, instance, at, since }, counted);
-      if (sentPackets !== null) this.#notedPackets.set(instance, sentPackets);
+      this.#noted.set(instance, { at, sentPackets });
     });
   }
 

@@ -33,7 +33,8 @@ export function effectsBefore(
     .all(session)
     .filter(
       ({ kind, at, detail }) =>
-        at <= createdAt && GOING_BACK.includes(kind) && !isBesideMachine(detail?.parts?.only),
+        // What leaves a moment that is held may be noted in the same millisecond as that.
+        at < createdAt && GOING_BACK.includes(kind) && !isBesideMachine(detail?.parts?.only),
     )
     .map(({ at }) => at);
   const begun = parent === null ? "" : (catalog.checkpoint(parent)?.createdAt ?? "");

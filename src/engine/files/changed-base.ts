@@ -32,7 +32,8 @@ export class ChangedBase {
   tell(client: Pick<StreamClient, "notice">): void {
     if (this.#first === null) return;
     const { rawPath, atMs } = this.#first;
-    const changed = `changed at ${new Date(atMs).toISOString()}, after ${this.#moment.checkpoint?.id}`;
+    const { id, createdAt } = this.#moment.checkpoint ?? { id: "", createdAt: "" };
+    const changed = `changed at ${new Date(atMs).toISOString()}, and ${id} is of ${createdAt}`;
     client.notice(
       this.#count === 1
         ? `${shownPath(rawPath)} is the base's file of now: it was ${changed}.`

@@ -8,7 +8,7 @@ export type { Automatic, CommandEnd } from "./automatic.ts";
 export type { BackgroundVerifier } from "./background-verifier.ts";
 export type { BaseChangesFinder, FoundBaseChanges } from "./base-changes-finder.ts";
 export type { BrowseMounts, BrowseRequest } from "./browse-mounts.ts";
-export type { ContactBook, ContactMoment } from "./contact-book.ts";
+export type { ContactBook } from "./contact-book.ts";
 export type { Engine, EngineSettings, MemoryBudget, TrackMemorySettings } from "./engine.ts";
 export type { FileCalls, ReadingCalls } from "./file-calls.ts";
 export type {

@@ -6,7 +6,7 @@ import { buildDumpArguments, type ExternalMount } from "./build-arguments.ts";
 import { type CriuProgram, type CriuRun, runCriu, timeoutFor } from "./criu-program.ts";
 import { explainDumpFailure, type FailureExplanation } from "./explain-failure.ts";
 import { explainRun } from "./explain-unfinished.ts";
-import { findUnrestorable, toUnrestorableError } from "./find-unrestorable.ts";
+import { findUnrestorable, toUnrestorableError, type Unrestorable } from "./find-unrestorable.ts";
 import { keepLog } from "./keep-log.ts";
 import { excerptAroundErrors } from "./log-excerpt.ts";
 import { giveTerminalsBack } from "./lost-foreground.ts";
@@ -93,9 +93,7 @@ export async function dump(options: DumpOptions): Promise<DumpResult> {
       WAYPOINT_SNAPSHOT_TARGET: options.snapshotTarget,
     });
     if (run.exitCode === 0 && !run.timedOut) {
-      // Before anybody else changes files: what is looked at is the tree as it is.
-      const unrestorable = await findUnrestorable(options.imagesDir, treeRoot(options));
-      options.onCaptured?.();
+      const unrestorable = await lookAtCapture(options);
       if (!(await awaitSnapshot(options.snapshotTarget))) throw noSnapshot(options);
       if (unrestorable !== null) throw await toUnrestorableError(unrestorable, options.imagesDir);
       const { imagesDir, cleanBytes, takenBytes } = await completeTracked(options);
@@ -107,7 +105,7 @@ export async function dump(options: DumpOptions): Promise<DumpResult> {
       const durationMs = performance.now() - startedAtMs;
       return { pauseMs, pauseBytes, memoryBytes: pauseBytes + cleanBytes, imagesDir, durationMs };
     }
-    // Nobody removes it while it is made.
+    // Nobody removes a snapshot while it is made.
     await awaitSnapshot(options.snapshotTarget);
     const log = await readLog(join(options.workDir, LOG_NAME), run);
     const why = await explain(options, log, run);
@@ -117,6 +115,19 @@ export async function dump(options: DumpOptions): Promise<DumpResult> {
     }
     await emptyDirectory(options.imagesDir);
     await delay(RETRY_GAP_MS);
+  }
+}
+
+/** Before anybody else changes files: what is looked at is the tree as it is. */
+async function lookAtCapture(options: DumpOptions): Promise<Unrestorable | null> {
+  try {
+    const unrestorable = await findUnrestorable(options.imagesDir, treeRoot(options));
+    options.onCaptured?.();
+    return unrestorable;
+  } catch (error) {
+    // Nobody removes a snapshot while it is made.
+    await awaitSnapshot(options.snapshotTarget);
+    throw error;
   }
 }
 

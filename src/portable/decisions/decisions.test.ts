@@ -50,12 +50,14 @@ test("a decision is of the first checkpoint after it, and stays when the file is
 test("a decision that was made behind the capture is of the checkpoint after that one", () => {
   log.add(MADE);
   log.add({ ...MADE, choice: "then zfs", at: "2026-01-02T03:04:07.000Z" });
+  log.add({ ...MADE, choice: "of a clock that was put back", at: "9026-01-02T03:04:07.000Z" });
   log.capture("s1-1", "c1", { until: "2026-01-02T03:04:06.000Z" });
   log.capture("s1-1", "c2", { until: "2026-01-02T03:04:08.000Z" });
 
   expect(log.all().map(({ choice, checkpoint }) => [choice, checkpoint])).toEqual([
     ["use btrfs", "c1"],
     ["then zfs", "c2"],
+    ["of a clock that was put back", "c1"],
   ]);
 });
 

@@ -55,12 +55,14 @@ export class SqliteDecisions implements DecisionLog {
 
   capture(instance: string, checkpoint: string, { until }: { until: string }): void {
     const file = this.#found();
-    const open = "instance = ? AND checkpoint IS NULL AND at <= ?";
+    // What is later than now was made before the clock was put back.
+    const open = "instance = ? AND checkpoint IS NULL AND (at <= ? OR at > ?)";
+    const which = [instance, until, new Date().toISOString()] as const;
     // Nothing is written, and nothing synced, where nothing was decided.
-    const found = file?.get(`SELECT 1 FROM decisions WHERE ${open} LIMIT 1`, instance, until);
+    const found = file?.get(`SELECT 1 FROM decisions WHERE ${open} LIMIT 1`, ...which);
     if (file === undefined || found === undefined) return;
     const sql = `UPDATE decisions SET checkpoint = ? WHERE ${open}`;
-    file.transaction(() => file.run(sql, checkpoint, instance, until));
+    file.transaction(() => file.run(sql, checkpoint, ...which));
   }
 
   remove(tree: string): void {
