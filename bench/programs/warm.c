@@ -3,8 +3,8 @@
  * touching as much once more, and those of touching a thousand small pages, by a fault each.
  *
  * The host of a virtual machine may take free memory away, and give it again at the first touch, at
- * twenty times the price of memory that is there. And where a host keeps the tables of pages itself, each
- * fault takes twenty times as long: whatever starts programs, copies itself or has writes followed is slow there.
+ * twenty times the price of memory that is there. And a fault may
+ * take long there: whatever starts programs, copies itself or has writes followed is slow then.
  */
 #define _GNU_SOURCE
 #include <stdio.h>
