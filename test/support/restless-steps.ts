@@ -2,8 +2,9 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import process from "node:process";
 import { setTimeout } from "node:timers/promises";
-import { afterAll, beforeAll, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Session } from "../../src/index.ts";
+import { canOfferLargePages, countLargePages, offerLargePages } from "./large-pages.ts";
 import { randomFrom, requireUnharmed, startRestless } from "./restless.ts";
 import { eventually, openTestWaypoint, type TestWaypoint } from "./test-waypoint.ts";
 
@@ -17,6 +18,8 @@ const IS_TRACKED = process.env["WAYPOINT_RESTLESS_TRACKING"] !== "off";
 const SESSIONS_MAX = 2;
 const CHECKPOINTS_MAX = 12;
 const MOMENT_MS_MAX = 100;
+/** More than the programs of all sessions can have at once, with what a restore takes before the old ones end. */
+const LARGE_PAGES = 512;
 /** How many of the steps before a wrong page are told. */
 const LATELY = 12;
 
@@ -38,12 +41,14 @@ function copied(own: TestWaypoint): { copiedBytes: number; of: number }[] {
 export function takeRandomSteps(seedDefault: number, how: { copiesAhead: boolean }): void {
   const seed = seedDefault + Number(process.env["WAYPOINT_RESTLESS_SEED"] ?? 0);
   let own: TestWaypoint;
+  let largePages: Disposable | null = null;
 
   beforeAll(async () => {
     // Every program is followed, and every page of every dump compared with a second copy.
     if (IS_TRACKED) process.env["WAYPOINT_TRACK_MEMORY"] = "0";
     if (IS_TRACKED) process.env["WAYPOINT_COMPARE_MEMORY"] = "on";
     if (IS_TRACKED && how.copiesAhead) process.env["WAYPOINT_TRACK_AHEAD"] = "on";
+    if (canOfferLargePages()) largePages = offerLargePages(LARGE_PAGES);
     own = await openTestWaypoint();
   });
 
@@ -52,6 +57,7 @@ export function takeRandomSteps(seedDefault: number, how: { copiesAhead: boolean
     delete process.env["WAYPOINT_COMPARE_MEMORY"];
     delete process.env["WAYPOINT_TRACK_AHEAD"];
     await own?.[Symbol.asyncDispose]();
+    largePages?.[Symbol.dispose]();
   });
 
   test(
@@ -62,6 +68,7 @@ export function takeRandomSteps(seedDefault: number, how: { copiesAhead: boolean
       await startRestless(sessions[0] as Session, seed);
       const checkpoints: { session: Session; id: string }[] = [];
       const lately: string[] = [];
+      let largePagesSeen = 0;
       for (let step = 0; step < STEPS; step += 1) {
         const session = sessions[random(sessions.length)] as Session;
         const action = random(20);
@@ -90,7 +97,11 @@ export function takeRandomSteps(seedDefault: number, how: { copiesAhead: boolean
         }
         lately.push(`${done} in ${session.name}`);
         await requireUnharmed(session, lately.slice(-LATELY).join("; "));
+        largePagesSeen = Math.max(largePagesSeen, countLargePages());
       }
+
+      // Where the kernel has them: else nothing of them was tried.
+      if (largePages !== null) expect(largePagesSeen).toBeGreaterThan(0);
 
       if (!IS_TRACKED) return;
       await eventually(

@@ -51,7 +51,7 @@ static void wrong_page(struct area *a, unsigned page, uint64_t before) {
 
 void verify(struct area *a) {
   static __thread uint64_t marks[PAGES_MAX];
-  if ((a->kind != ANONYMOUS && a->kind != SHARED) || a->protection == PROT_NONE) return;
+  if (a->kind == NONE || a->kind == FILE_COPY || a->protection == PROT_NONE) return;
   read_marks(a->at, a->pages, marks);
   for (unsigned page = 0; page < a->pages; page++) {
     const uint32_t *words = (const uint32_t *)(a->at + page * PAGE);
@@ -101,9 +101,16 @@ static unsigned some_pages(struct worker *w) {
   return next(w, 12) == 0 ? 512 + next(w, PAGES_MAX - 513) : 1 + next(w, 100);
 }
 
+/* One page of hugetlbfs, of the process alone or shared with its children; fails where the machine gives none. */
+static char *map_large(int sharing) {
+  return mmap(NULL, LARGE, PROT_READ | PROT_WRITE, sharing | MAP_ANONYMOUS | MAP_HUGETLB, -1, 0);
+}
+
 void map(struct worker *w, struct area *a) {
   unsigned pages = some_pages(w);
-  int kind = (int)next(w, 13), fd = -1, is_filled = 0;
+  int kind = (int)next(w, 14), fd = -1, is_filled = 0;
+  /* As few of both together as of another kind: of these all is copied each time. */
+  if (kind == 13) kind += (int)next(w, 2);
   char *at;
   if (kind == 0) {
     at = mmap(NULL, pages * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -124,13 +131,16 @@ void map(struct worker *w, struct area *a) {
     mmap((void *)0x600000000000, PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED_NOREPLACE, fd, 0);
     at = mmap(NULL, pages * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
     is_filled = next(w, 4) > 0;
+  } else if (kind == 13 || kind == 14) {
+    pages = LARGE / PAGE;
+    at = map_large(kind == 13 ? MAP_PRIVATE : MAP_SHARED);
   } else {
     at = mmap(NULL, pages * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (kind == 3) madvise(at, pages * PAGE, MADV_HUGEPAGE);
   }
   if (fd >= 0) close(fd);
   if (at == MAP_FAILED) return;
-  a->kind = kind == 0 || kind == 1 ? SHARED : kind == 2 ? FILE_COPY : ANONYMOUS;
+  a->kind = kind == 0 || kind == 1 || kind == 14 ? SHARED : kind == 2 ? FILE_COPY : kind == 13 ? LARGE_PAGE : ANONYMOUS;
   a->at = at;
   a->pages = pages;
   a->protection = PROT_READ | PROT_WRITE;
@@ -138,7 +148,7 @@ void map(struct worker *w, struct area *a) {
   memset(a->holds, 0, sizeof a->holds);
   memset(a->lately, 0, sizeof a->lately);
   memset(a->history, 0, sizeof a->history);
-  note(a, kind == 3 ? 'H' : kind == 4 ? 'F' : 'M');
+  note(a, kind == 3 ? 'H' : kind == 4 ? 'F' : kind >= 13 ? 'L' : 'M');
   for (unsigned i = 0; is_filled && i < pages; i++) write_page(w, a, i);
 }
 
@@ -250,6 +260,7 @@ static void give_back_run(struct area *a, unsigned first, unsigned pages, unsign
 
 void give_back(struct worker *w, struct area *a) {
   unsigned from = next(w, a->pages), count = 1 + next(w, a->pages - from), how = next(w, 6);
+  if (a->kind == LARGE_PAGE) give_back_run(a, 0, a->pages, 0);
   if (a->kind != ANONYMOUS) return;
   allow_writing(a);
   munlock(a->at, a->pages * PAGE);

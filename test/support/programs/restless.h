@@ -12,7 +12,7 @@
 #define LARGE (2ul << 20)
 #define HISTORY 24
 
-enum kind { NONE, ANONYMOUS, SHARED, FILE_COPY };
+enum kind { NONE, ANONYMOUS, SHARED, FILE_COPY, LARGE_PAGE };
 
 /* What is mapped, and what each of its pages holds: 0 for zeros, or for a file's own bytes. */
 struct area {
