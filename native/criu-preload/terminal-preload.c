@@ -24,6 +24,7 @@
 #include "memory-preload.h"
 #include "smaps-preload.h"
 #include "socket-preload.h"
+#include "typed-preload.h"
 
 #define TERMINALS_MAX 64
 /* Numbers that no shell has, below those of CRIU's own descriptors. */
@@ -171,11 +172,11 @@ int openat64(int directory, const char *path, int flags, ...) {
     if (fd >= 0) return fd;
   }
   const char *name = strrchr(path, '/');
-  if (strcmp(name == NULL ? path : name + 1, "ptmx") == 0) {
-    int fd = take_master(flags);
-    if (fd >= 0) return fd;
-  }
-  return (int)syscall(SYS_openat, directory, path, flags, mode);
+  int is_master = strcmp(name == NULL ? path : name + 1, "ptmx") == 0;
+  int fd = is_master ? take_master(flags) : -1;
+  if (fd < 0) fd = (int)syscall(SYS_openat, directory, path, flags, mode);
+  if (is_master || strstr(path, "pts/") != NULL) note_terminal(fd);
+  return fd;
 }
 
 static void note_taken(int master) {
