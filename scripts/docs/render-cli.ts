@@ -73,8 +73,14 @@ function renderArguments(command: Command): string {
     .createHelp()
     .visibleArguments(command)
     .filter((argument: Argument) => argument.description !== "")
-    .map((argument: Argument) => [code(argument.name()), argument.description]);
+    .map((argument: Argument) => [code(argument.name()), describeArgument(argument)]);
   return rows.length === 0 ? "" : table(["Argument", "Meaning"], rows);
+}
+
+export function describeArgument({ description, argChoices }: Argument): string {
+  return argChoices === undefined
+    ? description
+    : `${description} (one of ${argChoices.join(", ")})`;
 }
 
 function renderOptions(command: Command): string {

@@ -2,7 +2,7 @@ import type { Argument, Command, Option } from "commander";
 import { WAYPOINT_VERSION } from "../../src/shared/protocol/index.ts";
 import { exitCodesOf } from "../../src/surfaces/cli/exit-codes.ts";
 import type { CommandSpec } from "../../src/surfaces/cli/index.ts";
-import { describeOption, specsAt } from "./render-cli.ts";
+import { describeArgument, describeOption, specsAt } from "./render-cli.ts";
 import { VARIABLES } from "./variables.ts";
 
 /** Returns the manual pages, a page for each command, as man(7) wants them. */
@@ -52,7 +52,7 @@ function section(title: string, lines: readonly string[]): string[] {
 }
 
 function argumentLines(argument: Argument): string[] {
-  return tagged(argument.name(), argument.description);
+  return tagged(argument.name(), describeArgument(argument));
 }
 
 function commandLines(command: Command): string[] {

@@ -41,7 +41,9 @@ export async function readLog(input: LogInput, engine: Engine): Promise<Operatio
   );
   const { told, notSearched } = await filterTimeline(inTime, input, engine);
   const checkpoints = input.limit === undefined ? told : told.slice(-input.limit);
-  const operations = catalog.operations.all(session?.id);
+  const operations = catalog.operations
+    .all(session?.id)
+    .map(({ stateBefore: _, ...operation }) => operation);
   const sessions = session === null ? catalog.sessions() : [session];
   return {
     checkpoints,

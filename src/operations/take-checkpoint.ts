@@ -32,11 +32,17 @@ export async function takeCheckpoint(
   engine: Engine,
   client: StreamClient,
 ): Promise<OperationOutput<"checkpoint">> {
-  const { row, command } = await withSession(input.session, engine, client, async (session) => ({
-    command: input.verify === true ? requireVerifyCommand(session) : input.verify,
-    row: await capture(withState(session, input, engine), input, engine),
-  }));
-  if (command === undefined) return describe(row, engine);
+  const { row, taken, command } = await withSession(
+    input.session,
+    engine,
+    client,
+    async (session) => ({
+      command: input.verify === true ? requireVerifyCommand(session) : input.verify,
+      ...(await capture(withState(session, input, engine), input, engine)),
+    }),
+  );
+  const told = () => ({ ...describe(row, engine), taken });
+  if (command === undefined) return told();
   const request = {
     command,
     timeoutMs: input.verifyTimeoutMs,
@@ -44,10 +50,10 @@ export async function takeCheckpoint(
   };
   if (!input.verifyWait) {
     verifyInBackground(row, request, engine);
-    return describe(row, engine);
+    return told();
   }
   const onResult = () => Promise.resolve();
-  await sendLine(client, describe(row, engine));
+  await sendLine(client, told());
   const options = { concurrency: 1, onResult };
   const [verified] = await verifyMany(
     [row],
@@ -57,7 +63,7 @@ export async function takeCheckpoint(
   );
   const { outputBytes: _, ...verification } = verified?.verification ?? {};
   return {
-    ...describe(row, engine),
+    ...told(),
     verification: "command" in verification ? verification : null,
     verifyError: verified?.error ?? null,
   };
@@ -72,7 +78,12 @@ function withState(session: SessionRow, { state, name }: Input, engine: Engine):
   return resolveSession(session.id, engine.catalog);
 }
 
-async function capture(session: SessionRow, input: Input, engine: Engine): Promise<CheckpointRow> {
+/** Returns the checkpoint, and whether it was taken now. */
+async function capture(
+  session: SessionRow,
+  input: Input,
+  engine: Engine,
+): Promise<{ row: CheckpointRow; taken: boolean }> {
   const { filesOnly, name = null, intent = null, agentSaid } = input;
   if (name !== null) requireFreeCheckpointName(name, engine);
   if (!filesOnly) requireLive(session, engine);
@@ -80,7 +91,7 @@ async function capture(session: SessionRow, input: Input, engine: Engine): Promi
   const last = input.ifChanged ? await headIfUnchanged(session, engine) : null;
   if (last !== null) {
     if (input.durable) await makeDurable(last.id, engine);
-    return last;
+    return { row: last, taken: false };
   }
   const options = {
     ...({ trigger: "manual", movesHead: true, intent, name, filesOnly } as const),
@@ -88,7 +99,7 @@ async function capture(session: SessionRow, input: Input, engine: Engine): Promi
   };
   const row = await createCheckpoint(session, options, engine);
   if (input.durable) await makeDurable(row.id, engine);
-  return row;
+  return { row, taken: true };
 }
 
 /** Before the capture: what could not be verified is not taken as if it would be. */

@@ -10,7 +10,12 @@ import { forgetVerifications, verifyMany } from "../engine/verify/index.ts";
 import { historyOf, resolveCheckpoint, resolveSession } from "../portable/lineage/index.ts";
 import type { CheckpointRow } from "../portable/model/index.ts";
 import { WaypointError } from "../shared/errors/index.ts";
-import type { OperationOutput, OperationParsedInput, Verified } from "../shared/protocol/index.ts";
+import {
+  couldNotRun,
+  type OperationOutput,
+  type OperationParsedInput,
+  type Verified,
+} from "../shared/protocol/index.ts";
 import type { HandlersOf } from "./operation-handler.ts";
 import { sendLine } from "./send-line.ts";
 import { withSession } from "./with-session.ts";
@@ -66,13 +71,18 @@ async function verify(
     engine,
   );
   const passed = results.filter((result) => result.passed).length;
-  const notVerified = results.filter(({ error }) => error !== null).length;
+  const notVerified = results.filter(isNotVerified).length;
   return {
     results: withinAnswer(results),
     passed,
     failed: results.length - passed - notVerified,
     notVerified,
   };
+}
+
+/** Nothing is said of a checkpoint in which the command could not be run. */
+function isNotVerified({ verification, error }: Verified): boolean {
+  return error !== null || (verification !== null && couldNotRun(verification));
 }
 
 /** @throws USAGE_INVALID  its session has none, or is not there any more. */

@@ -56,6 +56,15 @@ test("exactly the files of the moment are there, and cannot be changed", async (
   expect(readdirSync(open)).toEqual([]);
 });
 
+test("what is browsed ends by every name that a moment has", async () => {
+  const { id } = await own.waypoint.checkpoint("first");
+  for (const name of ["first", id, id.slice(0, -1)]) {
+    await own.waypoint.browse("first");
+    expect(await own.waypoint.endBrowse(name)).toHaveLength(1);
+  }
+  expect(await own.waypoint.browses()).toEqual([]);
+});
+
 test("the command prints the directory, lists and ends", async () => {
   const directory = path.join(machineDir, "with a space");
   mkdirSync(directory);

@@ -37,7 +37,7 @@ describe("limits that cannot be", () => {
   });
 
   test.each([
-    ["memory", "1M", /cannot start with 1048576 bytes of memory\.$/],
+    ["memory", "1M", /cannot start with 1 MiB of memory\.$/],
     ["pids", "2", /cannot start with 2 processes\.$/],
     ["cpus", "0.001", /cannot start with 0\.001 of a processor\.$/],
     ["memory", "much", /./],

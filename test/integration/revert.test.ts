@@ -71,6 +71,26 @@ test("what changed between two checkpoints is taken back, and what came later is
   expect(await seen("cat one two moved fresh/in; ls d")).toBe("b\nlater\na\nb\n");
 });
 
+test("what a revert changed is told as its own, not as that of who looked at it", async () => {
+  const before = await session.checkpoint();
+  await session.revert("a", "b");
+  await session.exec("cat one", { shell: "own", cwd: "/srv" });
+  const looked = await session.checkpoint();
+  await session.exec("echo mine > /srv/one");
+  const written = await session.checkpoint();
+
+  const [a, b] = await Promise.all(["a", "b"].map((name) => own.waypoint.checkpoint(name)));
+  expect(before.info.id).not.toBe(looked.id);
+  expect((await own.waypoint.show(looked)).derivedIntent).toEqual({
+    ...{ text: `revert of ${a?.id}..${b?.id}`, source: "operation" },
+  });
+  const log = await runCommand(own.stateDir, ["log", "web"]);
+  expect(log.stdout).toContain(`waypoint: revert of ${a?.id}..${b?.id}`);
+  expect((await own.waypoint.show(written)).derivedIntent).toMatchObject({
+    ...{ text: "echo mine > /srv/one", source: "command" },
+  });
+});
+
 test("a conflict is put back only by force, and undo brings what came later again", async () => {
   const { conflicts, conflictsCount } = await session.revert("a", "b", { force: true });
 

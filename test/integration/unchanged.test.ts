@@ -60,6 +60,11 @@ describe("an idle shell", () => {
     const before = (await session.info()).head;
     const again = await session.checkpoint({ ifChanged: true });
     expect(again.id).toBe(before);
+    const words = ["checkpoint", "idle", "--if-changed", "-m", "not taken"];
+    const { stdout } = await runCommand(own.stateDir, words);
+    expect(stdout).toBe(`None was taken: in idle nothing has changed since ${before} (own-row).\n`);
+    const told = await runCommand(own.stateDir, ["--json", ...words]);
+    expect(JSON.parse(told.stdout)).toMatchObject({ id: before, taken: false });
 
     await session.state.set("step", 1);
     const ofState = await session.checkpoint({ ifChanged: true });

@@ -146,6 +146,13 @@ test("the command line verifies many, and says how many passed", async () => {
   const words = ["number-1", "number-3", "--", "test", "-e", "/root/server.py"];
   const passing = await runCommand(own.stateDir, ["verify", ...words]);
   const failing = await runCommand(own.stateDir, ["--json", "verify", "number-1", "--", "false"]);
+  const notRun = await runCommand(own.stateDir, [
+    "verify",
+    "number-1",
+    "number-3",
+    "--",
+    "exit 126",
+  ]);
   const unknown = await runCommand(own.stateDir, ["verify", "nothing", "--", "true"]);
   const without = await runCommand(own.stateDir, ["verify", "number-1", "true"]);
 
@@ -156,6 +163,8 @@ test("the command line verifies many, and says how many passed", async () => {
     passed: false,
     verification: { exitCode: 1 },
   });
+  expect(notRun.exitCode).toBe(4);
+  expect(notRun.stdout).toContain("0 passed, 0 failed, 2 not verified.");
   expect(unknown.stderr).toContain("nothing");
   expect(without.exitCode).toBe(2);
   expect(without.stderr).toContain("Put -- before the command");

@@ -55,7 +55,7 @@ test("memory is held for the next checkpoint, told by the daemon, and given back
 
   expect(heldBytes).toBeLessThan(128 * MEBIBYTE);
   expect((await runCommand(own.stateDir, ["daemon", "status"])).stdout).toMatch(
-    /Warm memory: +\d+(\.\d+)? MiB of \d+(\.\d+)? MiB that the next checkpoint will need/,
+    /Warm memory: +\d+(\.\d+)? MiB of \d+(\.\d+)? MiB that are to be ready for the next checkpoint/,
   );
   const holder = await holderOf(own);
   await untilDurable([large]);

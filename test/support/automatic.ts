@@ -1,11 +1,11 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type { Checkpoint, Session } from "../../src/index.ts";
+import type { Session } from "../../src/index.ts";
 import { eventually } from "./test-waypoint.ts";
 
 /** Longer than it takes from a trigger to the look whether there is something to capture. */
 const LOOKED_MS = 600;
 
-type Info = Checkpoint["info"];
+type Info = Awaited<ReturnType<Session["log"]>>["checkpoints"][number];
 
 /** Returns the automatic checkpoints of a session, oldest first. */
 export async function automaticOf(session: Session): Promise<Info[]> {

@@ -31,7 +31,11 @@ export function listOperations(
   });
 }
 
-function reasonAgainst({ kind, undo }: OperationRow, isThere: (id: string) => boolean) {
+/** Returns why an operation cannot be taken back; `null` where it can, and of an apply, which `apply` takes back. */
+export function reasonAgainst(
+  { kind, undo }: OperationRow,
+  isThere: (id: string) => boolean,
+): string | null {
   const reason = WHY_NOT[kind];
   if (reason !== null) return reason;
   // What it has replaced is kept beside its plan, not in a checkpoint.

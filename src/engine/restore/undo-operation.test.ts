@@ -67,6 +67,16 @@ test.each([
   await expect(undo(fake, number)).rejects.toMatchObject({ code: "NOTHING_TO_UNDO" });
 });
 
+test("that the last operation kept nothing is said, and which it is", async () => {
+  const fake = await engineWithRestored();
+  const row = { checkpoint: "c1", undo: null, at: "2026-01-02", readyMs: 1, stateBefore: null };
+  const number = fake.engine.catalog.operations.insert({ ...row, session: "s1", kind: "restore" });
+
+  expect(() => findUndoable(SESSION, undefined, fake.engine)).toThrow(
+    `The last operation ${number} of session ${SESSION.name} cannot be undone: what was there before was not captured.`,
+  );
+});
+
 test("what a restore kept nothing of cannot be undone", () => {
   const fake = engineWithSession(SESSION);
 

@@ -5,6 +5,7 @@ import type { Engine } from "../ports/index.ts";
 import type { BindChoice } from "../session/index.ts";
 import type { Loss } from "./capture-before.ts";
 import { actionsFor } from "./file-actions.ts";
+import { reasonAgainst } from "./list-operations.ts";
 import { putBackFiles } from "./put-back-files.ts";
 import { restoreCheckpoint } from "./restore-checkpoint.ts";
 import { checkIf } from "./restore-session.ts";
@@ -67,21 +68,34 @@ export function findUndoable(
   const isOwn = operation?.session === session.id;
   const before = operation?.undo == null ? undefined : catalog.checkpoint(operation.undo);
   if (operation !== undefined && isOwn && before !== undefined) return { operation, before };
-  const message =
-    number === undefined
-      ? `Session ${session.name} has no operation to undo.`
-      : isOwn
-        ? `Operation ${number} of session ${session.name} cannot be undone.`
-        : `Session ${session.name} has no operation ${number}.`;
-  throw new WaypointError("NOTHING_TO_UNDO", message, {
+  const known = isOwn ? operation : undefined;
+  throw new WaypointError("NOTHING_TO_UNDO", describeNothing(session, number, known, catalog), {
     hint:
-      isOwn && operation?.kind === "apply"
+      known?.kind === "apply"
         ? `It changed files of this machine: \`waypoint apply --undo ${number}\` takes it back.`
-        : number === undefined
+        : number === undefined && known === undefined
           ? "`waypoint log` lists the checkpoints that it can be put back to."
           : `\`waypoint op log ${session.name}\` lists its operations and which can be undone.`,
     detail: { session: session.id, operation: number ?? null },
   });
+}
+
+/** The last operation is not passed over: who takes "the last one" back means that one. */
+function describeNothing(
+  { name }: SessionRow,
+  number: number | undefined,
+  operation: OperationRow | undefined,
+  catalog: Engine["catalog"],
+): string {
+  if (operation === undefined) {
+    return number === undefined
+      ? `Session ${name} has no operation to undo.`
+      : `Session ${name} has no operation ${number}.`;
+  }
+  const which = number === undefined ? "The last operation" : "Operation";
+  const why = reasonAgainst(operation, (id) => catalog.checkpoint(id) !== undefined);
+  const because = why === null ? "" : `: ${why}`;
+  return `${which} ${operation.id} of session ${name} cannot be undone${because}.`;
 }
 
 /** Tells whether an operation changed single files of a session whose processes went on. */

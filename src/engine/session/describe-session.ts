@@ -42,11 +42,13 @@ export function describeSession(row: SessionRow, engine: Engine): Session {
 export function listProcesses(row: SessionRow, engine: Engine): SessionProcess[] {
   const live = requireLive(row, engine);
   const names = engine.sandbox.userNames(engine.sandbox.mergedDir(live.instanceId));
-  return engine.sandbox.listProcesses(live.pid).map(({ uid, startedAtMs, ...process }) => ({
-    ...process,
-    user: names.get(uid) ?? String(uid),
-    startedAt: new Date(startedAtMs).toISOString(),
-  }));
+  return engine.sandbox
+    .listProcesses(live.pid)
+    .map(({ uid, startedAtMs, threadCount: _, ...process }) => ({
+      ...process,
+      user: names.get(uid) ?? String(uid),
+      startedAt: new Date(startedAtMs).toISOString(),
+    }));
 }
 
 /** Returns a session's live instance. @throws SESSION_WRONG_STATE | SESSION_UNRESPONSIVE */

@@ -14,9 +14,10 @@ import type { Engine, StreamClient } from "../ports/index.ts";
 const { EAGAIN } = constants.errno;
 
 /** With less, not even init and a shell start. */
-const MEMORY_BYTES_MIN = 8 * 1024 * 1024;
+const MEBIBYTE = 1024 * 1024;
+const MEMORY_BYTES_MIN = 8 * MEBIBYTE;
 const CPUS_MIN = 0.01;
-const DISK_BYTES_MIN = 16 * 1024 * 1024;
+const DISK_BYTES_MIN = 16 * MEBIBYTE;
 /** Whoever runs a command is told of a shorter wait only by `limitsHit`. */
 const HELD_BACK_TOLD_MS = 1_000;
 
@@ -41,18 +42,23 @@ export function requireUsableLimits(
 ): void {
   const { memoryBytes, cpus, pids, diskBytes } = input;
   if (memoryBytes !== undefined && memoryBytes < MEMORY_BYTES_MIN) {
-    throw tooSmall(`${memoryBytes} bytes of memory`, "8M of memory");
+    throw tooSmall(`${inWords(memoryBytes)} of memory`, "8M of memory");
   }
   requireUsablePids(pids);
   if (cpus !== undefined && cpus < CPUS_MIN) {
     throw tooSmall(`${cpus} of a processor`, "0.01 of a processor");
   }
   if (diskBytes === undefined) return;
-  if (diskBytes < DISK_BYTES_MIN) throw tooSmall(`${diskBytes} bytes of disk`, "16M of disk");
+  if (diskBytes < DISK_BYTES_MIN) throw tooSmall(`${inWords(diskBytes)} of disk`, "16M of disk");
   if (shares.isEnforced) return;
   throw new WaypointError("HOST_UNSUPPORTED", "This store cannot hold a session to its share.", {
     hint: "That takes Linux 6.7, and a state directory that is not on btrfs itself. Leave out --disk.",
   });
+}
+
+/** Of what is too small: it has few bytes, or few MiB. */
+function inWords(bytes: number): string {
+  return bytes % MEBIBYTE === 0 ? `${bytes / MEBIBYTE} MiB` : `${bytes} bytes`;
 }
 
 /** @throws USAGE_INVALID  a session could not even start with so few. */

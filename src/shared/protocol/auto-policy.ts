@@ -25,7 +25,7 @@ const WORDS_MAX = 8;
 
 /** What a policy is made of, for whoever wrote another one. */
 export const AUTO_POLICY_WORDS =
-  "manual, or of hybrid, command, edit, task and every=5m one or several, with commas between them";
+  "manual or off, or one or several of hybrid, command, edit, task and every=5m, with commas between them";
 
 /** Reads a policy, as `--auto` takes it; `null` where it is none. */
 export function parseAutoPolicy(text: string): AutoPolicy | null {

@@ -52,7 +52,12 @@ export const CHECKPOINT_CONTRACT = {
         .describe("Answer only when it is in the store, which on a disk survives power loss"),
       ...checkpointVerifyInput,
     }),
-    output: checkpointSchema.extend({ verifyError: verifyErrorSchema }),
+    output: checkpointSchema.extend({
+      taken: z
+        .boolean()
+        .describe("false: nothing had changed since it, so that none was taken (`ifChanged`)"),
+      verifyError: verifyErrorSchema,
+    }),
   }),
   name: describe({
     summary: "Give a checkpoint a name, another one, or none",

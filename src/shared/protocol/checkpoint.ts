@@ -43,14 +43,20 @@ export const checkpointSchema = z.object({
     .string()
     .nullable()
     .describe("Its parent, if nothing had run or changed since: both share what was captured"),
-  pauseMs: z.number().describe("How long the session's processes stood still"),
+  pauseMs: z
+    .number()
+    .describe(
+      "How long the session's processes stood still; in two pauses together, where memory was copied between them",
+    ),
   totalMs: z.number().describe("How long the whole capture took"),
   memoryBytes: z.number().int().describe("Size of the memory pages captured"),
   pauseBytes: z
     .number()
     .int()
     .nullable()
-    .describe("How much of the memory was copied in the pause; null: all of it"),
+    .describe(
+      "How much of the memory was copied in the pause, the rest earlier: for the checkpoint before, or while the session ran; null: all of it",
+    ),
   stage: stageSchema.describe(
     "captured: survives the daemon's death; durable: also a loss of power",
   ),

@@ -29,7 +29,12 @@ export const HOST_CONTRACT = {
       warmMemory: z
         .object({
           heldBytes: z.number().int(),
-          wantedBytes: z.number().int().describe("What the next checkpoint will need"),
+          wantedBytes: z
+            .number()
+            .int()
+            .describe(
+              "What is to be ready for the next checkpoint: what its pause may write, and some room",
+            ),
         })
         .describe(
           "Memory that is kept at hand for the next images, within their budget; the kernel takes it when anything else needs it, and the daemon what a pause copies small pieces into, 16 MiB a session at most",

@@ -146,7 +146,9 @@ export const screenSchema = z.object({
   columns: z.number().int(),
   rows: z.number().int(),
   lines: z.array(z.string()).describe("As text, without colours"),
-  cells: z.array(z.array(screenRunSchema)).describe("The same lines as cells, with colours"),
+  cells: z
+    .array(z.array(screenRunSchema))
+    .describe("The same lines in runs of cells that look alike: text, columns, colours"),
   ansi: z.string().describe("What paints it on an empty terminal, with colours"),
   cursor: z.object({ column: z.number().int(), row: z.number().int() }),
 });

@@ -57,7 +57,10 @@ export function buildProgram(options: ProgramOptions = {}): Command {
       "--dir <directory>",
       "State directory [WAYPOINT_DIR if set and not empty, else /var/lib/waypoint]",
     )
-    .option("--json", "Print the result as one line of JSON, errors too")
+    .option(
+      "--json",
+      "Print the result as one line of JSON, errors too; what comes in parts a line each",
+    )
     .option("--no-color", "Print without colours, as with NO_COLOR set")
     .option("--no-pager", "Print long output at once [WAYPOINT_PAGER, PAGER or less shows it]")
     .helpOption("-h, --help", "Print help")

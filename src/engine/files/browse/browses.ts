@@ -74,8 +74,9 @@ export class Browses implements BrowseMounts {
 
   /** Ends what `which` names: an id, a directory, a checkpoint or its session. @throws FILE_NOT_FOUND */
   async end(which: string): Promise<Browse[]> {
+    const names = [which, ...this.#meant(which)];
     const wanted = this.list().filter(({ id, path: at, checkpoint, moment }) =>
-      [id, at, checkpoint, moment].includes(which),
+      [id, at, checkpoint, moment].some((each) => each !== null && names.includes(each)),
     );
     if (wanted.length === 0) {
       throw new WaypointError("FILE_NOT_FOUND", `Nothing is browsed as ${JSON.stringify(which)}.`, {
@@ -84,6 +85,16 @@ export class Browses implements BrowseMounts {
     }
     for (const { id } of wanted) await this.#end(id);
     return wanted;
+  }
+
+  /** What was removed since, or is a directory, is no moment. */
+  #meant(reference: string): string[] {
+    try {
+      const moment = resolveMoment(reference, this.#engine.catalog);
+      return ["session" in moment ? moment.session.name : moment.checkpoint.id];
+    } catch {
+      return [];
+    }
   }
 
   /** Returns those that show one of these checkpoints. */

@@ -4,7 +4,7 @@ import type { CheckpointRow, SessionRow } from "../../../portable/model/index.ts
 import { WaypointError } from "../../../shared/errors/index.ts";
 import type { OperationOutput } from "../../../shared/protocol/index.ts";
 import { Target, versionOfEntry } from "../../changes/index.ts";
-import { createCheckpoint } from "../../checkpoint/index.ts";
+import { createCheckpoint, roundMs } from "../../checkpoint/index.ts";
 import { CopyJob, Root } from "../../files/index.ts";
 import { findFileChanges, MomentFiles, openCheckpoint } from "../../moment/index.ts";
 import type { Engine, StreamClient } from "../../ports/index.ts";
@@ -102,6 +102,7 @@ export async function mergeCheckpoint(
       signal: client.cancelled,
       calls: engine.fileCalls,
     });
+    const startedAtMs = performance.now();
     const at = new Date().toISOString();
     const record = {
       ...({ id, kind: "merge", at, session: session.id, checkpoint: checkpoint.id } as const),
@@ -112,7 +113,8 @@ export async function mergeCheckpoint(
     await carryOut({ record, plan, target, journal, job, sync });
     const operation = engine.catalog.operations.insert({
       ...{ session: session.id, kind: "merge", checkpoint: checkpoint.id, at },
-      ...{ undo: before?.id ?? null, readyMs: null, stateBefore: session.state },
+      ...{ undo: before?.id ?? null, stateBefore: session.state },
+      readyMs: roundMs(performance.now() - startedAtMs),
     });
     // Its undo is a restore of the checkpoint before it, so nothing of it is kept here.
     await journal.remove(id);

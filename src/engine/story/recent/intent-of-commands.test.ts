@@ -58,6 +58,22 @@ test("commands that only look are meant where nothing else was run", () => {
   expect(intentOfCommands([], [])).toBeNull();
 });
 
+test("an operation that changed files is meant where no command did, with a command that failed after it", () => {
+  const merge = { text: "merge of c2" };
+  const meant = { ...merge, source: "operation" };
+
+  expect(intentOfCommands([], [], merge)).toEqual(meant);
+  expect(intentOfCommands(ran(["cat prices", 0]), [], merge)).toEqual(meant);
+  expect(intentOfCommands(ran(["npm test", 1]), [], merge)).toEqual({
+    ...meant,
+    failedAfter: { text: "npm test", exitCode: 1 },
+  });
+  const commands = ran(["ls", 0], ["sed -i s/1/2/ prices", 0]);
+  expect(intentOfCommands(commands, [during(1)], merge)).toMatchObject({
+    ...{ text: "sed -i s/1/2/ prices", source: "command" },
+  });
+});
+
 test("one that still runs has no exit code, and its changes are its own", () => {
   const [build] = ran(["make -j4", null]);
 

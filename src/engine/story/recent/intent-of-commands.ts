@@ -14,30 +14,37 @@ const LOOKS =
  * one too where that failed.
  *
  * @param changedAtMs  when the files that matter were changed, as far as that is known.
+ * @param operation    the last one that changed files: it is meant where no command did.
  */
 export function intentOfCommands(
   commands: readonly StoryCommand[],
   changedAtMs: readonly number[],
+  operation: { text: string } | null = null,
 ): Intent | null {
   const acting = commands.filter(({ command }) => !LOOKS.test(command) && oneLine(command) !== "");
   const lastOfAll = commands.at(-1);
   // Who looked and did not find it is told of a failure, too.
   const last = [acting.at(-1), lastOfAll].find(isFailed) ?? acting.at(-1) ?? lastOfAll;
-  if (last === undefined) return null;
-  const maker =
-    acting.findLast((each) => changedAtMs.some((ms) => isDuring(ms, each))) ??
-    acting.at(-1) ??
-    last;
+  const changing = acting.findLast((each) => changedAtMs.some((ms) => isDuring(ms, each)));
+  if (changing === undefined && operation !== null) return intentOfOperation(operation, last);
+  const maker = changing ?? acting.at(-1) ?? last;
+  if (last === undefined || maker === undefined) return null;
   const text = oneLine(maker.command);
   if (text === "") return null;
-  const isOther = maker !== last && isFailed(last);
   return {
     ...{ text, source: "command" },
     ...(maker.exitCode === null ? {} : { exitCode: maker.exitCode }),
-    ...(isOther
-      ? { failedAfter: { text: oneLine(last.command), exitCode: last.exitCode ?? 0 } }
-      : {}),
+    ...(maker === last ? {} : failedAfter(last)),
   };
+}
+
+function intentOfOperation({ text }: { text: string }, last: StoryCommand | undefined): Intent {
+  return { text, source: "operation", ...failedAfter(last) };
+}
+
+function failedAfter(last: StoryCommand | undefined): Pick<Intent, "failedAfter"> {
+  if (last === undefined || !isFailed(last)) return {};
+  return { failedAfter: { text: oneLine(last.command), exitCode: last.exitCode ?? 0 } };
 }
 
 /** Returns a text on one line, with room for what is hidden in it. */

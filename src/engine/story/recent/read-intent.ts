@@ -6,6 +6,7 @@ import { findNoise } from "../files/noise.ts";
 import { shareFileChanges } from "../files/share-file-changes.ts";
 import { readRepositories } from "../git/read-git.ts";
 import type { MomentReader } from "../section.ts";
+import { type FileOperation, fileOperationsBetween } from "./file-operations.ts";
 import { intentOfCommands, oneLine } from "./intent-of-commands.ts";
 import { listCommands } from "./read-commands.ts";
 
@@ -14,7 +15,7 @@ const FILES_ASKED_MAX = 2000;
 
 /**
  * What was meant with a checkpoint: what was said; else what the agent said, which was handed over
- * for just this moment; else the command that made the change;
+ * for just this moment; else the command or the operation that made the change;
  * else the last commit that was made.
  */
 export const INTENT_READER: MomentReader = {
@@ -31,12 +32,22 @@ export const INTENT_READER: MomentReader = {
 async function commandMeant(pair: MomentPair, context: ReadContext): Promise<Intent | null> {
   try {
     const { commands } = await listCommands(pair, context);
-    if (commands.length < 2) return intentOfCommands(commands, []);
-    return intentOfCommands(commands, await changeInstants(pair, context));
+    const operations = fileOperationsBetween(pair, context);
+    const last = operations.at(-1) ?? null;
+    if (commands.length + operations.length < 2) return intentOfCommands(commands, [], last);
+    const instants = await changeInstants(pair, context);
+    return intentOfCommands(commands, withoutThoseOf(operations, instants), last);
   } catch {
     context.signal.throwIfAborted();
     return null; // The section of commands says that they are not known.
   }
+}
+
+/** A command that went on meanwhile has not made what an operation made. */
+function withoutThoseOf(operations: readonly FileOperation[], instants: number[]): number[] {
+  return instants.filter(
+    (ms) => !operations.some((each) => ms >= each.startedAtMs && ms <= each.endedAtMs),
+  );
 }
 
 /** Returns when the files that matter were changed; of a deleted one its directory tells. */

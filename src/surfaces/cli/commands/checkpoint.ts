@@ -20,6 +20,9 @@ import { renderOutput, renderVerdict } from "../render-verification.ts";
 import { printable } from "../text/printable.ts";
 import { formatDuration, formatSize } from "../text/quantities.ts";
 
+/** Said as soon as it is there. */
+type Captured = Checkpoint & Pick<OperationOutput<"checkpoint">, "taken">;
+
 /** Captures a session, and runs a command against what was captured if that is asked for. */
 export async function run({ context, input }: Invocation<object, "checkpoint">): Promise<number> {
   requireCommand(input);
@@ -49,7 +52,7 @@ async function printCaptured(context: CommandContext, input: OperationInput<"che
 async function printVerified(context: CommandContext, input: OperationInput<"checkpoint">) {
   const { output } = context;
   const result = await callStream(context, "checkpoint", input, async (stream) => {
-    await eachLine(stream, (captured: Checkpoint) =>
+    await eachLine(stream, (captured: Captured) =>
       output.lines(renderCaptured(captured, context, input)),
     );
     return await stream.result;
@@ -76,13 +79,19 @@ function verdictOf({ verification, verifyError }: OperationOutput<"checkpoint">)
 
 /** Whoever asked for a durable one must know what that is where no disk is. */
 function renderCaptured(
-  checkpoint: Checkpoint,
+  checkpoint: Captured,
   { stateDir }: CommandContext,
   { durable = false }: OperationInput<"checkpoint">,
 ): string[] {
-  const lines = renderCheckpoint(checkpoint);
+  const lines =
+    checkpoint.taken === false ? [renderNone(checkpoint)] : renderCheckpoint(checkpoint);
   if (!durable || !isInMemory(stateDir)) return lines;
   return [...lines, "Durable until the machine stops: the state directory is in memory."];
+}
+
+function renderNone({ id, name, sessionName }: Checkpoint): string {
+  const named = name === null ? "" : ` (${printable(name)})`;
+  return `None was taken: in ${printable(sessionName)} nothing has changed since ${id}${named}.`;
 }
 
 function renderCheckpoint(checkpoint: Checkpoint): string[] {

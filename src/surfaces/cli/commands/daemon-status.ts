@@ -27,7 +27,7 @@ function renderStatus(status: OperationOutput<"daemon.status">, nowMs: number): 
     ],
     [
       "Warm memory",
-      `${formatSize(status.warmMemory.heldBytes)} of ${formatSize(status.warmMemory.wantedBytes)} that the next checkpoint will need`,
+      `${formatSize(status.warmMemory.heldBytes)} of ${formatSize(status.warmMemory.wantedBytes)} that are to be ready for the next checkpoint`,
     ],
     ["Store", renderHealth(status.storeHealth)],
     ["Store used", formatSize(status.storeUsedBytes)],

@@ -7,7 +7,7 @@ export async function run({ context, input }: Invocation<object, "keep">): Promi
   const result = await call(context, "keep", input);
   await printResult(context, result, ({ leftBytes, session }) => [
     leftBytes === 0
-      ? `Session ${printable(session.name)} waits for no memory.`
+      ? `Session ${printable(session.name)} has all of its memory.`
       : `Session ${printable(session.name)} gets the ${formatSize(leftBytes)} of its memory that it has not touched.`,
   ]);
 }

@@ -27,6 +27,7 @@ const COMMAND_COLUMNS = [
 const SOURCES = {
   given: "",
   command: "the command behind it",
+  operation: "the operation behind it",
   agent: "from the agent",
   git: "the last commit",
 } as const;

@@ -43,7 +43,7 @@ test("the files of a checkpoint are told by the command that shows them, not by 
   expect(lines.find((line) => line.startsWith("Reaches"))).toMatch(/ api\.example\.com$/);
 });
 
-test("what was copied in the pause is told beside what was copied before it", () => {
+test("what was copied in the pause is told beside what was copied earlier", () => {
   const about = { nowMs: 0, isRemoved: false, isInMemory: false, isAll: false, paint: plain };
   const memoryOf = (change: Partial<OperationOutput<"show">>) =>
     renderCheckpoint({ ...SHOWN, ...change }, about).find((line) => line.startsWith("Memory"));
@@ -52,6 +52,6 @@ test("what was copied in the pause is told beside what was copied before it", ()
 
   expect(memoryOf({ memoryBytes })).toMatch(/^Memory: +2\.0 GiB$/);
   expect(memoryOf({ memoryBytes, pauseBytes: 1024 ** 3 / 2 })).toMatch(
-    /^Memory: +2\.0 GiB: 512(\.0)? MiB copied in the pause, 1\.5 GiB before$/,
+    /^Memory: +2\.0 GiB: 512(\.0)? MiB copied in the pause, 1\.5 GiB earlier$/,
   );
 });

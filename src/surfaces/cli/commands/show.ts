@@ -126,11 +126,11 @@ function renderState({ agentState }: OperationOutput<"show">): [string, string][
   return keys.length === 0 ? [] : [["State", keys.join(", ")]];
 }
 
-/** Where writes are followed, most of it was copied earlier: before the pause, or for the parent. */
+/** Where writes are followed, most of it was copied earlier: while the session ran, or for the parent. */
 function renderMemory({ memoryBytes, pauseBytes }: OperationOutput<"show">): string {
   if (pauseBytes === null) return formatSize(memoryBytes);
-  const before = formatSize(Math.max(0, memoryBytes - pauseBytes));
-  return `${formatSize(memoryBytes)}: ${formatSize(pauseBytes)} copied in the pause, ${before} before`;
+  const earlier = formatSize(Math.max(0, memoryBytes - pauseBytes));
+  return `${formatSize(memoryBytes)}: ${formatSize(pauseBytes)} copied in the pause, ${earlier} earlier`;
 }
 
 function renderLimits({ memoryBytes, cpus, pids }: SessionLimits): string {

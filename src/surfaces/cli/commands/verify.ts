@@ -1,5 +1,5 @@
 import { hasCode, WaypointError } from "../../../shared/errors/index.ts";
-import { couldNotRun, type Verified } from "../../../shared/protocol/index.ts";
+import type { Verified } from "../../../shared/protocol/index.ts";
 import { eachLine } from "../../client/index.ts";
 import { call, callStream, type Invocation, printResult } from "../context.ts";
 import { EXIT_CODE_NOT_PASSED, EXIT_CODE_NOT_VERIFIED } from "../exit-codes.ts";
@@ -101,9 +101,7 @@ async function verify({
     const rest = notVerified === 0 ? "" : `, ${notVerified} not verified`;
     await output.lines([`${passed} passed, ${failed} failed${rest}.`]);
   }
-  const isNotRun = ({ verification }: Verified) =>
-    verification !== null && couldNotRun(verification);
-  if (notVerified > 0 || results.some(isNotRun)) return EXIT_CODE_NOT_VERIFIED;
+  if (notVerified > 0) return EXIT_CODE_NOT_VERIFIED;
   return failed > 0 ? EXIT_CODE_NOT_PASSED : 0;
 }
 

@@ -3,7 +3,7 @@ import { EXIT_CODE_UNDECIDED } from "../exit-codes.ts";
 import { argument, commandOf, option } from "./from-contract.ts";
 
 export const BISECT_COMMAND: CommandSpec = commandOf("bisect", {
-  note: "Ctrl-C leaves no fork.",
+  note: "Ctrl-C leaves no fork. With --json each step is a line, as it comes, and the result the last one.",
   arguments: () => [
     argument("bisect", "good", "<good>"),
     argument("bisect", "bad", "<bad>"),

@@ -126,13 +126,17 @@ export function argument<N extends Operation>(
 ): ArgumentSpec {
   const told = describedField(operation, field);
   // A list is read as a whole by its command.
-  const parse = name.includes("...") ? undefined : (typed.parse ?? parserOf(field, told));
+  const isList = name.includes("...");
+  const parse = isList ? undefined : (typed.parse ?? parserOf(field, told));
   return {
     ...{ name, field: `${operation}.${field}` },
     get description() {
       return textOf(field, told, typed);
     },
     ...(parse === undefined ? {} : { parse: parse as (text: string) => unknown }),
+    ...(parse !== undefined || isList || told.choices === undefined
+      ? {}
+      : { choices: told.choices }),
   };
 }
 

@@ -11,7 +11,7 @@ export const STORY_COMMANDS: readonly CommandSpec[] = [
   commandOf("log", {
     note:
       "One line for each checkpoint: what was meant, as said with -m, else the agent's message, the " +
-      "command that made the change ($) with (exit N) where it failed, or a commit; then services, " +
+      "command ($, with (exit N) where it failed) or operation that made the change, or a commit; then services, " +
       "files and packages by name, counts last. In a pipe a line has COLUMNS or 160 columns; --json " +
       "has all.",
     arguments: () => [argument("log", "session", "[session]")],

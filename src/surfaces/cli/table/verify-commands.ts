@@ -3,6 +3,7 @@ import { EXIT_CODE_NOT_PASSED, EXIT_CODE_NOT_VERIFIED } from "../exit-codes.ts";
 import { argument, asking, commandOf, option } from "./from-contract.ts";
 
 export const VERIFY_COMMAND: CommandSpec = commandOf("verify", {
+  note: "With --json each of the results is a line, as it comes.",
   arguments: () => [argument("verify", "checkpoints", "[checkpoint...]")],
   also: ["verify.set", "verify.forget"],
   usageEnd: "[-- <command...>]",

@@ -36,7 +36,7 @@ export function describeOperation(
         return `⇤ ${short(operation.checkpoint)} taken back from the machine`;
       return `⇥ ${short(operation.checkpoint)} applied to the machine`;
     case "merge":
-      return `⋈ ${name} took ${short(operation.checkpoint)} in${undo}`;
+      return `⋈ ${name} took ${short(operation.checkpoint)} in${undo}${took}`;
     case "stop":
       return `■ ${name} stopped`;
   }

@@ -7,6 +7,7 @@ import type { Paint } from "../text/style.ts";
 const SOURCES: Readonly<Record<Intent["source"], string>> = {
   given: "",
   command: "$ ",
+  operation: "waypoint: ",
   agent: "agent: ",
   git: "git: ",
 };

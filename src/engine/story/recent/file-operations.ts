@@ -1,0 +1,60 @@
+import type { OperationRow } from "../../../portable/model/index.ts";
+import type { MomentPair, ReadContext } from "../../moment/index.ts";
+
+/** An operation that changed files under the programs of a session, and when it did. */
+export interface FileOperation {
+  /** "revert of 8aw7cy8ut7..qstz7mivhd". */
+  text: string;
+  startedAtMs: number;
+  endedAtMs: number;
+}
+
+/** Operations after which a session is another machine: what was before them is on another branch. */
+const MOVES: ReadonlySet<OperationRow["kind"]> = new Set(["new", "fork", "recover"]);
+/** Those that are about a whole session, or about some of its parts. */
+const PARTIAL: ReadonlySet<OperationRow["kind"]> = new Set(["restore", "undo", "revert"]);
+
+/** Returns the operations that changed files between two moments, oldest first. */
+export function fileOperationsBetween(
+  { from, to }: MomentPair,
+  { engine }: ReadContext,
+): FileOperation[] {
+  const { checkpoint } = to;
+  if (checkpoint === null) return [];
+  const earlier = from.checkpoint?.createdAt ?? "";
+  const known = engine.catalog.operations
+    .all(checkpoint.session)
+    .filter(({ at }) => at <= checkpoint.createdAt);
+  const lastMove = known.findLastIndex(isMove);
+  return known
+    .slice(lastMove + 1)
+    .filter((each) => each.at > earlier && isOfFiles(each))
+    .map(describe);
+}
+
+function isMove({ kind, detail }: OperationRow): boolean {
+  return MOVES.has(kind) || (PARTIAL.has(kind) && detail?.parts?.only == null);
+}
+
+function isOfFiles({ kind, detail }: OperationRow): boolean {
+  return kind === "merge" || (PARTIAL.has(kind) && detail?.parts?.only === "files");
+}
+
+function describe(operation: OperationRow): FileOperation {
+  const startedAtMs = Date.parse(operation.at);
+  const endedAtMs = startedAtMs + Math.ceil(operation.readyMs ?? 0);
+  return { text: textOf(operation), startedAtMs, endedAtMs };
+}
+
+function textOf({ kind, checkpoint, detail }: OperationRow): string {
+  switch (kind) {
+    case "merge":
+      return `merge of ${checkpoint}`;
+    case "revert":
+      return `revert of ${checkpoint}..${detail?.since ?? "-"}`;
+    case "undo":
+      return `undo of operation ${detail?.undoes ?? "-"}`;
+    default:
+      return `restore of files from ${checkpoint}`;
+  }
+}
