@@ -57,7 +57,7 @@ test("exactly the files of the moment are there, and cannot be changed", async (
 });
 
 test("what is browsed ends by every name that a moment has", async () => {
-  const { id } = await own.waypoint.checkpoint("first");
+  const { id } = await own.waypoint.show("first");
   for (const name of ["first", id, id.slice(0, -1)]) {
     await own.waypoint.browse("first");
     expect(await own.waypoint.endBrowse(name)).toHaveLength(1);

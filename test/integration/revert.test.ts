@@ -79,7 +79,7 @@ test("what a revert changed is told as its own, not as that of who looked at it"
   await session.exec("echo mine > /srv/one");
   const written = await session.checkpoint();
 
-  const [a, b] = await Promise.all(["a", "b"].map((name) => own.waypoint.checkpoint(name)));
+  const [a, b] = await Promise.all(["a", "b"].map((name) => own.waypoint.show(name)));
   expect(before.info.id).not.toBe(looked.id);
   expect((await own.waypoint.show(looked)).derivedIntent).toEqual({
     ...{ text: `revert of ${a?.id}..${b?.id}`, source: "operation" },

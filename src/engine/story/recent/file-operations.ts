@@ -47,14 +47,8 @@ function describe(operation: OperationRow): FileOperation {
 }
 
 function textOf({ kind, checkpoint, detail }: OperationRow): string {
-  switch (kind) {
-    case "merge":
-      return `merge of ${checkpoint}`;
-    case "revert":
-      return `revert of ${checkpoint}..${detail?.since ?? "-"}`;
-    case "undo":
-      return `undo of operation ${detail?.undoes ?? "-"}`;
-    default:
-      return `restore of files from ${checkpoint}`;
-  }
+  if (kind === "merge") return `merge of ${checkpoint}`;
+  if (kind === "revert") return `revert of ${checkpoint}..${detail?.since ?? "-"}`;
+  if (kind === "undo") return `undo of operation ${detail?.undoes ?? "-"}`;
+  return `restore of files from ${checkpoint}`;
 }
