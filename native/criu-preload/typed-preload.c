@@ -183,7 +183,7 @@ ssize_t read(int fd, void *bytes, size_t count) {
 
 /* While keys are typed again: they are not echoed, end nothing, and are what they are. */
 static struct termios2 while_typing(struct termios2 settings) {
-  settings.c_iflag &= ~(tcflag_t)(INLCR | IGNCR | ICRNL | IUCLC | ISTRIP | PARMRK);
+  settings.c_iflag &= ~(tcflag_t)(INLCR | IGNCR | ICRNL | IUCLC | ISTRIP | PARMRK | IXANY);
   settings.c_lflag &= ~(tcflag_t)(ECHO | ECHONL | ISIG);
   if (!(settings.c_lflag & ICANON)) return settings;
   settings.c_lflag |= IEXTEN;

@@ -27,7 +27,8 @@ test("tasks: the next one, those in between, and what a restore brings back", as
     failsWith("USAGE_INVALID"),
   );
   expect(await session.tasks.begin()).toMatchObject({ id: "1", attempts: 1 });
-  await expect(session.tasks.begin("b")).rejects.toEqual(failsWith("USAGE_INVALID"));
+  await expect(session.tasks.begin("b")).rejects.toEqual(failsWith("TASK_NOT_READY"));
+  await expect(session.tasks.begin("c")).rejects.toEqual(failsWith("TASK_NOT_FOUND"));
   const at = await session.checkpoint();
   expect(at.info.task).toBe("1 first");
   expect((await waypoint("log", "work")).stdout).toContain("[1 first]");
@@ -131,6 +132,8 @@ test("a list of tasks that cannot be, and a status that is none, are refused, an
   await expect(session.tasks.set("once", { status: "lost" as never })).rejects.toEqual(
     failsWith("USAGE_INVALID"),
   );
+  const missing = await waypoint("task", "set", "work", "nowhere", "completed");
+  expect(missing.exitCode).toBe(10);
   const typed = await waypoint("task", "set", "work", "once", "lost");
   expect(typed.exitCode).toBe(2);
   expect(typed.stderr).toContain("completed");

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { beginTask, changeTask, nextTask, parseTasks, type Task } from "./index.ts";
 
-const refusedWith = (text: string | RegExp) =>
-  expect.objectContaining({ code: "USAGE_INVALID", message: expect.stringMatching(text) });
+const refusedWith = (text: string | RegExp, code = "USAGE_INVALID") =>
+  expect.objectContaining({ code, message: expect.stringMatching(text) });
 
 function plan(...tasks: [id: string, ...dependsOn: string[]][]): Task[] {
   return parseTasks(tasks.map(([id, ...dependsOn]) => ({ id, dependsOn })));
@@ -32,11 +32,12 @@ test("one in progress and one that failed come again, and what is skipped holds 
 test("a task that waits, is done or is none cannot begin", () => {
   const tasks = plan(["a"], ["b", "a"]);
 
-  expect(() => beginTask(tasks, "b")).toThrow(refusedWith(/"b" waits for "a"/));
+  const notReady = (text: RegExp) => refusedWith(text, "TASK_NOT_READY");
+  expect(() => beginTask(tasks, "b")).toThrow(notReady(/"b" waits for "a"/));
   expect(() => beginTask(changeTask(tasks, "a", { status: "completed" }), "a")).toThrow(
-    refusedWith(/"a" is completed/),
+    notReady(/"a" is completed/),
   );
-  expect(() => changeTask(tasks, "c", {})).toThrow(refusedWith(/no task "c"/));
+  expect(() => changeTask(tasks, "c", {})).toThrow(refusedWith(/no task "c"/, "TASK_NOT_FOUND"));
 });
 
 test("what is no list of tasks is refused, with what is wrong in it", () => {

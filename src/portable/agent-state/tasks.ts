@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { WaypointError } from "../../shared/errors/index.ts";
+import { type ErrorCode, WaypointError } from "../../shared/errors/index.ts";
 
 /** Where a state has its tasks. */
 export const TASKS_KEY = "tasks";
@@ -64,20 +64,21 @@ export function nextTask(tasks: readonly Task[]): Task | undefined {
 /**
  * Returns the list with one task begun: in progress, with one attempt more.
  *
- * @throws USAGE_INVALID  there is no such task, it is done, or it waits for others.
+ * @throws TASK_NOT_FOUND | TASK_NOT_READY  it is done, or waits for others.
  */
 export function beginTask(tasks: readonly Task[], id: string): Task[] {
   const task = requireTask(tasks, id);
-  if (isDone(task)) throw invalid(`Task "${id}" is ${task.status}.`);
+  if (isDone(task)) throw notReady(`Task "${id}" is ${task.status}.`);
   const waitsFor = task.dependsOn.find((other) => !isDone(requireTask(tasks, other)));
-  if (waitsFor !== undefined) throw invalid(`Task "${id}" waits for "${waitsFor}".`);
+  if (waitsFor !== undefined) throw notReady(`Task "${id}" waits for "${waitsFor}".`);
   return replace(tasks, { ...task, status: "in-progress", attempts: task.attempts + 1 });
 }
 
 /**
  * Returns the list with one task changed.
  *
- * @throws USAGE_INVALID  there is no such task, or the list would be none (see {@link parseTasks}).
+ * @throws TASK_NOT_FOUND
+ * @throws USAGE_INVALID  the list would be none (see {@link parseTasks}).
  */
 export function changeTask(tasks: readonly Task[], id: string, change: TaskChange): Task[] {
   return parseTasks(replace(tasks, { ...requireTask(tasks, id), ...change }));
@@ -89,7 +90,7 @@ function isDone({ status }: Task): boolean {
 
 function requireTask(tasks: readonly Task[], id: string): Task {
   const task = tasks.find((each) => each.id === id);
-  if (task === undefined) throw invalid(`There is no task "${id}".`);
+  if (task === undefined) throw failure("TASK_NOT_FOUND", `There is no task "${id}".`);
   return task;
 }
 
@@ -124,7 +125,15 @@ function findCircle(tasks: ReadonlyMap<string, Task>): string[] | null {
 }
 
 function invalid(why: string): WaypointError {
-  return new WaypointError("USAGE_INVALID", why, {
+  return failure("USAGE_INVALID", why);
+}
+
+function notReady(why: string): WaypointError {
+  return failure("TASK_NOT_READY", why);
+}
+
+function failure(code: ErrorCode, why: string): WaypointError {
+  return new WaypointError(code, why, {
     hint: "`waypoint task list SESSION` has the tasks as they are.",
   });
 }

@@ -83,6 +83,8 @@ export const ERROR_REGISTRY = {
   STATE_KEY_NOT_FOUND: notFound("The agent's state has no such key at that moment."),
   STATE_CONFLICT: refused("Somebody else has changed the agent's state meanwhile."),
   STATE_TOO_LARGE: usage("A value of the agent's state is larger than what is kept."),
+  TASK_NOT_FOUND: notFound("The session has no task of that id."),
+  TASK_NOT_READY: refused("The task is done, or waits for others."),
   THREAD_EXISTS: refused("The thread of a graph that a copy was to make has checkpoints already."),
   APPROVAL_NOT_FOUND: notFound("No step has that id, or none waits for approval."),
   APPROVAL_SETTLED: refused("The step does not wait for approval any more."),

@@ -57,7 +57,7 @@ export const TASK_CONTRACT = {
     description:
       "The next one is the first that is not done and whose dependencies are. One in progress " +
       "is begun again: whoever was at it may have died.",
-    errors,
+    errors: [...errors, "TASK_NOT_FOUND", "TASK_NOT_READY"],
     examples: [
       ["waypoint task begin web", "The next one; null with --json where none is left"],
       ["waypoint task begin web 3", "That one"],
@@ -72,7 +72,7 @@ export const TASK_CONTRACT = {
   "task.set": describe({
     summary: "Say what became of a task",
     description: "With --append and --state in one step: all of it is kept, or nothing.",
-    errors: [...errors, "STATE_TOO_LARGE"],
+    errors: [...errors, "TASK_NOT_FOUND", "STATE_TOO_LARGE"],
     examples: [
       ["waypoint task set web 3 completed --result '{\"rows\":12}'", "Done, with a result"],
       ['waypoint task set web 3 failed --note "no network"', "Tried again by the next begin"],

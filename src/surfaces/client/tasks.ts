@@ -78,7 +78,7 @@ export class Tasks {
    * Begins a task, or the next one; undefined where none is left. One in progress is begun again:
    * whoever was at it may have died.
    *
-   * @throws USAGE_INVALID  it is done, or waits for others.
+   * @throws TASK_NOT_FOUND | TASK_NOT_READY  it is done, or waits for others.
    */
   async begin(task?: string, control: CallControl = {}): Promise<Task | undefined> {
     const request = { session: this.#session, ...(task === undefined ? {} : { task }) };
@@ -89,7 +89,7 @@ export class Tasks {
    * Says what became of a task; `append` and `state` change the agent's state in the same step: all of it
    * is kept, or nothing.
    *
-   * @throws USAGE_INVALID  there is none of that id. @throws STATE_TOO_LARGE
+   * @throws TASK_NOT_FOUND | STATE_TOO_LARGE
    */
   async set(task: string, outcome: TaskOutcome): Promise<Task> {
     const { control, input } = splitControl(outcome);
