@@ -175,7 +175,7 @@ int openat64(int directory, const char *path, int flags, ...) {
   int is_master = strcmp(name == NULL ? path : name + 1, "ptmx") == 0;
   int fd = is_master ? take_master(flags) : -1;
   if (fd < 0) fd = (int)syscall(SYS_openat, directory, path, flags, mode);
-  if (is_master || strstr(path, "pts/") != NULL) note_terminal(fd);
+  if (!is_master && strstr(path, "pts/") != NULL) note_terminal(fd);
   return fd;
 }
 

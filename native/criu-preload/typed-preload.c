@@ -4,43 +4,25 @@
  * CRIU reads it when all programs stand, and writes it once more, for those that go on and in a restore. By itself it
  * reads whole lines, so that the beginning of another one stays behind and comes before them then, or is lost; what
  * is typed once more is echoed once more, and the end of a file (^D) is lost. So it is read here, in its order, and
- * CRIU gets the keys that make it again. These are typed one by one, which the kernel does at once (TIOCSTI), and
- * not echoed. What was printed is written as it is, without a second \r for each line.
+ * CRIU gets the keys that make it again, behind a mark. These are typed one by one, which the kernel does at once
+ * (TIOCSTI), and not echoed. What was printed is written as it is, without a second \r for each line.
  *
- * Where something of that cannot be done, all goes on as without this.
+ * Where something of that cannot be done, CRIU does what it does without this.
  */
 #define _GNU_SOURCE
 #include "typed-preload.h"
 
 #include <asm/ioctls.h>
-#include <asm/termbits.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdint.h>
 #include <stdlib.h>
-#include <sys/ioctl.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* With so much room CRIU reads what waits in a terminal. */
-#define CRIU_ROOM 16384
-/* The kernel keeps one place free of as many as there are; further keys wait before it. */
-#define QUEUE_PLACES 4095
-/* A terminal's queue, and what waits before it: nobody types more ahead. */
-#define KEYS_MAX (256 * 1024)
+#include "typed-keys.h"
+
 #define TERMINALS_MAX 128
-#define READS_MAX 16384
-
-#define KEY_END_OF_FILE 0x04
-/* What comes behind it is no command to the terminal. */
-#define KEY_LITERAL 0x16
-
-/* What was read from a terminal: where CRIU has it, and all of it. */
-struct taken {
-  const void *place;
-  uint8_t *keys;
-  size_t length;
-};
 
 static struct taken taken[TERMINALS_MAX];
 static size_t taken_count;
@@ -51,8 +33,6 @@ void note_terminal(int fd) {
   if (fd >= 0) terminals[terminal_count++ % TERMINALS_MAX] = fd;
 }
 
-static ssize_t system_read(int fd, void *bytes, size_t count) { return syscall(SYS_read, fd, bytes, count); }
-
 static ssize_t system_write(int fd, const void *bytes, size_t count) {
   return syscall(SYS_write, fd, bytes, count);
 }
@@ -60,88 +40,6 @@ static ssize_t system_write(int fd, const void *bytes, size_t count) {
 static int is_master(int fd) {
   unsigned number;
   return syscall(SYS_ioctl, fd, TIOCGPTN, &number) == 0;
-}
-
-static int get_settings(int fd, struct termios2 *settings) {
-  return (int)syscall(SYS_ioctl, fd, TCGETS2, settings);
-}
-
-static int set_settings(int fd, const struct termios2 *settings) {
-  return (int)syscall(SYS_ioctl, fd, TCSETS2, settings);
-}
-
-/* How a terminal ends its lines, besides with a line feed. */
-static int ends_line(const struct termios2 *settings, uint8_t byte) {
-  cc_t end = settings->c_cc[VEOL], other = settings->c_cc[VEOL2];
-  return (end != 0 && byte == end) || (other != 0 && byte == other);
-}
-
-static void put(struct taken *all, uint8_t key) {
-  if (all->length < KEYS_MAX) all->keys[all->length++] = key;
-}
-
-static void put_text(struct taken *all, const struct termios2 *settings, const uint8_t *text, size_t length) {
-  for (size_t i = 0; i < length; i++) {
-    if (text[i] < 0x20 || text[i] == 0x7f || ends_line(settings, text[i])) put(all, KEY_LITERAL);
-    put(all, text[i]);
-  }
-}
-
-/* Each read brings one line; one that has no end was ended by ^D. */
-static void take_lines(int fd, const struct termios2 *settings, struct taken *all) {
-  uint8_t line[QUEUE_PLACES + 1];
-  for (int reads = 0; reads < READS_MAX && all->length < KEYS_MAX / 2; reads++) {
-    ssize_t got = system_read(fd, line, sizeof line);
-    if (got < 0) return;
-    uint8_t last = got > 0 ? line[got - 1] : 0;
-    int is_ended = got > 0 && (last == '\n' || ends_line(settings, last));
-    put_text(all, settings, line, (size_t)(is_ended ? got - 1 : got));
-    put(all, is_ended ? last : KEY_END_OF_FILE);
-  }
-}
-
-/* Takes the beginning of a line, which can be read only while the terminal has no lines. */
-static void take_rest(int fd, struct termios2 settings, struct taken *all) {
-  uint8_t text[QUEUE_PLACES + 1];
-  struct termios2 lines = settings;
-  settings.c_lflag &= ~(tcflag_t)ICANON;
-  settings.c_cc[VMIN] = 1;
-  settings.c_cc[VTIME] = 0;
-  if (set_settings(fd, &settings) < 0) return;
-  ssize_t got;
-  while (all->length < KEYS_MAX / 2 && (got = system_read(fd, text, sizeof text)) > 0)
-    put_text(all, &lines, text, (size_t)got);
-}
-
-static void take_bytes(int fd, struct taken *all) {
-  ssize_t got;
-  while (all->length < KEYS_MAX && (got = system_read(fd, all->keys + all->length, KEYS_MAX - all->length)) > 0)
-    all->length += (size_t)got;
-}
-
-/* Reads all that waits to be read by programs; what comes meanwhile is not echoed before its turn. */
-static int take(int fd, struct taken *all) {
-  struct termios2 settings, quiet;
-  if (get_settings(fd, &settings) < 0) return -1;
-  quiet = settings;
-  quiet.c_lflag &= ~(tcflag_t)(ECHO | ECHONL);
-  if (set_settings(fd, &quiet) < 0) return -1;
-  if (settings.c_lflag & ICANON) {
-    take_lines(fd, &settings, all);
-    take_rest(fd, quiet, all);
-  } else {
-    take_bytes(fd, all);
-  }
-  set_settings(fd, &settings);
-  return 0;
-}
-
-static ssize_t hand_over(struct taken *all, uint8_t *room) {
-  size_t length = all->length < CRIU_ROOM ? all->length : CRIU_ROOM - 1;
-  for (size_t i = 0; i < length; i++) room[i] = all->keys[i];
-  if (length > 0) return (ssize_t)length;
-  errno = EAGAIN;
-  return -1;
 }
 
 /* Returns what was read into that place, if anything. */
@@ -152,40 +50,50 @@ static struct taken *find_taken(const void *place) {
   return NULL;
 }
 
-/* A place is used again, where nothing came of the first reading. */
-static struct taken *note_taken(const void *place) {
-  struct taken *all = find_taken(place);
-  if (all == NULL) all = taken_count < TERMINALS_MAX ? &taken[taken_count++] : NULL;
-  if (all == NULL) return NULL;
-  free(all->keys);
-  *all = (struct taken){.place = place};
-  return all;
-}
-
 static void forget(struct taken *all) {
   free(all->keys);
   *all = (struct taken){0};
 }
 
-ssize_t read(int fd, void *bytes, size_t count) {
-  struct termios2 settings;
-  int is_of_terminal = count == CRIU_ROOM && get_settings(fd, &settings) == 0;
-  struct taken *all = is_of_terminal ? note_taken(bytes) : NULL;
-  /* What was printed CRIU reads itself. */
-  if (all == NULL || is_master(fd)) return system_read(fd, bytes, count);
-  all->keys = malloc(KEYS_MAX);
-  if (all->keys == NULL || take(fd, all) < 0) {
-    forget(all);
-    return system_read(fd, bytes, count);
-  }
-  return hand_over(all, bytes);
+static void note_taken(const struct taken *all) {
+  taken[taken_count++] = *all;
 }
 
-/* While keys are typed again: they are not echoed, end nothing, and are what they are. */
+static ssize_t read_typed(int fd, const struct termios2 *settings, void *bytes) {
+  struct taken all = {.place = bytes, };
+  int is_taken = take_keys(fd, settings, &all) == 0;
+  if (is_taken && all.length > MARK_LENGTH) {
+    note_taken(&all);
+    return (ssize_t)hand_over(&all, has_lines(settings), bytes);
+  }
+  int error = errno;
+  free(all.keys);
+  if (!is_taken) return system_read(fd, bytes, CRIU_ROOM);
+  errno = error;
+  return -1;
+}
+
+ssize_t read(int fd, void *bytes, size_t count) {
+  struct termios2 settings;
+  if (count != CRIU_ROOM || get_settings(fd, &settings) < 0) return system_read(fd, bytes, count);
+  /* Whoever has the other side makes the lines, and is told of each change of these settings. */
+  if (settings.c_lflag & EXTPROC) return system_read(fd, bytes, count);
+  /* CRIU has given a place back where nothing came of it. */
+  struct taken *before = find_taken(bytes);
+  if (before != NULL) forget(before);
+  if (taken_count == TERMINALS_MAX) return system_read(fd, bytes, count);
+  if (!is_master(fd)) return read_typed(fd, &settings, bytes);
+  ssize_t got = system_read(fd, bytes, count);
+  if (got > 0) note_taken(&(struct taken){.place = bytes});
+  return got;
+}
+
+/* While keys are typed again: they are not echoed, end and stop nothing, and are what they are. */
 static struct termios2 while_typing(struct termios2 settings) {
   settings.c_iflag &= ~(tcflag_t)(INLCR | IGNCR | ICRNL | IUCLC | ISTRIP | PARMRK | IXANY);
   settings.c_lflag &= ~(tcflag_t)(ECHO | ECHONL | ISIG);
-  if (!(settings.c_lflag & ICANON)) return settings;
+  settings.c_cc[VSTART] = settings.c_cc[VSTOP] = 0;
+  if (!has_lines(&settings)) return settings;
   settings.c_lflag |= IEXTEN;
   settings.c_cc[VEOF] = KEY_END_OF_FILE;
   settings.c_cc[VLNEXT] = KEY_LITERAL;
@@ -193,36 +101,49 @@ static struct termios2 while_typing(struct termios2 settings) {
   return settings;
 }
 
-/* Types as much as the queue has places for; returns how many keys that were, or -1. */
-static ssize_t type_into(int slave, const uint8_t *keys, size_t length) {
-  struct termios2 settings, quiet;
-  if (get_settings(slave, &settings) < 0) return -1;
-  quiet = while_typing(settings);
-  if (set_settings(slave, &quiet) < 0) return -1;
-  int has_lines = (settings.c_lflag & ICANON) != 0;
+static int type_key(int slave, const uint8_t *key) { return (int)syscall(SYS_ioctl, slave, TIOCSTI, key); }
+
+/* Types as much as the queue has places for; returns how many keys that were. */
+static size_t type_into(int slave, const struct termios2 *settings, const uint8_t *keys, size_t length) {
+  struct termios2 quiet = while_typing(*settings);
+  if (set_settings(slave, &quiet) < 0) return 0;
   size_t done = 0;
   for (size_t places = 0; done < length && places < QUEUE_PLACES; places++) {
     /* What is literal has no place of its own for that. */
-    if (has_lines && keys[done] == KEY_LITERAL && done + 1 < length) {
-      if (syscall(SYS_ioctl, slave, TIOCSTI, keys + done) < 0) break;
-      done++;
-    }
-    if (syscall(SYS_ioctl, slave, TIOCSTI, keys + done) < 0) break;
-    done++;
+    size_t count = has_lines(settings) && keys[done] == KEY_LITERAL && done + 1 < length ? 2 : 1;
+    if (type_key(slave, keys + done) < 0 || (count == 2 && type_key(slave, keys + done + 1) < 0)) break;
+    done += count;
   }
-  set_settings(slave, &settings);
-  return (ssize_t)done;
+  set_settings(slave, settings);
+  return done;
 }
 
-static ssize_t type(int master, const uint8_t *keys, size_t length) {
-  int slave = (int)syscall(SYS_ioctl, master, TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC);
-  ssize_t done = slave < 0 ? -1 : type_into(slave, keys, length);
-  if (slave >= 0) close(slave);
-  /* The kernel has no place for more: it waits before the queue, as it has before. */
-  size_t typed = done < 0 ? 0 : (size_t)done;
-  if (typed == length) return (ssize_t)length;
-  ssize_t written = system_write(master, keys + typed, length - typed);
-  return written < 0 ? written : (ssize_t)typed + written;
+/* What the queue has no place for waits before it, as it did: without the quotes, since programs set what quotes. */
+static void write_rest(int master, const struct termios2 *settings, const uint8_t *keys, size_t length) {
+  uint8_t *text = malloc(length);
+  size_t count = 0;
+  int flags = (int)syscall(SYS_fcntl, master, F_GETFL, 0);
+  if (text == NULL || flags < 0) return;
+  for (size_t i = 0; i < length; i++) {
+    int is_quote = has_lines(settings) && keys[i] == KEY_LITERAL && i + 1 < length;
+    if (!is_quote && has_lines(settings) && keys[i] == KEY_END_OF_FILE) text[count++] = settings->c_cc[VEOF];
+    else text[count++] = keys[i += (size_t)is_quote];
+  }
+  /* Nobody reads before all is restored. */
+  syscall(SYS_fcntl, master, F_SETFL, flags | O_NONBLOCK);
+  system_write(master, text, count);
+  syscall(SYS_fcntl, master, F_SETFL, flags);
+  free(text);
+}
+
+static void type(int side, const uint8_t *keys, size_t length) {
+  struct termios2 settings;
+  int is_other = is_master(side);
+  int slave = is_other ? (int)syscall(SYS_ioctl, side, TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC) : side;
+  if (get_settings(side, &settings) < 0) return;
+  size_t done = slave < 0 ? 0 : type_into(slave, &settings, keys, length);
+  if (is_other && slave >= 0) close(slave);
+  if (is_other && done < length) write_rest(side, &settings, keys + done, length - done);
 }
 
 static ssize_t print(int slave, const void *bytes, size_t count) {
@@ -247,17 +168,21 @@ static int is_noted(int fd) {
 
 /* Gives those that go on what was taken from them. */
 static ssize_t give_back(int fd, const void *bytes, size_t count, struct taken *all) {
-  if (all->keys == NULL) return print(fd, bytes, count);
-  ssize_t typed = type(fd, all->keys, all->length);
-  int is_whole = typed == (ssize_t)all->length;
+  ssize_t written = (ssize_t)count;
+  if (all->keys == NULL) written = print(fd, bytes, count);
+  else type(fd, all->keys + MARK_LENGTH, all->length - MARK_LENGTH);
   forget(all);
-  return is_whole ? (ssize_t)count : typed;
+  return written;
 }
 
 ssize_t write(int fd, const void *bytes, size_t count) {
-  struct taken *all = taken_count == 0 ? NULL : find_taken(bytes);
   struct termios2 settings;
-  if (all != NULL && get_settings(fd, &settings) == 0) return give_back(fd, bytes, count, all);
-  if (!is_noted(fd) || get_settings(fd, &settings) < 0) return system_write(fd, bytes, count);
-  return is_master(fd) ? type(fd, bytes, count) : print(fd, bytes, count);
+  struct taken *all = taken_count == 0 ? NULL : find_taken(bytes);
+  int is_typed = count > MARK_LENGTH && memcmp(bytes, MARK, MARK_LENGTH) == 0;
+  int is_of_terminal = (all != NULL || is_typed || is_noted(fd)) && get_settings(fd, &settings) == 0;
+  if (!is_of_terminal) return system_write(fd, bytes, count);
+  if (all != NULL) return give_back(fd, bytes, count, all);
+  if (!is_typed) return print(fd, bytes, count);
+  type(fd, (const uint8_t *)bytes + MARK_LENGTH, count - MARK_LENGTH);
+  return (ssize_t)count;
 }

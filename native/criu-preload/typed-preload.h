@@ -1,7 +1,7 @@
 #ifndef TYPED_PRELOAD_H
 #define TYPED_PRELOAD_H
 
-/* Notes that a descriptor is one side of a terminal: what is written to it may be what CRIU has read from there. */
+/* Notes that a descriptor is the side of a terminal that programs have: what CRIU writes to it was printed. */
 void note_terminal(int fd);
 
 #endif

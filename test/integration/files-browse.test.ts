@@ -58,6 +58,8 @@ test("exactly the files of the moment are there, and cannot be changed", async (
 
 test("what is browsed ends by every name that a moment has", async () => {
   const { id } = await own.waypoint.show("first");
+  await own.waypoint.browse("web@~0");
+  expect(await own.waypoint.endBrowse("web@~0")).toHaveLength(1);
   for (const name of ["first", id, id.slice(0, -1)]) {
     await own.waypoint.browse("first");
     expect(await own.waypoint.endBrowse(name)).toHaveLength(1);

@@ -1,8 +1,10 @@
+import path from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Session } from "../../src/index.ts";
 import { TestTerminal } from "../support/test-terminal.ts";
 import { openTestWaypoint, type TestWaypoint } from "../support/test-waypoint.ts";
 
+const PROGRAM = path.join(import.meta.dirname, "../support/programs/waiting-keys.py");
 const WAIT = "echo waiting; until [ -e /root/go ]; do sleep 0.1; done";
 const END_OF_FILE = "\u0004";
 const LITERAL = "\u0016";
@@ -34,6 +36,8 @@ async function finish(session: Session, keys: string, echo: RegExp): Promise<str
   await using terminal = await TestTerminal.attach(session);
   await terminal.type(keys);
   await terminal.waitFor(echo);
+  const echoed = terminal.screen().filter((shown) => /^(one|two|thr|three)$/.test(shown));
+  expect(echoed.length).toBe(new Set(echoed).size);
   const line = "touch go; until [ -e ended ]; do sleep 0.1; done; cat -A got";
   return (await session.exec(line, { shell: "own", cwd: "/root" })).stdout;
 }
@@ -42,12 +46,10 @@ test("a half line stays behind the whole ones before it: where it was typed, in 
   const { session, terminal } = await typeAhead("halves", "cat > got", "one\rtwo\rthr", /^thr$/);
   const checkpoint = await session.checkpoint();
   await session.checkpoint();
-  const shown = terminal.screen().filter((line) => /^(one|two|thr)/.test(line));
   await terminal[Symbol.asyncDispose]();
   const [fork] = await own.waypoint.fork(checkpoint.id);
   const rest = [`ee\r${END_OF_FILE}`, /^three$/] as const;
 
-  expect(shown).toEqual(["one", "two", "thr"]);
   expect(await finish(session, ...rest)).toBe("one$\ntwo$\nthree$\n");
   expect(await finish(fork as Session, ...rest)).toBe("one$\ntwo$\nthree$\n");
   await session.restore(checkpoint.id);
@@ -91,4 +93,34 @@ test("keys to a program that reads each by itself wait as they are", async () =>
     const { stdout } = await each.exec(line, { shell: "own", cwd: "/root" });
     expect(stdout).toBe("^M^D^Vaz$\nb");
   }
+});
+
+/** Starts a program with terminals of all kinds in which something waits; returns where it works. */
+async function startWaiting(session: Session, dir: string): Promise<void> {
+  await session.exec(
+    `mkdir -p ${dir}; setsid python3 ${PROGRAM} ${dir} </dev/null >${dir}/out 2>&1 &`,
+  );
+  await session.exec(`until [ -e ${dir}/waiting ]; do sleep 0.1; done`, { shell: "own" });
+}
+
+/** Lets it go on, and returns what it has found in each of them. */
+async function found(session: Session, dir: string): Promise<string[]> {
+  const line = `touch ${dir}/go; until [ -e ${dir}/found ]; do sleep 0.1; done; cat ${dir}/found`;
+  return (await session.exec(line, { shell: "own" })).stdout.trimEnd().split("\n");
+}
+
+test("in terminals of all kinds waits after a checkpoint, in forks and restores what waited before", async () => {
+  const session = await own.waypoint.new({ name: "kinds" });
+  await startWaiting(session, "/root/without");
+  const without = await found(session, "/root/without");
+  await startWaiting(session, "/root/with");
+  const checkpoint = await session.checkpoint();
+  await session.checkpoint();
+  const [fork] = await own.waypoint.fork(checkpoint.id);
+
+  expect(without).toHaveLength(13);
+  expect(await found(session, "/root/with")).toEqual(without);
+  expect(await found(fork as Session, "/root/with")).toEqual(without);
+  await session.restore(checkpoint.id);
+  expect(await found(session, "/root/with")).toEqual(without);
 });

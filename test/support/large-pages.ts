@@ -4,11 +4,11 @@ import { accessSync, constants, readFileSync } from "node:fs";
 /** The kernel makes pages of hugetlbfs for whoever asks, up to this number, and takes them back: none is kept. */
 const OFFER = "/proc/sys/vm/nr_overcommit_hugepages";
 
-/** Whether the kernel has pages of hugetlbfs, and we may say how many it makes. */
+/** Whether the kernel has pages of hugetlbfs of 2 MiB, and we may say how many it makes. */
 export function canOfferLargePages(): boolean {
   try {
     accessSync(OFFER, constants.W_OK);
-    return true;
+    return told("Hugepagesize") === 2048;
   } catch {
     return false;
   }
@@ -22,7 +22,13 @@ export function offerLargePages(count: number): Disposable {
 
 /** Returns how many pages of hugetlbfs programs have at the moment. */
 export function countLargePages(): number {
-  return Number(/^HugePages_Total:\s+(\d+)/m.exec(readFileSync("/proc/meminfo", "utf8"))?.[1] ?? 0);
+  return told("HugePages_Total") - told("HugePages_Free");
+}
+
+function told(name: string): number {
+  const [, number = "0"] =
+    new RegExp(`^${name}:\\s+(\\d+)`, "m").exec(readFileSync("/proc/meminfo", "utf8")) ?? [];
+  return Number(number);
 }
 
 function addToOffer(count: number): void {

@@ -20,6 +20,8 @@ const CHECKPOINTS_MAX = 12;
 const MOMENT_MS_MAX = 100;
 /** More than the programs of all sessions can have at once, with what a restore takes before the old ones end. */
 const LARGE_PAGES = 512;
+/** In so many steps programs map hundreds of areas, of which one in fourteen is a large page. */
+const STEPS_FOR_LARGE_PAGES = 200;
 /** How many of the steps before a wrong page are told. */
 const LATELY = 12;
 
@@ -56,8 +58,11 @@ export function takeRandomSteps(seedDefault: number, how: { copiesAhead: boolean
     delete process.env["WAYPOINT_TRACK_MEMORY"];
     delete process.env["WAYPOINT_COMPARE_MEMORY"];
     delete process.env["WAYPOINT_TRACK_AHEAD"];
-    await own?.[Symbol.asyncDispose]();
-    largePages?.[Symbol.dispose]();
+    try {
+      await own?.[Symbol.asyncDispose]();
+    } finally {
+      largePages?.[Symbol.dispose]();
+    }
   });
 
   test(
@@ -100,8 +105,9 @@ export function takeRandomSteps(seedDefault: number, how: { copiesAhead: boolean
         largePagesSeen = Math.max(largePagesSeen, countLargePages());
       }
 
-      // Where the kernel has them: else nothing of them was tried.
-      if (largePages !== null) expect(largePagesSeen).toBeGreaterThan(0);
+      // Where the kernel has them, and it took long enough: else nothing of them was tried.
+      if (largePages !== null && STEPS >= STEPS_FOR_LARGE_PAGES)
+        expect(largePagesSeen).toBeGreaterThan(0);
 
       if (!IS_TRACKED) return;
       await eventually(

@@ -73,7 +73,7 @@ test("that the last operation kept nothing is said, and which it is", async () =
   const number = fake.engine.catalog.operations.insert({ ...row, session: "s1", kind: "restore" });
 
   expect(() => findUndoable(SESSION, undefined, fake.engine)).toThrow(
-    `The last operation ${number} of session ${SESSION.name} cannot be undone: what was there before was not captured.`,
+    `The last restore, undo, revert or merge of session ${SESSION.name}, operation ${number}, cannot be undone: what was there before was not captured.`,
   );
 });
 

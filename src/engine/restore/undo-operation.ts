@@ -13,7 +13,7 @@ import { restoreState } from "./restore-state.ts";
 
 /** What was asked for besides the session. */
 export interface UndoChoice extends Loss, BindChoice {
-  /** The operation to take back; the last one that can be if it is not given. */
+  /** The operation to take back; the last restore, undo, revert or merge if it is not given. */
   operation?: number | undefined;
   check: boolean;
 }
@@ -80,7 +80,7 @@ export function findUndoable(
   });
 }
 
-/** The last operation is not passed over: who takes "the last one" back means that one. */
+/** One that kept nothing is not passed over: who takes "the last one" back means that one. */
 function describeNothing(
   { name }: SessionRow,
   number: number | undefined,
@@ -92,10 +92,11 @@ function describeNothing(
       ? `Session ${name} has no operation to undo.`
       : `Session ${name} has no operation ${number}.`;
   }
-  const which = number === undefined ? "The last operation" : "Operation";
   const why = reasonAgainst(operation, (id) => catalog.checkpoint(id) !== undefined);
   const because = why === null ? "" : `: ${why}`;
-  return `${which} ${operation.id} of session ${name} cannot be undone${because}.`;
+  return number === undefined
+    ? `The last restore, undo, revert or merge of session ${name}, operation ${operation.id}, cannot be undone${because}.`
+    : `Operation ${operation.id} of session ${name} cannot be undone${because}.`;
 }
 
 /** Tells whether an operation changed single files of a session whose processes went on. */

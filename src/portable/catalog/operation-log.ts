@@ -12,7 +12,7 @@ export interface OperationLog {
 
   get(id: number): OperationRow | undefined;
 
-  /** Returns a session's last operation that can be taken back. */
+  /** Returns a session's last operation of those that are taken back, whether it has kept what that takes or not. */
   lastMove(session: string): OperationRow | undefined;
 
   /** Returns the operations that were begun and are not done; after a start nobody does them. */

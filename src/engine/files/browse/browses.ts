@@ -12,6 +12,8 @@ import { Root, requireDirectory } from "../copy/root.ts";
 /** A mount that is there, and what it holds. */
 interface Browsing {
   browse: Browse;
+  /** How it was called: what that means may change, as `web~1` does. */
+  reference: string;
   /** The namespace that it is mounted in, kept open. */
   namespaceFd: number;
   /** A directory that was made for it; `null` if the user gave one. */
@@ -68,16 +70,20 @@ export class Browses implements BrowseMounts {
       since: new Date().toISOString(),
       bindsLeftOut: moment.origin.binds.map(({ target: bindTarget }) => bindTarget),
     };
-    this.#browsing.set(id, { browse, namespaceFd, madeDir, moment });
+    this.#browsing.set(id, { browse, reference, namespaceFd, madeDir, moment });
     return browse;
   }
 
   /** Ends what `which` names: an id, a directory, a checkpoint or its session. @throws FILE_NOT_FOUND */
   async end(which: string): Promise<Browse[]> {
     const names = [which, ...this.#meant(which)];
-    const wanted = this.list().filter(({ id, path: at, checkpoint, moment }) =>
-      [id, at, checkpoint, moment].some((each) => each !== null && names.includes(each)),
-    );
+    const wanted = [...this.#browsing.values()]
+      .filter(({ browse: { id, path: at, checkpoint, moment }, reference }) =>
+        [id, at, checkpoint, moment, reference].some(
+          (each) => each !== null && names.includes(each),
+        ),
+      )
+      .map(({ browse }) => browse);
     if (wanted.length === 0) {
       throw new WaypointError("FILE_NOT_FOUND", `Nothing is browsed as ${JSON.stringify(which)}.`, {
         hint: "`waypoint browse --list` shows what is.",

@@ -54,4 +54,6 @@ test("what was on a branch that was left is not, nor is what changed no files", 
     "merge of c9",
   ]);
   expect(between([done(11, "apply"), done(12, "stop")])).toEqual([]);
+  const interrupted = { ...OF_FILES, state: "interrupted" } as const;
+  expect(between([done(11, "revert", { detail: interrupted })])).toEqual([]);
 });

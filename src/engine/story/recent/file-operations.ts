@@ -9,6 +9,8 @@ export interface FileOperation {
   endedAtMs: number;
 }
 
+/** The clock by which the kernel notes changes of files is behind by up to a tick. */
+const CLOCK_STEP_MS = 10;
 /** Operations after which a session is another machine: what was before them is on another branch. */
 const MOVES: ReadonlySet<OperationRow["kind"]> = new Set(["new", "fork", "recover"]);
 /** Those that are about a whole session, or about some of its parts. */
@@ -36,14 +38,16 @@ function isMove({ kind, detail }: OperationRow): boolean {
   return MOVES.has(kind) || (PARTIAL.has(kind) && detail?.parts?.only == null);
 }
 
+/** One that was interrupted has left the files as they were. */
 function isOfFiles({ kind, detail }: OperationRow): boolean {
-  return kind === "merge" || (PARTIAL.has(kind) && detail?.parts?.only === "files");
+  if (kind === "merge") return true;
+  return PARTIAL.has(kind) && detail?.parts?.only === "files" && detail.state === "done";
 }
 
 function describe(operation: OperationRow): FileOperation {
-  const startedAtMs = Date.parse(operation.at);
-  const endedAtMs = startedAtMs + Math.ceil(operation.readyMs ?? 0);
-  return { text: textOf(operation), startedAtMs, endedAtMs };
+  const atMs = Date.parse(operation.at);
+  const endedAtMs = atMs + Math.ceil(operation.readyMs ?? 0);
+  return { text: textOf(operation), startedAtMs: atMs - CLOCK_STEP_MS, endedAtMs };
 }
 
 function textOf({ kind, checkpoint, detail }: OperationRow): string {

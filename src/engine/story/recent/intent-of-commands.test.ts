@@ -59,8 +59,8 @@ test("commands that only look are meant where nothing else was run", () => {
 });
 
 test("an operation that changed files is meant where no command did, with a command that failed after it", () => {
-  const merge = { text: "merge of c2" };
-  const meant = { ...merge, source: "operation" };
+  const merge = { text: "merge of c2", endedAtMs: AT - 1 };
+  const meant = { text: "merge of c2", source: "operation" };
 
   expect(intentOfCommands([], [], merge)).toEqual(meant);
   expect(intentOfCommands(ran(["cat prices", 0]), [], merge)).toEqual(meant);
@@ -68,6 +68,9 @@ test("an operation that changed files is meant where no command did, with a comm
     ...meant,
     failedAfter: { text: "npm test", exitCode: 1 },
   });
+  expect(intentOfCommands(ran(["npm test", 1]), [], { ...merge, endedAtMs: during(5) })).toEqual(
+    meant,
+  );
   const commands = ran(["ls", 0], ["sed -i s/1/2/ prices", 0]);
   expect(intentOfCommands(commands, [during(1)], merge)).toMatchObject({
     ...{ text: "sed -i s/1/2/ prices", source: "command" },

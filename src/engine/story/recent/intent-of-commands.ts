@@ -19,7 +19,7 @@ const LOOKS =
 export function intentOfCommands(
   commands: readonly StoryCommand[],
   changedAtMs: readonly number[],
-  operation: { text: string } | null = null,
+  operation: { text: string; endedAtMs: number } | null = null,
 ): Intent | null {
   const acting = commands.filter(({ command }) => !LOOKS.test(command) && oneLine(command) !== "");
   const lastOfAll = commands.at(-1);
@@ -38,8 +38,13 @@ export function intentOfCommands(
   };
 }
 
-function intentOfOperation({ text }: { text: string }, last: StoryCommand | undefined): Intent {
-  return { text, source: "operation", ...failedAfter(last) };
+/** What failed before it may be why it was done, and is not told as its end. */
+function intentOfOperation(
+  { text, endedAtMs }: { text: string; endedAtMs: number },
+  last: StoryCommand | undefined,
+): Intent {
+  const isLater = last !== undefined && Date.parse(last.startedAt) >= endedAtMs;
+  return { text, source: "operation", ...(isLater ? failedAfter(last) : {}) };
 }
 
 function failedAfter(last: StoryCommand | undefined): Pick<Intent, "failedAfter"> {
