@@ -279,7 +279,8 @@ test("what is no policy is refused, in words that help", async () => {
   const wrong = await runCommand(own.stateDir, ["new", "x", "--auto=sometimes"]);
   expect(wrong.exitCode).toBe(2);
   expect(wrong.stderr).toMatch(/Give manual or off, or one or several of hybrid, command/);
-
+  const chosen = await runCommand(own.stateDir, ["auto", "x", "sometimes"]);
+  expect(chosen.stderr).toContain("with commas between them; or pause, or resume.");
   await expect(start("sometimes")).rejects.toMatchObject({ code: "USAGE_INVALID" });
 });
 

@@ -5,16 +5,19 @@ import { argument, commandOf, option } from "./from-contract.ts";
 import { SESSION } from "./references.ts";
 
 /** Returns when a session is to be captured by itself. */
-function parseAuto(text: string): string {
+function parsePolicy(text: string, besides: string): string {
   const policy = parseAutoPolicy(text);
   if (policy !== null) return policy.text;
-  throw new InvalidArgumentError(
-    `Give ${AUTO_POLICY_WORDS}; --auto alone, behind the name of the session, means hybrid.`,
-  );
+  throw new InvalidArgumentError(`Give ${AUTO_POLICY_WORDS}; ${besides}.`);
+}
+
+function parseAuto(text: string): string {
+  return parsePolicy(text, "--auto alone, behind the name of the session, means hybrid");
 }
 
 function parseAutoOrPause(text: string): string {
-  return text === "pause" || text === "resume" ? text : parseAuto(text);
+  if (text === "pause" || text === "resume") return text;
+  return parsePolicy(text, "or pause, or resume");
 }
 
 /** Of `new` and `run`. */
