@@ -211,7 +211,7 @@ test("with a broken file one still gets out, and is told the file, the line and 
   ];
 
   expect(refused.exitCode).toBe(2);
-  expect(refused.stderr).toContain(`${userFile()}, line 2: auto takes manual, or`);
+  expect(refused.stderr).toContain(`${userFile()}, line 2: auto takes manual or off, or`);
   expect(refused.stderr).not.toContain("hunter2");
   expect(shown.stdout).toMatch(/^auto +- +built-in$/m);
   expect(shown.stderr).toContain(`Not used: ${userFile()}, line 2: auto`);
