@@ -1,4 +1,5 @@
 import { execFileSync } from "node:child_process";
+import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { closeSync, constants, openSync, writeSync } from "node:fs";
 import path from "node:path";
@@ -7,6 +8,8 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { finished, runShellLine, startCommand } from "../support/command-line.ts";
 import { openTestWaypoint, type TestWaypoint } from "../support/test-waypoint.ts";
 
+// Of its own: a session has what the host has, and a file of that name may be there.
+const RAN = `/tmp/waypoint-ran-${randomUUID()}`;
 const REFUSED = "Standard input has bytes that the command would not read.";
 let own: TestWaypoint;
 
@@ -24,20 +27,20 @@ async function line(text: string) {
 }
 
 test.each([
-  ["a pipe", "echo hi | $W exec web -- touch /root/ran"],
-  ["a file", "$W exec web -- touch /root/ran </etc/passwd"],
-  ["a pipe, for the session's terminal", "echo hi | $W exec web --tty -- touch /root/ran"],
-  ["a pipe, for another user", "echo hi | $W exec web --user nobody -- touch /tmp/ran"],
-  ["a pipe, for JSON", "echo hi | $W exec web --json -- touch /root/ran"],
-  ["a pipe, for a session of its own", "echo hi | $W run --name other -- touch /root/ran"],
+  ["a pipe", "echo hi | $W exec web -- touch $RAN"],
+  ["a file", "$W exec web -- touch $RAN </etc/passwd"],
+  ["a pipe, for the session's terminal", "echo hi | $W exec web --tty -- touch $RAN"],
+  ["a pipe, for another user", "echo hi | $W exec web --user nobody -- touch $RAN"],
+  ["a pipe, for JSON", "echo hi | $W exec web --json -- touch $RAN"],
+  ["a pipe, for a session of its own", "echo hi | $W run --name other -- touch $RAN"],
 ])(
   "%s with bytes that no command would read is refused before anything runs",
   async (_of, text) => {
-    const { stdout, stderr, exitCode } = await line(text);
+    const { stdout, stderr, exitCode } = await line(text.replace("$RAN", RAN));
 
     expect(exitCode).toBe(2);
     expect(stdout + stderr).toContain(REFUSED);
-    expect((await line("$W exec web -- ls /root/ran /tmp/ran </dev/null")).stdout).toBe("");
+    expect((await line(`$W exec web -- ls ${RAN} </dev/null`)).stdout).toBe("");
     expect((await own.waypoint.sessions()).map(({ name }) => name)).toEqual(["web"]);
   },
 );

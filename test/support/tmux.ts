@@ -7,6 +7,14 @@ import { eventually } from "./test-waypoint.ts";
 
 const run = promisify(execFile);
 
+/** A history file would be one of whoever runs the tests. */
+const TERMINAL_ENVIRONMENT = {
+  LC_ALL: "C.UTF-8",
+  TERM: "xterm-256color",
+  HISTFILE: "",
+  LESSHISTFILE: "-",
+};
+
 /** A person's terminal emulator with a screen of its own, on a private tmux server. */
 export class Tmux implements AsyncDisposable {
   readonly #directory = mkdtempSync(path.join(os.tmpdir(), "waypoint-tmux-"));
@@ -29,7 +37,7 @@ export class Tmux implements AsyncDisposable {
   async call(...args: string[]): Promise<string> {
     const socket = path.join(this.#directory, "socket");
     const { stdout } = await run("tmux", ["-S", socket, "-f", "/dev/null", ...args], {
-      env: { ...process.env, LC_ALL: "C.UTF-8", TERM: "xterm-256color" },
+      env: { ...process.env, ...TERMINAL_ENVIRONMENT },
     });
     return stdout;
   }
