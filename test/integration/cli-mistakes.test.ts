@@ -150,3 +150,16 @@ describe("restore", () => {
     expect(stdout).toContain("There is no undo.");
   });
 });
+
+test.each([
+  ["new --name web", "That is an argument here: `waypoint new [name]`."],
+  ["checkpoint --session web", "That is an argument here: `waypoint checkpoint <session>`."],
+  ["exec --session web true", "That is an argument here: `waypoint exec <session>`."],
+  ["exec --bogus web true", "Put -- before the command."],
+  ["log --bogus web", "Read `waypoint log --help`."],
+])("what is no option of a command leads on: %s", async (line, hint) => {
+  const { stderr, exitCode } = await runCommand(own.stateDir, line.split(" "));
+
+  expect(stderr).toContain(`\nHint:  ${hint}`);
+  expect(exitCode).toBe(2);
+});

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { afterEach, beforeAll, expect, test } from "vitest";
 import { pollUntil } from "../../src/base/index.ts";
-import { readImageProcesses } from "../../src/linux/criu/index.ts";
+import { readImageProcesses } from "../../src/linux/criu/read-image-processes.ts";
 import { COUNTER, CriuTrees, sh, stateOf, type Tree, treeProcesses } from "./criu-trees.ts";
 import { inPrivateNamespace } from "./private-namespace.ts";
 

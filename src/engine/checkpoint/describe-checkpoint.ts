@@ -1,4 +1,4 @@
-import type { ImageProcess } from "../../linux/criu/index.ts";
+import type { ProcessFacts } from "../../base/index.ts";
 import type { VerificationRow } from "../../portable/catalog/index.ts";
 import {
   type CheckpointRow,
@@ -6,7 +6,6 @@ import {
   type TimelineRow,
   tagsOf,
 } from "../../portable/model/index.ts";
-import { hasCode } from "../../shared/errors/index.ts";
 import {
   type Checkpoint,
   type Intent,
@@ -131,14 +130,13 @@ function describeState({ agentState }: CheckpointRow, { agentStates, logger }: E
 async function readProcesses(
   { id, content, heldBy }: CheckpointRow,
   { criu, store, logger }: Engine,
-): Promise<ImageProcess[] | null> {
+): Promise<ProcessFacts[] | null> {
   if (content !== "full" || heldBy !== null) return [];
   try {
     store.requireKnown(id);
     using held = store.images.hold(store.checkpointPaths(id), { isUse: false });
-    return await criu.readImageProcesses(held.imagesDir);
+    return (await criu.readImageTree(held.imagesDir)).tasks;
   } catch (error) {
-    if (!hasCode(error, "CHECKPOINT_INCOMPLETE") && !hasCode(error, "FORMAT_TOO_NEW")) throw error;
     logger.error("read the processes of a checkpoint", error, { checkpointId: id });
     return null;
   }

@@ -88,8 +88,8 @@ export const BASE_CONTRACT = {
   "base.changes": describe({
     summary: "Tell which files of a live base have changed since a checkpoint",
     description:
-      "Those that its session had not written then: in it they are the files of now. " +
-      "What was removed meanwhile is not told.",
+      "A checkpoint holds no copy of what its session had not written: those are the files of now. " +
+      "What was removed from the base since is not told.",
     errors: ["CHECKPOINT_NOT_FOUND", "REFERENCE_AMBIGUOUS", "TOOL_FAILED", "CANCELLED"],
     examples: [["waypoint show work@~3 --base-changes", "After all else about the checkpoint"]],
     effect: "read",

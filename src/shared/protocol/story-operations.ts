@@ -75,7 +75,9 @@ export const STORY_CONTRACT = {
       processes: z
         .array(z.object({ pid: z.number().int(), command: z.string() }))
         .nullable()
-        .describe("What it would bring back; null when the images of that cannot be read"),
+        .describe(
+          "What it would bring back, by command lines; null where its images cannot be read",
+        ),
       host: z.object({ kernel: z.string(), criu: z.string(), arch: z.string() }),
       binds: z.array(bindSchema).describe("Directories of the host that it does not hold"),
       limits: limitsSchema.describe("What a session that is made from it may use"),

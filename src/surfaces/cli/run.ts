@@ -128,8 +128,10 @@ function usageError(thrown: CommanderError, command: CommandSpec | undefined): W
   const [message = "", ...suggestion] = thrown.message.replace(/^error: /, "").split("\n");
   const bare = suggestion.map((text) => text.replace(/^\((.*)\)$/, "$1"));
   const isForName = thrown.code === "commander.unknownCommand";
-  const hints = isForName ? hintsForName(message, bare) : bare;
-  const isForCommand = command?.passesExitCode && thrown.code === "commander.unknownOption";
+  const isForOption = thrown.code === "commander.unknownOption";
+  const lead = isForOption ? leadToArgument(message, command) : null;
+  const hints = isForName ? hintsForName(message, bare) : lead === null ? bare : [lead];
+  const isForCommand = command?.passesExitCode && isForOption && lead === null;
   if (isForCommand) hints.push("Put -- before the command.");
   hints.push(`Read \`waypoint ${command === undefined ? "" : `${command.name} `}--help\`.`);
   const sentence = message.charAt(0).toUpperCase() + message.slice(1);
@@ -144,6 +146,14 @@ function hintsForName(message: string, suggestions: readonly string[]): string[]
   const [, word = ""] = /'(.*)'/.exec(message) ?? [];
   const lead = leadFrom(word);
   return lead === null ? suggestions.flatMap((text) => keepHarmless(text) ?? []) : [lead];
+}
+
+/** What is an argument of one command may be an option of another: `new web`, `fork --name web`. */
+function leadToArgument(message: string, command: CommandSpec | undefined): string | null {
+  const [, word] = /'--([\w-]+)/.exec(message) ?? [];
+  const found = command?.arguments?.().find(({ name }) => /[\w-]+/.exec(name)?.[0] === word);
+  if (command === undefined || found === undefined) return null;
+  return `That is an argument here: \`waypoint ${command.name} ${found.name}\`.`;
 }
 
 /** Returns the command that was meant, for the hint of an error of the parser. */
