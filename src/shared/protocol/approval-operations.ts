@@ -55,7 +55,7 @@ export const APPROVAL_CONTRACT = {
     summary: "Tell the steps that wait for a person as they come and go",
     description:
       "Followed, a step is told when it waits, and once more when it waits no longer. " +
-      "Meanwhile it is told each time its command goes or comes back. It ends with its client.",
+      "Meanwhile it is told each time its command goes or comes back. The stream ends with its client.",
     errors: ["SESSION_NOT_FOUND", "REFERENCE_AMBIGUOUS"],
     examples: [["waypoint approvals --follow", "Goes on until Ctrl-C"]],
     effect: "read",
