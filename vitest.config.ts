@@ -10,13 +10,10 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 const retry = process.env["CI"] === undefined ? 0 : 2;
 
 /**
- * How many files are at work side by side. Each waits for some of its time, for programs to draw and limits to
- * end: two left a processor of two idle for a seventh of the time, three take an eighth less.
+ * How many files, or programs of the zoo, are at work side by side. Each waits for half of its time,
+ * for programs to draw and limits to end.
  */
-const FILES_AT_ONCE = 3;
-
-/** How many programs of the zoo: the large ones work all the time. */
-const PROGRAMS_AT_ONCE = 2;
+const AT_ONCE = 2;
 
 /**
  * Files that work all the time begin spread over the run, each beside others that wait: two of them at once would
@@ -54,7 +51,7 @@ export default defineConfig({
           name: "integration",
           include: ["test/integration/**/*.test.ts", "test/zoo/{clocks,hundred-restores}.test.ts"],
           pool: "forks",
-          maxWorkers: FILES_AT_ONCE,
+          maxWorkers: AT_ONCE,
           setupFiles: ["test/support/own-startup-files.ts", "test/support/after-a-hang.ts"],
           testTimeout: 240_000,
           hookTimeout: 180_000,
@@ -67,7 +64,7 @@ export default defineConfig({
           pool: "forks",
           setupFiles: ["test/support/own-startup-files.ts"],
           sequence: { concurrent: true },
-          maxConcurrency: PROGRAMS_AT_ONCE,
+          maxConcurrency: AT_ONCE,
           retry,
           // Each wait of a course has a deadline of its own, which says what did not happen.
           testTimeout: 900_000,
