@@ -126,7 +126,10 @@ export async function isCommitted(change: StagedChange, target: Target): Promise
   // What is beside is the new one until they are exchanged; then the old one, which whoever had it
   // open may have written to. They can be alike in all but what a digest tells.
   const isNewBeside = await isSame(versionOf(staged, names.stagedPlace), after, target.calls);
-  return !isNewBeside || isIdentical(identityAt(names.stagedPlace), identity);
+  if (!isNewBeside) return true;
+  if (!isIdentical(identityAt(names.stagedPlace), identity)) return false;
+  // Both may have the same size and time, as tools give that set times: then what is in place tells.
+  return own !== null && (await isSame(versionOf(own, names.ownPlace), after, target.calls));
 }
 
 function haveSameRights(
