@@ -98,7 +98,7 @@ test("one whose processes cannot be read is shown all the same", async () => {
   expect(await checkpoint.show()).toMatchObject({ id: checkpoint.id, processes: null });
 
   await flipBits(own, [place]);
-  expect((await checkpoint.show()).processes?.[0]?.command).toBe("waypoint-init init");
+  expect((await checkpoint.show()).processes).toContainEqual({ pid: 1, command: "init" });
 });
 
 test("sums that were changed or are gone are refused, too", async () => {

@@ -73,6 +73,21 @@ function brief({ processes, ports, connections }: Diff) {
 
 const NOTHING = { started: [], ended: [], opened: [], closed: [], connections: [0, 0] };
 
+test("what a checkpoint would bring back is told by command lines, of bounded length", async () => {
+  const fresh = await own.waypoint.new({ name: "long", ...PLAIN });
+  await fresh.exec("sh -c 'sleep 1000; true' $(head -c 100000 /dev/zero | tr '\\0' x) &");
+  const { processes } = await (await fresh.checkpoint()).show();
+
+  expect(processes?.map(({ pid, command }) => [pid, command.slice(0, 25)])).toEqual([
+    [1, "init"],
+    [2, "/bin/bash --rcfile /run/w"],
+    [expect.any(Number), "sh -c sleep 1000; true xx"],
+    [expect.any(Number), "sleep 1000"],
+  ]);
+  expect(Math.max(...(processes ?? []).map(({ command }) => command.length))).toBe(2049);
+  await fresh.remove({ force: true });
+});
+
 test("the first checkpoint tells of what the session started, not of its shell", async () => {
   const fresh = await own.waypoint.new({ name: "fresh", ...PLAIN });
   const first = await fresh.checkpoint();
@@ -210,7 +225,8 @@ test("names and command lines cannot reach the terminal that prints them", async
   await eventually(
     "the program",
     async () => (await session.ps()).map(({ command }) => command).join(),
-    (commands) => commands.includes("]0;owned"),
+    // With the escape itself: the shell that becomes it has it spelt out.
+    (commands) => commands.includes("\u001b]0;owned"),
   );
   const after = await session.checkpoint({ name: "named" });
 

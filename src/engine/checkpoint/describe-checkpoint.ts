@@ -1,4 +1,4 @@
-import type { ProcessFacts } from "../../base/index.ts";
+import type { ImageProcess } from "../../linux/criu/index.ts";
 import type { VerificationRow } from "../../portable/catalog/index.ts";
 import {
   type CheckpointRow,
@@ -6,7 +6,9 @@ import {
   type TimelineRow,
   tagsOf,
 } from "../../portable/model/index.ts";
+import { hasCode } from "../../shared/errors/index.ts";
 import {
+  type Changes,
   type Checkpoint,
   type Intent,
   type OperationOutput,
@@ -100,7 +102,7 @@ export async function showCheckpoint(
     agentState: describeState(row, engine),
     decisions: decisionsBefore(row, engine),
     ...effectsBefore(row, engine),
-    processes: processes?.map(({ pid, command }) => ({ pid, command })) ?? null,
+    processes: processes === null ? null : withCommandLines(processes, told.processes),
     binds: [...row.binds],
     host: { kernel: row.kernel, criu: row.criu, arch: row.arch },
     limits: limitsOf(row),
@@ -130,16 +132,24 @@ function describeState({ agentState }: CheckpointRow, { agentStates, logger }: E
 async function readProcesses(
   { id, content, heldBy }: CheckpointRow,
   { criu, store, logger }: Engine,
-): Promise<ProcessFacts[] | null> {
+): Promise<ImageProcess[] | null> {
   if (content !== "full" || heldBy !== null) return [];
   try {
     store.requireKnown(id);
     using held = store.images.hold(store.checkpointPaths(id), { isUse: false });
-    return (await criu.readImageTree(held.imagesDir)).tasks;
+    return await criu.readImageProcesses(held.imagesDir);
   } catch (error) {
+    if (!hasCode(error, "CHECKPOINT_INCOMPLETE") && !hasCode(error, "FORMAT_TOO_NEW")) throw error;
     logger.error("read the processes of a checkpoint", error, { checkpointId: id });
     return null;
   }
+}
+
+/** Command lines are the story's, which has read them in a process of its own and bounded them. */
+function withCommandLines(processes: readonly ImageProcess[], told: Changes["processes"]) {
+  const known = [...(told?.started ?? []), ...(told?.still ?? [])];
+  const lines = new Map(known.map(({ pid, command }) => [pid, command]));
+  return processes.map(({ pid, command }) => ({ pid, command: lines.get(pid) ?? command }));
 }
 
 function inBrief(summary: string, intent: Intent | null): CheckpointFacts["story"] {

@@ -37,6 +37,7 @@ export {
   pagesState,
   startPagesServer,
 } from "./pages-server.ts";
+export { type ImageProcess, readImageProcesses } from "./read-image-processes.ts";
 export { type ImageSocket, readImageSockets } from "./read-image-sockets.ts";
 export { hasAlarm } from "./read-image-timers.ts";
 export { type ImageTree, readImageTree } from "./read-image-tree.ts";

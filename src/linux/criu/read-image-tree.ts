@@ -1,5 +1,3 @@
-import { existsSync } from "node:fs";
-import { join } from "node:path";
 import type { ProcessFacts } from "../../base/index.ts";
 import {
   messageField,
@@ -79,9 +77,7 @@ export async function readImageTree(imagesDir: string): Promise<ImageTree> {
       return path === undefined ? [] : [[numberField(file, FILE_ID), path]];
     }),
   );
-  // CRIU writes it for trees that have a terminal.
-  const hasTerminals = existsSync(join(imagesDir, "tty-info.img"));
-  const terminals = hasTerminals ? await readEntries(imagesDir, "tty-info.img", "ttyInfo") : [];
+  const terminals = await readEntries(imagesDir, "tty-info.img", "ttyInfo");
   const leaders = new Set(terminals.map((each) => numberField(each, TERMINAL_SESSION)));
   const tasks: ProcessFacts[] = [];
   const owners = new Map<number, number>();

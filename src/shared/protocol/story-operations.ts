@@ -76,7 +76,7 @@ export const STORY_CONTRACT = {
         .array(z.object({ pid: z.number().int(), command: z.string() }))
         .nullable()
         .describe(
-          "What it would bring back, by command lines; null where its images cannot be read",
+          "What it would bring back, by command line where its story has that, else by name; null where its images cannot be read",
         ),
       host: z.object({ kernel: z.string(), criu: z.string(), arch: z.string() }),
       binds: z.array(bindSchema).describe("Directories of the host that it does not hold"),

@@ -57,7 +57,9 @@ export const verifyConcurrency = z
   .min(1)
   .max(64)
   .optional()
-  .describe("Forks at once, as memory allows [the number of processors]");
+  .describe(
+    "Forks at once, as memory allows; sixteen of all calls together [the number of processors]",
+  );
 
 /** What `checkpoint` is told of a verification. */
 export const checkpointVerifyInput = {
@@ -89,7 +91,7 @@ export const verifyInput = z.strictObject({
     ),
   timeoutMs: verifyTimeoutMs.describe("End the command after this time, for each checkpoint"),
   concurrency: verifyConcurrency.describe(
-    "Forks at once, as memory allows [one more than the machine has processors]",
+    "Forks at once, as memory allows; sixteen of all calls together [one more than the machine has processors]",
   ),
 });
 
