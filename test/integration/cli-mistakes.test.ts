@@ -154,7 +154,15 @@ describe("restore", () => {
 test.each([
   ["new --name web", "That is an argument here: `waypoint new [name]`."],
   ["checkpoint --session web", "That is an argument here: `waypoint checkpoint <session>`."],
-  ["exec --session web true", "That is an argument here: `waypoint exec <session>`."],
+  [
+    "exec --session web true",
+    "That is an argument here: `waypoint exec <session>`. Put -- before the command.",
+  ],
+  ["exec web psql --command x", "Put -- before the command."],
+  [
+    "effects settle --session web k done",
+    "Did you mean --version? Read `waypoint effects --help`.",
+  ],
   ["exec --bogus web true", "Put -- before the command."],
   ["log --bogus web", "Read `waypoint log --help`."],
 ])("what is no option of a command leads on: %s", async (line, hint) => {

@@ -131,8 +131,7 @@ function usageError(thrown: CommanderError, command: CommandSpec | undefined): W
   const isForOption = thrown.code === "commander.unknownOption";
   const lead = isForOption ? leadToArgument(message, command) : null;
   const hints = isForName ? hintsForName(message, bare) : lead === null ? bare : [lead];
-  const isForCommand = command?.passesExitCode && isForOption && lead === null;
-  if (isForCommand) hints.push("Put -- before the command.");
+  if (command?.passesExitCode && isForOption) hints.push("Put -- before the command.");
   hints.push(`Read \`waypoint ${command === undefined ? "" : `${command.name} `}--help\`.`);
   const sentence = message.charAt(0).toUpperCase() + message.slice(1);
   return new WaypointError("USAGE_INVALID", sentence.endsWith(".") ? sentence : `${sentence}.`, {
@@ -148,11 +147,17 @@ function hintsForName(message: string, suggestions: readonly string[]): string[]
   return lead === null ? suggestions.flatMap((text) => keepHarmless(text) ?? []) : [lead];
 }
 
-/** What is an argument of one command may be an option of another: `new web`, `fork --name web`. */
+/**
+ * What is an argument of one command may be an option of another: `new web`, `fork --name web`. The words of a
+ * command in the session have options of their own, and of subcommands it is not known here which one was meant.
+ */
 function leadToArgument(message: string, command: CommandSpec | undefined): string | null {
   const [, word] = /'--([\w-]+)/.exec(message) ?? [];
-  const found = command?.arguments?.().find(({ name }) => /[\w-]+/.exec(name)?.[0] === word);
-  if (command === undefined || found === undefined) return null;
+  if (command === undefined || command.subcommands !== undefined) return null;
+  const found = command
+    .arguments?.()
+    .find(({ name }) => /^[<[]([\w-]+)[>\]]$/.exec(name)?.[1] === word);
+  if (found === undefined) return null;
   return `That is an argument here: \`waypoint ${command.name} ${found.name}\`.`;
 }
 
