@@ -75,7 +75,7 @@ async function findApply(journal: Journal, operation: number | undefined): Promi
   if (found !== undefined) return found;
   const what = operation === undefined ? "There is no apply" : `Operation ${operation} is no apply`;
   throw new WaypointError("APPLY_NOT_FOUND", `${what} that can be taken back.`, {
-    hint: "What the last 20 applies have replaced is kept; `waypoint op log` numbers them.",
+    hint: "What the last 20 applies, merges and their undos have replaced is kept; `waypoint op log` numbers them.",
   });
 }
 
